@@ -1,0 +1,66 @@
+# `make help` lists the targets. Everything runs in .venv, made on first use from the pinned locks.
+PYTHON ?= python3
+CONFIG ?= configs/quickstart.yaml
+VENV := .venv
+BIN := $(VENV)/bin
+export HF_HUB_DISABLE_TELEMETRY := 1
+export ANONYMIZED_TELEMETRY := False
+
+.DEFAULT_GOAL := help
+.PHONY: help bench validate show test test-slow lint format docs corpus perf lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2])' || \
+	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@touch $@
+
+bench: $(VENV)/.runtime ## run a benchmark: make bench CONFIG=configs/quickstart.yaml
+	@$(BIN)/harness bench $(CONFIG)
+
+validate: $(VENV)/.runtime ## check a config and say what would run: make validate CONFIG=...
+	@$(BIN)/harness validate $(CONFIG)
+
+show: $(VENV)/.runtime ## print the summary of finished results: make show RESULTS=results/quickstart
+	@$(BIN)/harness show $(or $(RESULTS),results/quickstart)
+
+test: $(VENV)/.dev ## run the fast tests
+	@$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.dev ## run the tests that take minutes
+	@$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev ## check style, format and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.dev ## format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+docs: $(VENV)/.dev ## regenerate docs/configuration.md and the result table of the README
+	@$(BIN)/python tools/docs.py
+
+corpus: $(VENV)/.dev ## rebuild the shipped corpus and verify it
+	@$(BIN)/python corpora/meridian/build.py --check
+
+perf: $(VENV)/.dev ## measure speed side by side with other tools
+	@for script in benchmarks/*_speed.py; do $(BIN)/python $$script || exit 1; done
+
+lock: ## resolve requirements.lock and requirements-dev.lock anew
+	$(PYTHON) tools/lock.py
+
+clean: ## remove the environment and the cache, keep results
+	rm -rf $(VENV) .cache build *.egg-info

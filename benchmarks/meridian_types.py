@@ -1,0 +1,140 @@
+"""Prints the tables of docs/meridian.md from the results of the full study of the shipped collection.
+
+harness bench configs/meridian.yaml
+python benchmarks/meridian_types.py
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter, defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from harness.measures import mean_and_interval
+from harness.report import SummaryRow, read_summary
+
+RESULTS = Path("results/meridian")
+QUERIES = Path("corpora/meridian/queries.csv")
+STAGES = {"retrieve": "dense", "rerank": "dense + late interaction"}
+SHOWN = ("ndcg_exp@10", "ndcg_text@5000", "recall@10", "judged@10")
+BY_TYPE = ("ndcg_exp@10", "recall@10")
+# The study's only series in which nothing but the size of the chunks differs.
+SIZES = ("250/0", "500/0", "1000/0", "2000/0")
+SIZE_PAIRS = list(combinations(SIZES, 2))
+COMPARED = ("ndcg_exp@10", "ndcg_text@5000")
+
+Values = dict[tuple[str, str, str], dict[str, float]]
+
+
+def read_values() -> Values:
+    """(setting, stage, measure) → query id → value; NaN where a measure is undefined for the query."""
+    values: Values = defaultdict(dict)
+    with (RESULTS / "per_query.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            key = row["setting"].removeprefix("'"), row["stage"], row["measure"]
+            values[key][row["query_id"]] = float(row["value"]) if row["value"] else math.nan
+    return dict(values)
+
+
+def read_types() -> dict[str, str]:
+    """Query id → type."""
+    with QUERIES.open(encoding="utf-8", newline="") as file:
+        return {row["query_id"]: row["type"] for row in csv.DictReader(file)}
+
+
+def print_table(head: list[str], rows: list[list[str]], text_columns: int) -> None:
+    print("| " + " | ".join(head) + " |")
+    print("|---" * text_columns + "|---:" * (len(head) - text_columns) + "|")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def settings_table(summary: list[SummaryRow], stage: str) -> None:
+    """All settings of a stage, best first, over all queries."""
+    found = {(row.setting, row.measure): row for row in summary if row.stage == stage and row.split == "all"}
+    names = sorted({name for name, _ in found}, key=lambda name: -mean_of(found[name, SHOWN[0]]))
+    rows = []
+    for name in names:
+        first = found[name, SHOWN[0]]
+        interval = f"({mean_of(first, 'ci_low'):.3f} to {mean_of(first, 'ci_high'):.3f})"
+        rest = [f"{mean_of(found[name, measure]):.3f}" for measure in SHOWN[1:]]
+        rows.append([name, f"{mean_of(first):.3f} {interval}", *rest])
+    print(f"{STAGES[stage]}, {found[names[0], SHOWN[0]].n_queries} queries\n")
+    print_table(["setting", f"{SHOWN[0]} (95%)", *SHOWN[1:]], rows, 1)
+
+
+def mean_of(row: SummaryRow, field: str = "mean") -> float:
+    value = getattr(row, field)
+    return math.nan if value is None else float(value)
+
+
+def types_table(values: Values, types: dict[str, str]) -> None:
+    """Best and worst (setting, stage) by ``BY_TYPE[0]``, for each query type with relevant text."""
+    means = {
+        (setting, stage): float(np.nanmean(list(scores.values())))
+        for (setting, stage, measure), scores in values.items()
+        if measure == BY_TYPE[0]
+    }
+    best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    for name, (setting, stage) in (("best", best), ("worst", worst)):
+        print(f"{name}: {setting}, {STAGES[stage]}")
+    print()
+    scored = [q for q, value in values[*best, BY_TYPE[0]].items() if not math.isnan(value)]
+    rows = []
+    for kind, count in Counter(types[q] for q in scored).most_common():
+        asked = [q for q in scored if types[q] == kind]
+        cells = [
+            f"{np.mean([values[*one, measure][q] for q in asked]):.2f}"
+            for measure in BY_TYPE
+            for one in (best, worst)
+        ]
+        rows.append([kind, str(count), *cells])
+    head = [f"{measure}, {name}" for measure in BY_TYPE for name in ("best", "worst")]
+    print_table(["type", "queries", *head], rows, 1)
+
+
+def sizes_table(values: Values, stage: str) -> None:
+    """Paired differences between chunk sizes; the six intervals of a measure hold together with 95%."""
+    level = 1 - 0.05 / len(SIZE_PAIRS)
+    settings = {size: setting_of(values, size) for size in SIZES}
+    rows = []
+    for one, other in SIZE_PAIRS:
+        cells = [f"{one} − {other}"]
+        for measure in COMPARED:
+            first, second = (values[settings[size], stage, measure] for size in (one, other))
+            gaps = np.array([first[q] - second[q] for q in first])
+            interval = mean_and_interval(gaps, seed=7, resamples=20_000, level=level)
+            if interval is None or interval.low is None or interval.high is None:
+                raise SystemExit(f"{measure} has too few values in {RESULTS}")
+            sure = "yes" if interval.low > 0 or interval.high < 0 else "no"
+            cells += [f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})", sure]
+        rows.append(cells)
+    print(f"{STAGES[stage]}\n")
+    print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "differs"))], rows, 1)
+
+
+def setting_of(values: Values, size: str) -> str:
+    """The recursive setting of a size, by the end of its name."""
+    found = {name for name, _, _ in values if name.startswith("recursive_token") and f"chunk={size}" in name}
+    if len(found) != 1:
+        raise SystemExit(f"{RESULTS} has {len(found)} settings with chunk={size}, not one: {sorted(found)}")
+    return found.pop()
+
+
+def main() -> None:
+    summary, _ = read_summary(RESULTS)
+    values, types = read_values(), read_types()
+    for stage in STAGES:
+        settings_table(summary, stage)
+    types_table(values, types)
+    for stage in STAGES:
+        sizes_table(values, stage)
+
+
+if __name__ == "__main__":
+    main()

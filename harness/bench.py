@@ -1,0 +1,121 @@
+"""The pipeline, top to bottom: one configuration in, one folder of results out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.config import BenchConfig
+from harness.config.naming import file_name
+from harness.judge.money import Estimate
+from harness.pipeline.chunks import chunk_corpus
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import Corpus, load_corpus
+from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
+from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
+from harness.pipeline.label_warnings import warn_of_labels
+from harness.pipeline.record import make_record
+from harness.pipeline.scoring import (
+    queries_to_score,
+    score_setting,
+    warn_of_pool,
+    warn_of_shallow_rankings,
+)
+from harness.pipeline.search import Searched, search
+from harness.progress import Reporter
+from harness.report import Results, write_results
+from harness.store import replace_folder
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each."""
+
+    judge: str
+    pairs: int
+    settings: dict[str, int]
+    estimate: Estimate | None
+
+
+def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
+    """Run every setting and write ``results/<name>/``; returns the results and that folder."""
+    context = Context.at(config.cache, reporter)
+    with context.timed("total"):
+        corpus, searched = search_all(config, context)
+        judged = judge_pool(searched, corpus, config, context)
+        queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
+        scored = [score_setting(one, queries, judged, corpus.documents, config, context) for one in searched]
+    results = Results(
+        name=config.name,
+        queries=corpus.queries.queries,
+        summary=[row for one in scored for row in one.summary],
+        per_query=[row for one in scored for row in one.per_query],
+        ranked=[row for one in scored for row in one.ranked],
+        runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
+        qrels={s.setting.name: one.qrels for s, one in zip(searched, scored, strict=True)},
+        anchorings=[asdict(row) for row in corpus.anchored.anchorings],
+        documents=_document_rows(corpus),
+        record=make_record(config, corpus, searched, judged, context),
+        judgments=judged.rows,
+        costs=judged.costs,
+        seed_ratios=[row for one in scored for row in one.seed_ratios],
+        answerability=[row for one in scored for row in one.answerability],
+        thresholds=[row for one in scored for row in one.thresholds],
+    )
+    folder = config.results / config.name
+    with replace_folder(folder) as partial:
+        write_results(partial, results, file_name)
+    return results, folder
+
+
+def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Searched]]:
+    """The corpus, and the rankings of every setting; warns of what the scores will not show."""
+    corpus = load_corpus(config, context)
+    warn_of_labels(corpus, config, context.reporter)
+    warn_of_shallow_rankings(config, context.reporter)
+    warn_of_pool(config, context.reporter)
+    warn_of_same_model(config, context)
+    searched = []
+    with context.reporter.task("settings", len(config.settings)) as task:
+        for setting in config.settings:
+            chunking = chunk_corpus(corpus, setting, context)
+            searched.append(search(setting, chunking, corpus.queries.queries, context))
+            task.advance()
+    return corpus, searched
+
+
+def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
+    """Retrieve for every setting, then say what judging would take; asks and spends nothing."""
+    context = Context.at(config.cache, reporter)
+    corpus, searched = search_all(config, context)
+    judge = pool_judge_config(config)
+    if judge is None:
+        return DryRun("labels", 0, {}, None)
+    pool = make_pool(searched, corpus, judge.pool)
+    settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
+    return DryRun(judge_name(judge), len(pool.pairs), settings, estimate_pool(pool.pairs, judge, context))
+
+
+def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
+    """One row a document: what was found in it, or why it was skipped."""
+    rows = [
+        {
+            "document": item.document.doc_id,
+            "status": "read",
+            "reason": "; ".join(item.stats.warnings),
+            "pages": item.stats.pages,
+            "pages_without_text": " ".join(map(str, item.stats.pages_without_text)),
+            "characters": item.stats.characters,
+            "undecodable_characters": item.stats.undecodable_characters,
+            "no_break_spaces": item.stats.no_break_spaces,
+            "encryption": item.stats.encryption,
+            "sha256": item.document.sha256,
+        }
+        for item in corpus.parsed
+    ]
+    empty = dict.fromkeys(rows[0] if rows else ("document", "status", "reason"))
+    return rows + [
+        {**empty, "document": item.doc_id, "status": "skipped", "reason": item.reason}
+        for item in corpus.skipped
+    ]

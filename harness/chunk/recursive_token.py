@@ -1,0 +1,59 @@
+"""Recursive character splitting, then windows of tokens over every piece that is still too long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
+from harness.chunk.sizes import Characters, refuse_overlap
+from harness.chunk.spans import Span, trim
+from harness.chunk.token import TokenWindowConfig
+from harness.chunk.tokenizer import Tokenizer, token_offsets, tokenizer_for
+from harness.types import Document
+
+
+class RecursiveTokenConfig(TokenWindowConfig):
+    """Recursive character splitting followed by token splitting."""
+
+    kind: Literal["recursive_token"] = "recursive_token"
+    chunk_size: int = Field(1000, ge=1, description="The longest piece of the recursive step, in characters.")
+    chunk_overlap: int = Field(
+        0, ge=0, description="The most characters that neighbouring pieces share; less than `chunk_size`."
+    )
+    separators: tuple[str, ...] = Field(
+        DEFAULT_SEPARATORS,
+        min_length=1,
+        description="Where the recursive step splits, tried in this order; the empty string splits anywhere.",
+    )
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> RecursiveTokenConfig:
+        refuse_overlap("chunk_overlap", self.chunk_overlap, "chunk_size", self.chunk_size)
+        return self
+
+    @property
+    def reads_model_tokens(self) -> bool:
+        """Always: the windows are the embedding model's."""
+        return True
+
+
+def split_documents(
+    documents: Sequence[Document], config: RecursiveTokenConfig, tokenizer: Tokenizer | None
+) -> list[list[Span]]:
+    """The spans of each document; the pieces of all documents are tokenized in one batched call."""
+    reader = tokenizer_for("model", tokenizer)
+    windows = config.windows(reader)
+    splitter = RecursiveSplitter(Characters(), config.chunk_size, config.chunk_overlap, config.separators)
+    pieces = [
+        (i, trim(document.text, span) if config.strip else span)
+        for i, document in enumerate(documents)
+        for span in splitter.split(document.text)
+    ]
+    texts = [documents[i].text[start:end] for i, (start, end) in pieces]
+    spans: list[list[Span]] = [[] for _ in documents]
+    for (i, (base, _)), text, offsets in zip(pieces, texts, token_offsets(reader, texts), strict=True):
+        spans[i] += [(base + start, base + end) for start, end in windows.cut(text, offsets)]
+    return spans

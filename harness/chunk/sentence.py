@@ -1,0 +1,79 @@
+"""Whole sentences, grouped up to a size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal
+
+from pydantic import Field
+
+from harness.chunk.recursive import RecursiveSplitter
+from harness.chunk.sentences import sentence_spans
+from harness.chunk.sizes import Measure, SizedConfig, measure_in
+from harness.chunk.spans import Span
+from harness.chunk.tokenizer import Tokenizer
+from harness.types import Document
+
+
+class SentenceConfig(SizedConfig):
+    """Whole sentences grouped up to `chunk_size`; a longer sentence is cut at whitespace."""
+
+    kind: Literal["sentence"] = "sentence"
+    sentence_overlap: int = Field(
+        0,
+        ge=0,
+        description="How many sentences a chunk repeats from the end of the one before; fewer where they "
+        "would not fit.",
+    )
+
+
+def split_documents(
+    documents: Sequence[Document], config: SentenceConfig, tokenizer: Tokenizer | None
+) -> list[list[Span]]:
+    """The groups of sentences of each document."""
+    measure = measure_in(config.unit, tokenizer)
+    return [list(_groups(document.text, config, measure)) for document in documents]
+
+
+def _groups(text: str, config: SentenceConfig, measure: Measure) -> Iterator[Span]:
+    sentences, sizes = _short_enough(text, config.chunk_size, measure)
+    if not sentences:
+        return
+    gaps = [0, *measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])]
+    first = total = 0
+    for i, size in enumerate(sizes):
+        if first < i and total + gaps[i] + size > config.chunk_size:
+            yield sentences[first][0], sentences[i - 1][1]
+            room = config.chunk_size - gaps[i] - size
+            first, total = _repeat(sizes, gaps, i, config.sentence_overlap, room)
+        total += size + (gaps[i] if first < i else 0)
+    yield sentences[first][0], sentences[-1][1]
+
+
+def _repeat(sizes: list[int], gaps: list[int], i: int, most: int, room: int) -> tuple[int, int]:
+    """Where a chunk begins that repeats up to ``most`` sentences before sentence ``i``, and their size.
+
+    They are no longer than ``room``. It never reaches back to the beginning of the chunk before: all of
+    that did not fit.
+    """
+    first, total = i, 0
+    while i - first < most and first > 0:
+        longer = total + sizes[first - 1] + (gaps[first] if first < i else 0)
+        if longer > room:
+            break
+        first, total = first - 1, longer
+    return first, total
+
+
+def _short_enough(text: str, limit: int, measure: Measure) -> tuple[list[Span], list[int]]:
+    """The sentences of a text with their sizes, those above ``limit`` cut at whitespace."""
+    cutter = RecursiveSplitter(measure, limit, separators=("\n", " ", ""), keep="end")
+    sentences = sentence_spans(text)
+    spans: list[Span] = []
+    sizes: list[int] = []
+    for sentence, size in zip(sentences, measure.spans(text, sentences), strict=True):
+        parts = [sentence] if size <= limit else cutter.split(text, sentence)
+        spans += parts
+        sizes += [size] if size <= limit else measure.spans(text, parts)
+    return spans, sizes

@@ -1,0 +1,105 @@
+"""How long a piece of text is, in characters or in tokens; and the fields that set a size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pydantic import Field, model_validator
+
+from harness.chunk.spans import Span
+from harness.chunk.tokenizer import SizeUnit, Tokenizer, token_counts, tokenizer_for
+from harness.kinds import StageConfig
+
+
+class ChunkerConfig(StageConfig):
+    """The fields that every chunker has."""
+
+    strip: bool = Field(
+        True, description="Leave whitespace at both ends of a chunk out of it (the offsets move inwards)."
+    )
+
+    @property
+    def reads_model_tokens(self) -> bool:
+        """Whether the chunks depend on the tokenizer of the embedding model."""
+        return False
+
+
+class SizedConfig(ChunkerConfig):
+    """A chunker whose sizes can be given in characters or tokens."""
+
+    chunk_size: int = Field(1000, ge=1, description="The longest chunk, in `unit`.")
+    unit: SizeUnit = Field(
+        "characters",
+        description="What sizes count: `characters`, tokens of the embedding model (`model`; its special "
+        "tokens not counted), or tokens of a tiktoken encoding (`cl100k_base`, `o200k_base`).",
+    )
+
+    @property
+    def reads_model_tokens(self) -> bool:
+        """Whether the chunks depend on the tokenizer of the embedding model."""
+        return self.unit == "model"
+
+
+class OverlappingConfig(SizedConfig):
+    """A sized chunker whose neighbouring chunks may share text."""
+
+    chunk_overlap: int = Field(
+        0, ge=0, description="The most that neighbouring chunks share, in `unit`; less than `chunk_size`."
+    )
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> OverlappingConfig:
+        refuse_overlap("chunk_overlap", self.chunk_overlap, "chunk_size", self.chunk_size)
+        return self
+
+
+def refuse_overlap(overlap_name: str, overlap: int, size_name: str, size: int) -> None:
+    """Raise ValueError unless ``overlap`` is smaller than ``size``: a window must move on."""
+    if overlap >= size:
+        raise ValueError(
+            f"{overlap_name} ({overlap}) must be smaller than {size_name} ({size}): each chunk starts "
+            f"{size_name} - {overlap_name} after the one before it"
+        )
+
+
+class Measure(Protocol):
+    """Measures pieces of a text."""
+
+    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
+        """The length of each span of ``text``, each measured on its own."""
+
+    def text(self, text: str) -> int:
+        """The length of a whole text."""
+
+
+class Characters:
+    """Length in characters (Unicode code points)."""
+
+    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
+        """The number of characters of each span."""
+        return [end - start for start, end in spans]
+
+    def text(self, text: str) -> int:
+        """The number of characters."""
+        return len(text)
+
+
+class Tokens:
+    """Length in tokens of a tokenizer, special tokens not counted."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
+        """The number of tokens of each span, in one batched call."""
+        return token_counts(self._tokenizer, [text[start:end] for start, end in spans])
+
+    def text(self, text: str) -> int:
+        """The number of tokens."""
+        return token_counts(self._tokenizer, [text])[0]
+
+
+def measure_in(unit: SizeUnit, model: Tokenizer | None) -> Measure:
+    """The measure that a unit names; raises ConfigError for `model` without a model."""
+    return Characters() if unit == "characters" else Tokens(tokenizer_for(unit, model))

@@ -1,0 +1,71 @@
+"""Windows of a number of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from harness.chunk.sizes import ChunkerConfig, refuse_overlap
+from harness.chunk.spans import Span
+from harness.chunk.tokenizer import Tokenizer, TokenUnit, token_offsets, tokenizer_for
+from harness.chunk.windows import TokenWindows, content_size
+from harness.types import Document
+
+
+class TokenWindowConfig(ChunkerConfig):
+    """The fields of a chunker that cuts windows of tokens."""
+
+    tokens_per_chunk: int = Field(
+        256,
+        ge=1,
+        description="The longest chunk in tokens, the special tokens that the model adds included. At most "
+        "what the model reads.",
+    )
+    token_overlap: int = Field(
+        0, ge=0, description="The most tokens that neighbouring windows share; less than `tokens_per_chunk`."
+    )
+    whole_words: bool = Field(
+        True,
+        description="End windows between words. A word cut in two can be more tokens when its chunk is read "
+        "alone, too many for the model. false: cut at every n-th token, as published splitters do.",
+    )
+
+    @model_validator(mode="after")
+    def _token_overlap_is_smaller(self) -> TokenWindowConfig:
+        refuse_overlap("token_overlap", self.token_overlap, "tokens_per_chunk", self.tokens_per_chunk)
+        return self
+
+    def windows(self, tokenizer: Tokenizer) -> TokenWindows:
+        """The windows this configuration asks for; raises ConfigError where the model cannot read them."""
+        size = content_size(self.tokens_per_chunk, self.token_overlap, tokenizer)
+        return TokenWindows(size, self.token_overlap, self.whole_words)
+
+
+class TokenConfig(TokenWindowConfig):
+    """Windows of tokens over the whole text of a document."""
+
+    kind: Literal["token"] = "token"
+    unit: TokenUnit = Field(
+        "model",
+        description="Whose tokens: the embedding model's (`model`), or a tiktoken encoding's (`cl100k_base`, "
+        "`o200k_base`), which has no special tokens.",
+    )
+
+    @property
+    def reads_model_tokens(self) -> bool:
+        """Whether the chunks depend on the tokenizer of the embedding model."""
+        return self.unit == "model"
+
+
+def split_documents(
+    documents: Sequence[Document], config: TokenConfig, tokenizer: Tokenizer | None
+) -> list[list[Span]]:
+    """The windows of each document, from one batched call of the tokenizer."""
+    reader = tokenizer_for(config.unit, tokenizer)
+    windows = config.windows(reader)
+    texts = [document.text for document in documents]
+    return [
+        windows.cut(text, offsets) for text, offsets in zip(texts, token_offsets(reader, texts), strict=True)
+    ]

@@ -1,0 +1,8 @@
+"""The commands, one a file: ``add`` describes its arguments, ``run`` does the work and returns the exit code.
+
+A command imports what does the work inside ``run``: --help must answer at once.
+"""
+
+from harness.commands import bench, cache, comparing, importing, judge, score, show, validate
+
+COMMANDS = (bench, validate, show, comparing, score, judge, importing, cache)

@@ -1,0 +1,181 @@
+"""`harness judge agreement`: how far a judge agrees with people."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.judge.agreement_report import Agreement
+    from harness.pipeline.agreement import SettingsAgreement
+
+_DESCRIPTION = """\
+Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and compare: confusion matrix,
+Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals over queries.
+
+  harness judge agreement my.yaml --dry-run   how many calls this takes
+  harness judge agreement my.yaml             writes agreement.csv and a plot
+  harness judge agreement my.yaml --settings  also judges the pool: do both put the settings in one order?
+                                              and judge-corrected means, if the labelled queries are a random
+                                              sample of all
+  harness judge agreement --pairs pairs.csv --max-grade 3
+                                              pairs from elsewhere: query_id, human_grade, llm_grade, model
+"""
+
+
+def add(parts: Any) -> None:
+    """Describe the command."""
+    parser = parts.add_parser(
+        "agreement",
+        help="compare a judge with people",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help="with a judge and labels")
+    parser.add_argument("--settings", action="store_true", help="also compare the order of the settings")
+    parser.add_argument("--dry-run", action="store_true", help="say what it would take and stop")
+    parser.add_argument("--pairs", type=Path, metavar="FILE", help="graded pairs as CSV, instead of CONFIG")
+    parser.add_argument("--max-grade", type=int, default=4, metavar="N", help="top of the scale; default 4")
+    parser.add_argument(
+        "--out-of-scale", choices=("reject", "clamp"), default="reject", help="of --pairs; default reject"
+    )
+    parser.add_argument("--to", type=Path, metavar="DIR", help="default results/<name>-agreement")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare a judge with people, on pairs from a file or on the labels of a configuration."""
+    from harness.errors import ConfigError
+
+    if (args.config is None) == (args.pairs is None):
+        raise ConfigError("harness judge agreement takes either a CONFIG or --pairs FILE.")
+    return _of_file(args) if args.config is None else _of_config(args)
+
+
+def _of_file(args: argparse.Namespace) -> int:
+    from harness.errors import LabelError
+    from harness.judge.agreement_report import measure_agreement, read_pairs
+
+    try:
+        with args.pairs.open(encoding="utf-8", newline="") as lines:
+            by_judge, odd = read_pairs(lines, str(args.pairs), args.max_grade, args.out_of_scale)
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabelError(f"{args.pairs} cannot be read: {error}") from error
+    found = [
+        measure_agreement(judge, pairs, args.max_grade, out_of_scale=odd[judge])
+        for judge, pairs in by_judge.items()
+    ]
+    _leave(args.to or Path("results") / f"{args.pairs.stem}-agreement", found, None)
+    return 0
+
+
+def _of_config(args: argparse.Namespace) -> int:
+    from harness.bench import search_all
+    from harness.config import load_config
+    from harness.errors import ConfigError
+    from harness.pipeline.agreement import grade_agreement, label_pairs, settings_agreement
+    from harness.pipeline.context import Context
+    from harness.pipeline.corpus import load_corpus
+    from harness.pipeline.judges import judge_name, pool_judge_config
+    from harness.pipeline.judging import estimate_pool, make_pool
+    from harness.terminal import TerminalReporter, print_line
+
+    config = load_config(args.config)
+    judge = pool_judge_config(config)
+    if judge is None:
+        raise ConfigError(f"{args.config}: the judge is `labels`; there is nobody to compare with people.")
+    context = Context.at(config.cache, TerminalReporter())
+    corpus, searched = search_all(config, context) if args.settings else (load_corpus(config, context), [])
+    if args.dry_run:
+        pairs = label_pairs(corpus) + (make_pool(searched, corpus, judge.pool).pairs if searched else [])
+        estimate = estimate_pool(sorted(pairs, key=lambda pair: pair.query.query_id), judge, context)
+        print_line(
+            f"{judge_name(judge)}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent."
+        )
+        return 0
+    found = grade_agreement(corpus, judge, context)
+    settings = settings_agreement(searched, corpus, config, context) if args.settings else None
+    _leave(args.to or config.results / f"{config.name}-agreement", [found], settings)
+    return 0
+
+
+def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | None) -> None:
+    """Print the figures and write the files."""
+    import re
+
+    from harness.judge.agreement_report import agreement_csv, agreement_plot
+    from harness.store import write_text
+    from harness.terminal import print_line, print_table
+
+    print_table(
+        "agreement with people",
+        ("judge", "pairs", "no grade", "kappa", "quadratic kappa", "alpha (ordinal)", "bias"),
+        [
+            (
+                one.judge,
+                one.pairs,
+                one.unscored,
+                str(one.kappa),
+                str(one.kappa_quadratic),
+                str(one.alpha_ordinal),
+                f"{one.bias:+.2f}",
+            )
+            for one in found
+        ],
+    )
+    write_text(folder / "agreement.csv", agreement_csv(found))
+    try:
+        for one in found:
+            name = re.sub(r"[^\w.-]+", "_", one.judge)
+            (folder / f"{name}.png").write_bytes(agreement_plot(one))
+    except ModuleNotFoundError:
+        print_line("No plot: it needs matplotlib (pip install 'harness[plots]').")
+    if settings is not None:
+        _leave_settings(folder, settings)
+    print_line(f"Written: {folder}/")
+
+
+def _leave_settings(folder: Path, settings: SettingsAgreement) -> None:
+    from dataclasses import asdict
+
+    from harness.report.cells import to_csv
+    from harness.store import write_text
+    from harness.terminal import print_line, print_table
+
+    order = settings.order
+    if order is None:
+        print_line("The order of settings needs two rankings and a query that both can score.")
+    else:
+        rows = [("all", order.settings, order.tau), ("top", order.top, order.tau_top)]
+        print_table(
+            f"order of settings by {settings.measure}, {settings.queries} queries",
+            ("settings", "how many", "Kendall's tau"),
+            [(which, count, str(tau)) for which, count, tau in rows],
+        )
+        columns = ("which", "settings", "measure", "queries", "value", "low", "high")
+        own = {"measure": settings.measure, "queries": settings.queries}
+        table = [{"which": w, "settings": n, **own, **asdict(tau)} for w, n, tau in rows]
+        write_text(folder / "order.csv", to_csv(columns, table))
+    if not settings.corrected:
+        print_line("Too few labelled queries for judge-corrected means.")
+        return
+    corrected = [
+        {"setting": setting, "stage": stage, "measure": settings.measure, **asdict(one)}
+        for (setting, stage), one in settings.corrected.items()
+    ]
+    write_text(folder / "corrected.csv", to_csv(tuple(corrected[0]), corrected))
+    print_table(
+        f"judge-corrected {settings.measure}; honest only if the labelled queries are a random sample",
+        ("setting", "stage", "corrected", "people alone", "judge alone"),
+        [
+            (
+                row["setting"],
+                row["stage"],
+                f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]",
+                f"{row['human_only']:.3f} [{row['human_only_low']:.3f}, {row['human_only_high']:.3f}]",
+                f"{row['judge_only']:.3f}",
+            )
+            for row in corrected
+        ],
+    )

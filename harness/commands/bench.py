@@ -1,0 +1,79 @@
+"""`harness bench`: run a benchmark and write its results."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.config import BenchConfig
+    from harness.types import RunRecord
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser(
+        "bench",
+        help="run a benchmark and write its results",
+        description="Run every setting of CONFIG and write results/<name>/. What was computed before, by "
+        "this or another configuration, is reused from the cache; a run that was killed goes on.",
+    )
+    parser.add_argument(
+        "config", type=Path, metavar="CONFIG", help="YAML file; docs/configuration.md has every key"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="retrieve, say how many calls, tokens and how much money the judge would take, and stop",
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run it and print the summary."""
+    from harness.bench import run_bench
+    from harness.config import load_config
+    from harness.terminal import TerminalReporter, print_line, print_summary
+
+    config = load_config(args.config)
+    if args.dry_run:
+        return _dry_run(config, args.quiet)
+    results, folder = run_bench(config, TerminalReporter(quiet=args.quiet))
+    print_summary(results.name, results.summary, config.bootstrap.level)
+    for line in _judging(results.record):
+        print_line(line)
+    counts = results.record.counts
+    print_line(
+        f"{counts.get('vectors_computed', 0)} vectors and {counts.get('pairs_computed', 0)} pairs computed, "
+        f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
+        f"in {results.record.timings['total']:.1f} s. Results: {folder}/"
+    )
+    return 0
+
+
+def _judging(record: RunRecord) -> list[str]:
+    """What the judge did, where one was asked."""
+    if not record.cost:
+        return []
+    cost, spent = record.cost, "at unknown cost (no price)"
+    if cost["cost"] is not None:
+        spent = f"for {cost['cost']:.4f}"
+    unscored = sum(cost["unscored"].values())
+    return [
+        f"{record.judge['name']} graded {cost['pairs']} pairs: {cost['calls']} calls now {spent}, "
+        f"{cost['from_ledger']} answers from the ledger, {unscored} without a grade."
+    ]
+
+
+def _dry_run(config: BenchConfig, quiet: bool) -> int:
+    from harness.bench import dry_run
+    from harness.terminal import TerminalReporter, print_line, print_table
+
+    plan = dry_run(config, TerminalReporter(quiet=quiet))
+    if plan.settings:
+        print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
+    cost = f"{plan.pairs} pairs, at no cost" if plan.estimate is None else str(plan.estimate)
+    print_line(f"{plan.judge}: {cost}. Nothing was spent.")
+    return 0

@@ -1,0 +1,56 @@
+"""`harness cache`: what the cache holds, and how to make room."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+_DESCRIPTION = """\
+Say how much the cache holds. What is in it can be computed again, except for the judgments, which were
+paid for and are never removed here.
+
+  harness cache            sizes by kind
+  harness cache --tidy     remove Chroma collections that a killed run left half built
+  harness cache --clear    remove everything but the judgments
+
+Not while a benchmark is running.
+"""
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser(
+        "cache",
+        help="say what the cache holds, and make room",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(".cache/harness"),
+        metavar="DIR",
+        help="the folder; default .cache/harness",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--tidy", action="store_true", help="remove half-built collections")
+    what.add_argument("--clear", action="store_true", help="remove everything but the judgments")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Remove what was asked for, then print sizes."""
+    from harness.retrieve import remove_unfinished
+    from harness.store import CacheLayout, clear, sizes
+    from harness.terminal import print_line, print_table
+
+    layout = CacheLayout(args.cache)
+    if args.tidy:
+        print_line(f"{remove_unfinished(layout.chroma)} half-built collections removed.")
+    if args.clear:
+        clear(layout)
+    print_table(
+        str(args.cache), ("what", "MB"), [(n, f"{size / 1e6:.1f}") for n, size in sizes(layout).items()]
+    )
+    return 0

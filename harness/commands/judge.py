@@ -1,0 +1,166 @@
+"""`harness judge`: the ledger of judgments, and whether to believe a judge."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.commands import agreement
+
+if TYPE_CHECKING:
+    from harness.store.ledger import Ledger
+
+_CACHE = Path(".cache/harness")
+_DESCRIPTION = """\
+Look after the judgments of language models, and find out how far to believe them.
+
+  harness bench my.yaml --dry-run             what judging would cost, before anything is spent
+  harness judge check my.yaml                 try the judge on a small known set (spends a little)
+  harness judge agreement my.yaml             compare it with your own labels
+  harness judge export --to judgments.jsonl   every judgment ever bought, to keep or to share
+  harness judge import judgments.jsonl        take them into another cache; nothing is bought twice
+
+docs/judge.md tells the rest.
+"""
+
+
+def add(commands: Any) -> None:
+    """Describe the command and its parts."""
+    parser = commands.add_parser(
+        "judge",
+        help="judgments: export, import; try a judge, compare it with people",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parts = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
+    _add_export(parts)
+    _add_import(parts)
+    _add_check(parts)
+    agreement.add(parts)
+
+
+def _add_export(parts: Any) -> None:
+    parser = parts.add_parser(
+        "export",
+        help="write all judgments as JSON lines",
+        description="Write every answer of the ledger as JSON lines: query, passages, grades or the reason "
+        "why there are none, the raw answer, tokens, price, time. They hold your texts in full and no key.",
+    )
+    parser.add_argument("--to", type=Path, metavar="FILE", help="the file to write; default: standard output")
+    _add_cache(parser)
+    parser.set_defaults(run=export)
+
+
+def _add_import(parts: Any) -> None:
+    parser = parts.add_parser(
+        "import",
+        help="take judgments from JSON lines",
+        description="Add the lines of an export that are not yet in the ledger, all or none. A line whose "
+        "key does not belong to its content is refused.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="what `harness judge export` wrote")
+    _add_cache(parser)
+    parser.set_defaults(run=import_)
+
+
+def _add_check(parts: Any) -> None:
+    parser = parts.add_parser(
+        "check",
+        help="try the judge on a small known set",
+        description="Run some 60 known passages, several times each, through the judge of CONFIG: does it "
+        "grade plain passages as a person could, does it obey instructions inside a passage, does it agree "
+        "with itself, does the place in a list matter? This spends a little; the answers go into the ledger. "
+        "Exit code 1 if something is amiss.",
+    )
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
+    parser.add_argument(
+        "--repeats", type=int, default=3, metavar="N", help="how often each call is asked; default 3"
+    )
+    parser.set_defaults(run=check)
+
+
+def _add_cache(parser: Any) -> None:
+    parser.add_argument(
+        "--cache", type=Path, default=_CACHE, metavar="DIR", help=f"the cache folder; default {_CACHE}"
+    )
+
+
+def export(args: argparse.Namespace) -> int:
+    """Write the ledger as JSON lines."""
+    from harness.terminal import print_line, write_out
+
+    with _ledger(args.cache) as ledger:
+        if args.to is None:
+            for line in ledger.export_lines():
+                write_out(line + "\n")
+            return 0
+        count = 0
+        with args.to.open("w", encoding="utf-8", newline="\n") as file:
+            for line in ledger.export_lines():
+                file.write(line + "\n")
+                count += 1
+    print_line(f"{args.to}: {count} answers. They hold queries and passages in full.")
+    return 0
+
+
+def import_(args: argparse.Namespace) -> int:
+    """Add the lines of an export to the ledger."""
+    from harness.errors import JudgeError
+    from harness.store import CacheLayout
+    from harness.store.ledger import Ledger
+    from harness.terminal import print_line
+
+    try:
+        with args.file.open(encoding="utf-8") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
+            found = ledger.import_lines(lines, str(args.file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise JudgeError(f"{args.file} cannot be read: {error}") from error
+    print_line(f"{found.added} answers added, {found.already_there} were already there.")
+    return 0
+
+
+def check(args: argparse.Namespace) -> int:
+    """Run the known set and print what it shows."""
+    from harness.config import load_config
+    from harness.judge.check import check_judge
+    from harness.pipeline.judges import llm_config
+    from harness.store import CacheLayout
+    from harness.store.ledger import Ledger
+    from harness.terminal import TerminalReporter, print_facts, print_line
+
+    config = load_config(args.config)
+    judge = llm_config(config)
+    with Ledger(CacheLayout(config.cache).ledger) as ledger:
+        report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
+    position = "one passage a call" if report.position_bias is None else f"{report.position_bias:+.2f} grades"
+    print_facts(
+        f"{report.judge}: known set of {report.passages} passages",
+        [
+            ("sensible grades", f"{report.in_range:.0%} of the plain passages"),
+            *((f"gained by: {name}", f"{gain:+.2f} grades") for name, gain in report.leakage.items()),
+            ("agrees with itself", f"{report.self_agreement:.0%}"),
+            ("place in the list", position),
+            ("without a grade", report.unscored),
+            ("calls", report.summary.calls),
+        ],
+    )
+    for problem in report.problems:
+        print_line(f"amiss: {problem}")
+    return 0 if report.passed else 1
+
+
+@contextmanager
+def _ledger(cache: Path) -> Iterator[Ledger]:
+    """The ledger of a cache that has one; raises JudgeError, rather than make an empty one."""
+    from harness.errors import JudgeError
+    from harness.store import CacheLayout
+    from harness.store.ledger import Ledger
+
+    path = CacheLayout(cache).ledger
+    if not path.is_file():
+        raise JudgeError(f"There is no ledger at {path}: nothing was judged with this cache. See --cache.")
+    with Ledger(path) as ledger:
+        yield ledger

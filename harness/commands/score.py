@@ -1,0 +1,95 @@
+"""`harness score`: evaluate a run file against a qrels file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+_DESCRIPTION = """\
+Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules unless told otherwise.
+
+  harness score --run run.txt --qrels qrels.txt
+  harness score --run run.txt --qrels qrels.txt --measures ndcg_lin@10,ap --per-query --format csv
+  harness score --run run.parquet --qrels beir-folder --measures ndcg_exp@10 --convention harness
+
+Runs and qrels: TREC text (also .gz), or .parquet, .csv, .tsv with named columns; qrels also as a BEIR folder.
+"""
+_MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser(
+        "score",
+        help="evaluate a TREC run against qrels, as trec_eval does",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--run", type=Path, required=True, metavar="RUN", dest="ranked", help="the run file")
+    parser.add_argument("--qrels", type=Path, required=True, metavar="QRELS", help="the judgments")
+    parser.add_argument(
+        "--measures", default=_MEASURES, metavar="NAMES", help=f"separated by commas; default {_MEASURES}"
+    )
+    parser.add_argument("--per-query", action="store_true", help="every query before the means")
+    parser.add_argument("--format", choices=("text", "csv", "json"), default="text", help="default text")
+    parser.add_argument(
+        "--convention",
+        default="trec_eval",
+        metavar="NAME",
+        help="whose rules hold for ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
+        "harness, ir_measures, beir, ranx, sklearn; docs/conventions.md tells them apart",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score it and print the values."""
+    from harness.errors import ConfigError
+    from harness.terminal import TerminalReporter, write_out
+    from harness.trec import evaluate, read_qrels, read_run
+    from harness.trec.layout import LAYOUTS
+
+    judged = read_qrels(args.qrels)
+    ranked = read_run(args.ranked)
+    try:
+        scores = evaluate(ranked, judged, _names(args.measures), args.convention)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    reporter = TerminalReporter()
+    if not any(scores.means().values()) and not any(evaluate(ranked, judged, ["judged"]).means().values()):
+        reporter.warn("no ranked document is judged for its query: do run and qrels belong together?")
+    for note in _notes(
+        set(ranked.query.names.to_pylist()), set(judged.query.names.to_pylist()), args.convention
+    ):
+        reporter.note(note)
+    write_out(LAYOUTS[args.format](scores, args.per_query))
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    """Split at the commas outside parentheses."""
+    names = [""]
+    depth = 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            names.append("")
+        else:
+            names[-1] += letter
+    return [name.strip() for name in names if name.strip()]
+
+
+def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
+    """What the two files do not have in common; conventions differ on it."""
+    notes = []
+    if missing := judged - ranked:
+        notes.append(
+            f"{len(missing)} judged queries have no ranking, such as {min(missing)}. The convention "
+            f"{convention} is in force; --convention trec_eval_c or harness counts them as 0."
+        )
+    if strangers := ranked - judged:
+        notes.append(
+            f"{len(strangers)} ranked queries have no judgment and are left out, such as {min(strangers)}."
+        )
+    return notes

@@ -1,0 +1,72 @@
+"""`harness validate`: check a configuration and say what it would run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.pipeline.plan import Plan
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser(
+        "validate",
+        help="check a configuration and say what it would run",
+        description="Check the configuration, read the documents, find the models and anchor the labels; "
+        "then say how many chunks, vectors and pairs a run takes. Nothing is embedded or paid for.",
+    )
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
+    parser.set_defaults(run=run)
+
+
+def _judging(plan: Plan) -> list[tuple[str, str]]:
+    """Who judges, and what is still missing."""
+    judge = plan.judge
+    if judge is None:
+        return [("judgments missing", f"{len(plan.unlabelled)} answerable queries have no label")]
+    if judge.pairs is None:
+        missing = f"at most {judge.ranked} ranked chunks; `harness bench --dry-run` retrieves and counts them"
+    elif judge.estimate is None:
+        missing = f"{judge.pairs} pairs, at no cost"
+    else:
+        missing = str(judge.estimate)
+    return [("judge", judge.judge), ("to judge", missing)]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the plan and print it."""
+    from harness.config import load_config
+    from harness.pipeline.plan import make_plan
+    from harness.terminal import TerminalReporter, print_facts, print_table
+
+    config = load_config(args.config)
+    reporter = TerminalReporter()
+    plan = make_plan(config, reporter)
+    corpus = plan.corpus
+    anchored = corpus.anchored
+    print_facts(
+        f"{config.name}: ready to run",
+        [
+            ("documents", f"{len(corpus.parsed)} read, {len(corpus.skipped)} skipped"),
+            ("characters", f"{sum(len(d.text) for d in corpus.documents):,}"),
+            ("queries", len(corpus.queries.queries)),
+            (
+                "labels",
+                f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
+            ),
+            *_judging(plan),
+            ("models", ", ".join(plan.models)),
+            ("measures", ", ".join(config.measures)),
+        ],
+    )
+    print_table(
+        "settings",
+        ("setting", "chunks", "median tokens", "too long", "to embed", "pairs to score"),
+        [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
+    )
+    if plan.judge is not None and plan.judge.problem:
+        reporter.warn(plan.judge.problem)
+    return 0

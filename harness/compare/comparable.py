@@ -1,0 +1,152 @@
+"""May these results be compared? Only what was scored on the same queries and the same judged text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from harness.compare.matrix import ScoreMatrix, listed
+from harness.errors import HarnessError
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredOn:
+    """What a result was scored on, as its run record tells.
+
+    ``files`` maps ``queries`` and ``labels`` to hashes; ``texts`` maps a document to the hash of its file,
+    or of its extracted text where that is given; ``rules`` maps each rule of scoring to its value.
+    """
+
+    files: Mapping[str, str]
+    texts: Mapping[str, str]
+    rules: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        record: Mapping[str, Any],
+        extracted: Mapping[str, str] | None = None,
+        judged: str | None = None,
+    ) -> ScoredOn:
+        """Read ``record.json``; ``extracted`` maps documents to the hashes of their text (documents.csv).
+
+        ``judged`` is a hash of the graded spans that were scored on; with it a label file is not looked at,
+        and a judge's pool must be the same.
+
+        With it, two parsers are told apart by what they read; without it, by their configuration. Raises
+        HarnessError for a record that lacks what has to be known.
+        """
+        try:
+            config, hashes = record["config"], record["hashes"]
+            roles = ("queries", "labels") if judged is None else ("queries",)
+            own = {role: PurePath(config[role]).as_posix() for role in roles}
+            by_path = {PurePath(path).as_posix(): digest for path, digest in hashes.items()}
+            files = {role: by_path[path] for role, path in own.items()}
+            rules = {
+                "the rules of relevance": config["relevance"],
+                "the anchoring of quotes": config["anchor"],
+                "the conventions": record["counts"]["conventions"],
+            }
+            if judged is not None:
+                rules["the judged spans"] = judged
+            parser = {"the parser": config["parser"]}
+        except KeyError as missing:
+            raise HarnessError(
+                f"The run record does not say {missing}, so nobody knows what was scored. Run it again."
+            ) from None
+        if extracted is not None:
+            return cls(files, dict(extracted), rules)
+        texts = {PurePath(p).stem: digest for p, digest in by_path.items() if p not in own.values()}
+        return cls(files, texts, rules | parser)
+
+
+def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
+    """Why two results cannot be compared; empty where they can."""
+    reasons = [
+        f"the {role} differ (sha256 {one.files[role][:12]}… and {other.files[role][:12]}…)"
+        for role in one.files.keys() & other.files.keys()
+        if one.files[role] != other.files[role]
+    ]
+    alone = sorted(one.texts.keys() ^ other.texts.keys())
+    if alone:
+        reasons.append(f"only one of them has the documents {listed(alone)}")
+    changed = sorted(d for d in one.texts.keys() & other.texts.keys() if one.texts[d] != other.texts[d])
+    if changed:
+        reasons.append(f"the text differs of the documents {listed(changed)}")
+    reasons += [
+        f"{rule} differ: {one.rules.get(rule)} and {other.rules.get(rule)}"
+        for rule in sorted(one.rules.keys() | other.rules.keys())
+        if one.rules.get(rule) != other.rules.get(rule)
+    ]
+    return reasons
+
+
+def matrix_differences(one: ScoreMatrix, other: ScoreMatrix) -> list[str]:
+    """Why the scores of two results do not fit together: other measure, queries, splits or judged queries."""
+    if one.measure != other.measure:
+        return [f"the measures differ: {one.measure} and {other.measure}"]
+    alone = sorted(set(one.query_ids) ^ set(other.query_ids))
+    if alone:
+        return [f"the queries differ: only one of them has {listed(alone)}"]
+    place = {query: i for i, query in enumerate(other.query_ids)}
+    order = [place[query] for query in one.query_ids]
+    reasons = []
+    moved = [
+        q for q, a, b in zip(one.query_ids, one.splits, _pick(other.splits, order), strict=True) if a != b
+    ]
+    if moved:
+        reasons.append(f"the split differs for {listed(moved)}")
+    undefined = np.isnan(one.values).all(axis=0) != np.isnan(other.values[:, order]).all(axis=0)
+    if undefined.any():
+        queries = [one.query_ids[i] for i in np.flatnonzero(undefined)]
+        reasons.append(f"{one.measure} is defined only under one of them for {listed(queries)}")
+    return reasons
+
+
+def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] | None = None) -> ScoreMatrix:
+    """Put the settings of several results side by side.
+
+    A setting whose name stands in more than one result is called ``result: setting``. Raises HarnessError
+    with all the reasons where any result cannot be compared with the first.
+    """
+    if not results:
+        raise HarnessError("There is nothing to compare: no results were given.")
+    first, *others = results
+    reasons = []
+    for other in others:
+        found = matrix_differences(results[first], results[other])
+        if scored_on is not None:
+            found = differences(scored_on[first], scored_on[other]) + found
+        reasons += [f"{first} and {other}: {reason}" for reason in found]
+    if reasons:
+        raise HarnessError(
+            "These results cannot be compared:\n"
+            + "\n".join(f"  {reason}" for reason in reasons)
+            + "\nRun them again on the same queries, labels and documents."
+        )
+    return _side_by_side(results)
+
+
+def _side_by_side(results: Mapping[str, ScoreMatrix]) -> ScoreMatrix:
+    base = next(iter(results.values()))
+    count: dict[str, int] = {}
+    for matrix in results.values():
+        for setting in matrix.settings:
+            count[setting] = count.get(setting, 0) + 1
+    settings: list[str] = []
+    values = []
+    for name, matrix in results.items():
+        settings += [f"{name}: {s}" if count[s] > 1 else s for s in matrix.settings]
+        place = {query: i for i, query in enumerate(matrix.query_ids)}
+        values.append(matrix.values[:, [place[query] for query in base.query_ids]])
+    return ScoreMatrix(
+        base.measure, tuple(settings), base.query_ids, np.vstack(values), base.splits, base.strata
+    )
+
+
+def _pick(names: Sequence[str], order: Sequence[int]) -> list[str]:
+    return [names[i] for i in order]

@@ -1,0 +1,196 @@
+"""A gate for continuous integration: fails only where a drop beyond what is tolerated is real."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+
+from harness.compare.comparable import ScoredOn, differences, matrix_differences
+from harness.compare.interval import intervals
+from harness.compare.matrix import ScoreMatrix
+from harness.compare.paired import number
+from harness.compare.randomise import randomisation_test
+from harness.errors import HarnessError
+
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One setting against its baseline over ``n`` queries.
+
+    ``drop`` is the mean of the baseline minus the mean now, ``at_least`` the lower bound of it that holds
+    with the gate's confidence (None for a single query), ``p`` the randomisation test's of the drop being
+    ``max_drop`` or less. The check fails where the bound is above ``max_drop`` and ``p`` at most ``alpha``:
+    a handful of queries that drop by the same amount have a sharp bound and prove nothing.
+    """
+
+    setting: str
+    baseline: str
+    n: int
+    mean: float
+    baseline_mean: float
+    drop: float
+    at_least: float | None
+    p: float
+    max_drop: float
+    alpha: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether the drop is beyond what is tolerated, for sure."""
+        return self.at_least is not None and self.at_least > self.max_drop and self.p <= self.alpha
+
+    @property
+    def reason(self) -> str:
+        """The finding in a sentence."""
+        change = f"{self.baseline_mean:.4f} to {self.mean:.4f} over {self.n} queries"
+        if self.at_least is None:
+            return f"{change}: a single query cannot show whether a drop is real."
+        tolerated = f"where {self.max_drop:g} is tolerated"
+        if self.failed:
+            return f"{change}: a drop of {self.drop:.4f}, surely of {self.at_least:.4f}, {tolerated}."
+        if self.at_least > self.max_drop:
+            return f"{change}: a drop of {self.drop:.4f}, {tolerated}, but too few queries to be sure of it."
+        if self.drop > self.max_drop:
+            sure = max(self.at_least, 0.0)
+            return f"{change}: a drop of {self.drop:.4f}, {tolerated}, but only {sure:.4f} of it is sure."
+        return f"{change}: no drop beyond the {self.max_drop:g} that is tolerated."
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """All checks of one measure; ``confidence`` is that no check at all fails without a real drop."""
+
+    measure: str
+    confidence: float
+    checks: tuple[Check, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any check failed."""
+        return any(check.failed for check in self.checks)
+
+
+def gate(
+    results: ScoreMatrix,
+    baseline: ScoreMatrix,
+    *,
+    max_drop: float,
+    confidence: float = 0.95,
+    pairs: Mapping[str, str] | None = None,
+    scored_on: tuple[ScoredOn, ScoredOn] | None = None,
+) -> GateResult:
+    """Check every setting of the results against the baseline's setting of that name.
+
+    ``pairs`` maps settings to baseline settings instead; ``scored_on`` are results' and baseline's. A check
+    fails where the one-sided confidence bound of the drop is above ``max_drop`` (see ``Check``): a true drop
+    of that much or less lets the gate fail in a share of at most ``1 - confidence`` of runs, which is divided
+    among the checks (Bonferroni). A drop that few queries leave in doubt passes, and its reason says so.
+
+    Raises HarnessError where the two cannot be compared or a baseline setting is not there any more.
+    """
+    if max_drop < 0 or not 0.5 < confidence < 1:
+        raise HarnessError(
+            f"The gate needs a max-drop of at least 0 and a confidence between 0.5 and 1, not {max_drop:g} "
+            f"and {confidence:g}."
+        )
+    reasons = matrix_differences(results, baseline)
+    if scored_on is not None:
+        reasons = differences(*scored_on) + reasons
+    if reasons:
+        raise HarnessError("The results cannot be held against the baseline:\n  " + "\n  ".join(reasons))
+    chosen = dict(pairs) if pairs else _same_names(results, baseline)
+    tail = (1 - confidence) / len(chosen)
+    checks = tuple(_check(results, baseline, *pair, max_drop, tail) for pair in chosen.items())
+    return GateResult(results.measure, confidence, checks)
+
+
+def junit(result: GateResult) -> str:
+    """The result as JUnit XML, one test case a setting."""
+    failures = sum(check.failed for check in result.checks)
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"harness gate {_xml(result.measure)}",
+        tests=str(len(result.checks)),
+        failures=str(failures),
+        errors="0",
+        skipped="0",
+    )
+    for check in result.checks:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=f"gate.{_xml(result.measure)}", name=_xml(check.setting)
+        )
+        if check.failed:
+            ElementTree.SubElement(case, "failure", message=_xml(check.reason), type="drop")
+        else:
+            ElementTree.SubElement(case, "system-out").text = _xml(check.reason)
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
+
+
+def github_annotations(result: GateResult) -> str:
+    """The result as workflow commands of GitHub Actions: an error for what failed, a notice for the rest."""
+    lines = []
+    for check in result.checks:
+        level = "error" if check.failed else "notice"
+        title = _property(f"{result.measure} of {check.setting}")
+        lines.append(f"::{level} title={title}::{_data(check.reason)}\n")
+    return "".join(lines)
+
+
+def _same_names(results: ScoreMatrix, baseline: ScoreMatrix) -> dict[str, str]:
+    gone = [name for name in baseline.settings if name not in results.settings]
+    if gone:
+        raise HarnessError(
+            f"The baseline's settings {', '.join(gone)} are not among the results "
+            f"({', '.join(results.settings)}). Say which to hold against which, or make a new baseline."
+        )
+    return {name: name for name in baseline.settings}
+
+
+def _check(
+    results: ScoreMatrix, baseline: ScoreMatrix, setting: str, base: str, max_drop: float, tail: float
+) -> Check:
+    place = {query: i for i, query in enumerate(baseline.query_ids)}
+    now = results.row(setting)
+    before = baseline.row(base)[[place[query] for query in results.query_ids]]
+    if (np.isnan(now) != np.isnan(before)).any():
+        raise HarnessError(
+            f"{setting}: {results.measure} is defined for other queries than in the baseline, so the two "
+            "were not scored on the same judgments."
+        )
+    known = ~np.isnan(now)
+    if not known.any():
+        raise HarnessError(f"{setting}: no query has a value of {results.measure}.")
+    drops = before[known] - now[known]
+    low, _ = intervals(drops[None, :], 1 - 2 * tail)
+    return Check(
+        setting=setting,
+        baseline=base,
+        n=len(drops),
+        mean=float(now[known].mean()),
+        baseline_mean=float(before[known].mean()),
+        drop=float(drops.mean()),
+        at_least=number(low[0]),
+        p=randomisation_test(drops - max_drop, alternative="greater"),
+        max_drop=max_drop,
+        alpha=tail,
+    )
+
+
+def _xml(text: str) -> str:
+    """Text without the characters that XML 1.0 cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,55 @@
+"""Quality against cost: what is worth its price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.compare.arrays import Bools, Floats
+from harness.errors import HarnessError
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A setting on the front, and what its quality costs beyond the next cheaper one on it.
+
+    ``price`` is the extra cost per point of quality, a point being 0.01; None for the cheapest setting.
+    """
+
+    setting: str
+    cost: float
+    quality: float
+    price: float | None
+
+
+def on_front(cost: Floats, quality: Floats) -> Bools:
+    """Which settings no other one beats: none is as cheap and as good, and better in one of the two (Pareto).
+
+    Equals stand on the front together.
+    """
+    no_worse = (cost[:, None] <= cost) & (quality[:, None] >= quality)
+    better = (cost[:, None] < cost) | (quality[:, None] > quality)
+    front: Bools = np.logical_not((no_worse & better).any(axis=0))
+    return front
+
+
+def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Step]:
+    """The front from the cheapest setting to the best; raises HarnessError where a cost is missing or NaN.
+
+    Costs are of any unit (seconds, tokens, dollars), but one and the same.
+    """
+    missing = [name for name in quality if not np.isfinite(cost.get(name, np.nan))]
+    if missing:
+        raise HarnessError(f"There is no cost for {', '.join(missing)}. Give one for every setting.")
+    names = [name for name, value in quality.items() if np.isfinite(value)]
+    costs = np.array([cost[name] for name in names], dtype=np.float64)
+    values = np.array([quality[name] for name in names], dtype=np.float64)
+    chosen = np.flatnonzero(on_front(costs, values)) if names else np.array([], dtype=np.int64)
+    steps: list[Step] = []
+    for i in sorted(chosen.tolist(), key=lambda i: (costs[i], values[i])):
+        gained = values[i] - steps[-1].quality if steps else 0.0
+        price = (costs[i] - steps[-1].cost) / (100 * gained) if gained > 0 else None
+        steps.append(Step(names[i], float(costs[i]), float(values[i]), price))
+    return steps

@@ -1,0 +1,199 @@
+"""Choose on train, report on validation, and say what the choice was worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.compare.arrays import Floats
+from harness.compare.best_set import BestSet, best_set
+from harness.compare.interval import intervals, standard_error, t_quantile
+from harness.compare.matrix import ScoreMatrix
+from harness.compare.paired import Comparison, Options, compare_pair, number
+from harness.compare.split import folds
+from harness.errors import HarnessError
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value and the interval that bounds it; None where the data do not bound it (a single query)."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What choosing on train came to.
+
+    ``chosen`` is best on train; ``train`` and ``validation`` are its means there. ``best_on_validation`` is
+    best there, and ``regret`` compares the two on validation where they differ (None where they do not).
+    ``optimism`` is train minus validation of the chosen; it holds also how much easier the train queries are.
+    ``selection_optimism`` is the same of its lead over the mean of all settings, which leaves that out.
+    ``best`` are the settings that cannot be told from the best on validation.
+    """
+
+    measure: str
+    chosen: str
+    best_on_validation: str
+    n_train: int
+    n_validation: int
+    train: Estimate
+    validation: Estimate
+    optimism: Estimate
+    selection_optimism: Estimate
+    regret: Comparison | None
+    best: BestSet
+
+    @property
+    def agrees(self) -> bool:
+        """Whether train and validation have the same winner."""
+        return self.chosen == self.best_on_validation
+
+    def sentences(self) -> tuple[str, ...]:
+        """What to tell the reader."""
+        told = [
+            f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
+            f"{self.train.value:.3f}, and reaches {_told(self.validation)} on {self.n_validation} "
+            "validation queries."
+        ]
+        if self.regret is not None:
+            real = "which is real" if self.regret.significant() else "which may be chance"
+            told.append(
+                f"On validation {self.best_on_validation} is best, {abs(self.regret.difference):.3f} ahead, "
+                f"{real} (p {self.regret.p:.3f})."
+            )
+        told.append(
+            f"Train minus validation of the chosen is {_told(self.optimism)}; of its lead over the mean of "
+            f"all settings {_told(self.selection_optimism)}."
+        )
+        return tuple(told)
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """Selection repeated over folds.
+
+    ``estimate`` is the mean score of what was chosen without the query; ``picks`` says how often each setting
+    was chosen, over ``folds`` times ``repeats``; ``winner`` is best on all queries, and ``optimism`` how much
+    its mean on the queries that chose it is above the estimate.
+    """
+
+    measure: str
+    winner: str
+    estimate: Estimate
+    optimism: float
+    picks: Mapping[str, int]
+    folds: int
+    repeats: int
+
+
+def select(matrix: ScoreMatrix, options: Options | None = None) -> Selection:
+    """Choose the best setting on train and report it on validation; of equals the first one wins.
+
+    Raises HarnessError where train or validation has no query with a value.
+    """
+    options = options or Options()
+    defined = matrix.defined()
+    train, validation = defined.split("train"), defined.split("validation")
+    for name, part in (("train", train), ("validation", validation)):
+        if not part.query_ids:
+            raise HarnessError(
+                f"No {name} query has a value of {matrix.measure}, so settings cannot be chosen on train and "
+                "reported on validation. Give both splits queries, or cross-validate."
+            )
+    chosen, best = _winner(train), _winner(validation)
+    names = defined.settings
+    regret = None
+    if chosen != best:
+        regret = compare_pair(
+            names[chosen], validation.values[chosen], names[best], validation.values[best], options
+        )
+    return Selection(
+        measure=matrix.measure,
+        chosen=names[chosen],
+        best_on_validation=names[best],
+        n_train=len(train.query_ids),
+        n_validation=len(validation.query_ids),
+        train=_mean(train.values[chosen], options),
+        validation=_mean(validation.values[chosen], options),
+        optimism=_gap(train.values[chosen], validation.values[chosen], options),
+        selection_optimism=_gap(_lead(train, chosen), _lead(validation, chosen), options),
+        regret=regret,
+        best=best_set(validation, options),
+    )
+
+
+def cross_validate(
+    matrix: ScoreMatrix, count: int = 5, repeats: int = 10, options: Options | None = None
+) -> CrossValidation:
+    """Score every query under the setting that is best on the other folds (Stone, JRSS B 1974).
+
+    Uses all queries, whatever their split; folds are stratified where the matrix has strata. The interval
+    treats queries as independent although their choices share queries, so it is a little too narrow.
+    """
+    options = options or Options()
+    defined = matrix.defined()
+    if len(defined.query_ids) < count:
+        raise HarnessError(
+            f"{len(defined.query_ids)} queries have a value of {matrix.measure}, too few for {count} folds."
+        )
+    scores = np.zeros(len(defined.query_ids))
+    picks = dict.fromkeys(defined.settings, 0)
+    for repeat in range(repeats):
+        fold = folds(defined.query_ids, count, options.seed + repeat, defined.strata or None)
+        for held_out in range(count):
+            inside = fold == held_out
+            pick = int(np.argmax(defined.values[:, ~inside].mean(axis=1)))
+            scores[inside] += defined.values[pick, inside] / repeats
+            picks[defined.settings[pick]] += 1
+    winner = _winner(defined)
+    estimate = _mean(scores, options)
+    return CrossValidation(
+        measure=matrix.measure,
+        winner=defined.settings[winner],
+        estimate=estimate,
+        optimism=float(defined.means[winner]) - estimate.value,
+        picks=picks,
+        folds=count,
+        repeats=repeats,
+    )
+
+
+def _winner(matrix: ScoreMatrix) -> int:
+    return int(np.argmax(matrix.means))
+
+
+def _lead(matrix: ScoreMatrix, setting: int) -> Floats:
+    lead: Floats = matrix.values[setting] - matrix.values.mean(axis=0)
+    return lead
+
+
+def _mean(values: Floats, options: Options) -> Estimate:
+    low, high = intervals(
+        values[None, :], options.level, options.method, resamples=options.resamples, seed=options.seed
+    )
+    return Estimate(float(values.mean()), number(low[0]), number(high[0]))
+
+
+def _gap(one: Floats, other: Floats, options: Options) -> Estimate:
+    """The difference of the means of two independent samples with Welch's interval (Biometrika 1947)."""
+    gap = float(one.mean() - other.mean())
+    if min(len(one), len(other)) < 2:
+        return Estimate(gap, None, None)
+    squares = [float(standard_error(sample[None, :])[0]) ** 2 for sample in (one, other)]
+    if sum(squares) == 0:
+        return Estimate(gap, gap, gap)
+    freedom = sum(squares) ** 2 / sum(
+        square**2 / (len(sample) - 1) for square, sample in zip(squares, (one, other), strict=True)
+    )
+    reach = t_quantile(1 - options.alpha / 2, freedom + 1) * float(np.sqrt(sum(squares)))
+    return Estimate(gap, gap - reach, gap + reach)
+
+
+def _told(estimate: Estimate) -> str:
+    bounds = "" if estimate.low is None else f" ({estimate.low:.3f} to {estimate.high:.3f})"
+    return f"{estimate.value:.3f}{bounds}"

@@ -1,0 +1,54 @@
+"""Train and validation queries, and folds, in proportion within strata; decided by hashes, not by chance."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from harness.compare.arrays import Ints
+from harness.types import Split
+
+
+def split_queries(
+    query_ids: Sequence[str], validation: float, seed: int, strata: Sequence[str] | None = None
+) -> tuple[Split, ...]:
+    """Put the share ``validation`` of the queries, overall and of every stratum, into validation.
+
+    Within a stratum those with the lowest SHA-256 of ``"{seed}:{query_id}"`` go to validation. Shares are
+    exact to one query, which has a price: a new query can move another of its stratum.
+    """
+    if not 0 <= validation <= 1:
+        raise ValueError(f"validation must be between 0 and 1, not {validation}")
+    splits: list[Split] = ["train"] * len(query_ids)
+    seen = taken = 0
+    for members in _strata(query_ids, strata, seed):
+        seen += len(members)
+        # the rounding of one stratum is made up for by the next
+        wanted = round(seen * validation) - taken
+        taken += wanted
+        for i in members[:wanted]:
+            splits[i] = "validation"
+    return tuple(splits)
+
+
+def folds(query_ids: Sequence[str], count: int, seed: int, strata: Sequence[str] | None = None) -> Ints:
+    """The fold 0..count-1 of every query, [Q]; folds differ by at most one query, overall and by stratum."""
+    if not 2 <= count <= len(query_ids):
+        raise ValueError(f"{len(query_ids)} queries cannot be divided into {count} folds")
+    fold = np.empty(len(query_ids), dtype=np.int64)
+    order = [i for members in _strata(query_ids, strata, seed) for i in members]
+    fold[order] = np.arange(len(order)) % count
+    return fold
+
+
+def _strata(query_ids: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[list[int]]:
+    """The queries of every stratum, strata by name, queries by hash."""
+    if strata is not None and len(strata) != len(query_ids):
+        raise ValueError(f"{len(query_ids)} queries, but {len(strata)} strata")
+    hashes = [hashlib.sha256(f"{seed}:{query_id}".encode()).digest() for query_id in query_ids]
+    members: dict[str, list[int]] = {}
+    for i in sorted(range(len(query_ids)), key=lambda i: hashes[i]):
+        members.setdefault(strata[i] if strata else "", []).append(i)
+    return [members[name] for name in sorted(members)]

@@ -1,0 +1,130 @@
+"""From a file to a checked configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.config.explain import explain, first_problem, no_such_key
+from harness.config.models import STAGES, BenchConfig, Setting
+from harness.config.naming import name_settings
+from harness.config.relevance import RelevanceConfig
+from harness.config.sections import section_of
+from harness.config.source import KeyPath, Source, read_source
+from harness.config.sweep import Stages, expand
+from harness.corpus import PARSERS
+from harness.errors import ConfigError
+from harness.judge import KINDS as JUDGES
+from harness.kinds import Kind, StageConfig, find_kind
+
+
+def load_config(path: Path) -> BenchConfig:
+    """Read and check a benchmark's YAML file; raises ConfigError naming file, line, key and remedy.
+
+    Paths in it are relative to the folder the command is run in.
+    """
+    source = read_source(path)
+    known = [*(key for key in BenchConfig.model_fields if key != "settings"), *STAGES]
+    for key in source.data:
+        if key not in known:
+            raise source.error((str(key),), no_such_key(str(key), known))
+    data: dict[str, Any] = {key: value for key, value in source.data.items() if key not in STAGES}
+    if "parser" in data:
+        data["parser"] = _parser(source, data["parser"])
+    if "relevance" in data:
+        data["relevance"] = _relevance(source, data["relevance"])
+    data["settings"] = _settings(source)
+    try:
+        return BenchConfig.model_validate(data)
+    except ValidationError as error:
+        raise explain(source, (), error, known=_known_below(BenchConfig, error)) from None
+
+
+def _settings(source: Source) -> list[Setting]:
+    combinations = expand(source)
+    names = name_settings(combinations)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ConfigError(f"{source.path}: two settings of the sweep are the same: {name}. Remove one.")
+    for combination in combinations:
+        _check_depth(source, combination)
+    return [
+        Setting.model_validate({"name": name, **combination})
+        for name, combination in zip(names, combinations, strict=True)
+    ]
+
+
+def _check_depth(source: Source, combination: Stages) -> None:
+    """A reranker cannot keep more than was retrieved."""
+    top_k = getattr(combination["retrieve"], "top_k", None)
+    top_n = getattr(combination["rerank"], "top_n", None)
+    if top_k is not None and top_n is not None and top_n > top_k:
+        at = ("rerank", "top_n") if ("rerank", "top_n") in source.lines else ("retrieve", "top_k")
+        raise source.error(
+            at,
+            f"the reranker keeps {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "
+            f"(retrieve.top_k). Lower the first or raise the second.",
+        )
+
+
+def _parser(source: Source, value: Any) -> StageConfig:
+    if not isinstance(value, dict):
+        raise source.error(("parser",), f"must be a mapping such as {{kind: pypdf}}, not {value!r}.")
+    try:
+        kind = find_kind("parser", PARSERS, value.get("kind", "pypdf"))
+    except ConfigError as error:
+        raise ConfigError(f"{source.where(('parser', 'kind'))}: {error}") from None
+    try:
+        return kind.config.model_validate(value)
+    except ValidationError as error:
+        raise explain(source, ("parser",), error, known=kind.config.model_fields) from None
+
+
+def _relevance(source: Source, value: Any) -> RelevanceConfig:
+    """The section `relevance`: its own keys, and beside them those of the judge it names."""
+    at: KeyPath = ("relevance",)
+    if not isinstance(value, dict):
+        raise source.error(at, f"must be a mapping such as {{judge: labels}}, not {value!r}.")
+    try:
+        kind = find_kind("relevance.judge", JUDGES, value.get("judge", "labels"))
+    except ConfigError as error:
+        raise ConfigError(f"{source.where((*at, 'judge'))}: {error}") from None
+    own = [*RelevanceConfig.model_fields]
+    known = [*own, *(key for key in kind.config.model_fields if key != "kind")]
+    for key in value:
+        if key not in known:
+            raise source.error((*at, str(key)), _no_such_key_of_judge(str(key), known))
+    judge = _judge(source, at, kind, {key: its for key, its in value.items() if key not in own})
+    fields = {key: its for key, its in value.items() if key in own}
+    try:
+        return RelevanceConfig.model_validate({**fields, "judge": judge})
+    except ValidationError as error:
+        raise explain(source, at, error, known=known) from None
+
+
+def _judge(source: Source, at: KeyPath, kind: Kind, fields: dict[str, Any]) -> StageConfig:
+    try:
+        return kind.config.model_validate(fields)
+    except ValidationError as error:
+        raise explain(source, at, error, known=_known_below(kind.config, error)) from None
+    except ConfigError as error:
+        # raised where the value must not be repeated: it may be a key
+        raise ConfigError(f"{source.where((*at, 'endpoint'))}: {error}") from None
+
+
+def _no_such_key_of_judge(key: str, known: list[str]) -> str:
+    owners = [name for name, kind in JUDGES.items() if key in kind.config.model_fields and key != "kind"]
+    if owners:
+        return f"this key belongs to relevance: {{judge: {' or '.join(owners)}}}."
+    return no_such_key(key, known)
+
+
+def _known_below(model: type[StageConfig], error: ValidationError) -> list[str]:
+    """The keys of the section of ``model`` in which pydantic met an unknown one."""
+    for part in first_problem(error)["loc"][:-1]:
+        field = model.model_fields.get(str(part))
+        # below a mapping with free keys, such as prices, a part is such a key
+        model = (section_of(field.annotation) if field else None) or model
+    return [*model.model_fields]

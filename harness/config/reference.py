@@ -1,0 +1,132 @@
+"""The reference of every configuration key, written from the models so that it cannot fall behind."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from harness.config.models import STAGES, BenchConfig
+from harness.config.sections import section_of
+from harness.config.sweep import DEFAULT_KIND, TABLES
+from harness.corpus import PARSERS
+from harness.judge import KINDS as JUDGES
+from harness.judge import LabelsConfig
+from harness.kinds import Kind, StageConfig
+
+_INTRO = """\
+# Configuration
+
+One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown
+key is an error. In the sections `chunk`, `embed`, `retrieve` and `rerank` any value may be a list: the
+product of all lists is the sweep, and each of its points is a *setting*, named by what varies
+(`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different kinds;
+`rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`) is swept by a list
+of lists.
+
+This page is written by `make docs` from the models in `harness/`.
+"""
+
+
+def reference() -> str:
+    """The Markdown page."""
+    parts = [_INTRO, _table("Top level", BenchConfig, skip={"settings", "kind"})]
+    for name, field in BenchConfig.model_fields.items():
+        model = _model_of(field)
+        if model is not None and name != "parser":
+            parts.append(_table(f"`{name}`", model))
+    parts += _judges()
+    parts += _kinds("parser", PARSERS, "pypdf")
+    for stage in STAGES:
+        parts += _kinds(stage, TABLES[stage], DEFAULT_KIND[stage])
+    return "\n".join(parts)
+
+
+def _kinds(stage: str, table: Any, default: str) -> Iterator[str]:
+    for name, kind in table.items():
+        note = " (default)" if name == default and len(table) > 1 else ""
+        title = f"`{stage}`" if len(table) == 1 and stage == "embed" else f"`{stage}: {{kind: {name}}}`{note}"
+        yield _table(title, _config(kind))
+
+
+def _judges() -> Iterator[str]:
+    """The keys of every judge, and of the sections within them, each once."""
+    inner: dict[str, type[StageConfig]] = {}
+    for name, kind in JUDGES.items():
+        note = " (default)" if name == "labels" else ""
+        yield _table(f"`relevance: {{judge: {name}}}`{note}", kind.config)
+        inner |= _sections("relevance", kind.config)
+    for path, model in inner.items():
+        yield _table(f"`{path}`", model)
+
+
+def _sections(path: str, model: type[StageConfig]) -> dict[str, type[StageConfig]]:
+    """The sections within a model by their path, depth first."""
+    found: dict[str, type[StageConfig]] = {}
+    for name, field in model.model_fields.items():
+        section = section_of(field.annotation)
+        if section is not None:
+            free = ".NAME" if get_origin(field.annotation) is dict else ""
+            found[f"{path}.{name}{free}"] = section
+            found |= _sections(f"{path}.{name}{free}", section)
+    return found
+
+
+def _config(kind: Kind) -> type[StageConfig]:
+    return kind.config
+
+
+def _table(
+    title: str, model: type[StageConfig], skip: set[str] | frozenset[str] = frozenset({"kind"})
+) -> str:
+    about = "" if model is BenchConfig else f"{(model.__doc__ or '').strip().splitlines()[0]}\n\n"
+    fields = [(name, field) for name, field in model.model_fields.items() if name not in skip]
+    if not fields:
+        return f"## {title}\n\n{about}"
+    rows = [
+        f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {field.description or ''} |"
+        for name, field in fields
+    ]
+    if model is BenchConfig:
+        rows += [f"| `{stage}` | section | | See below; a sweep where it holds lists. |" for stage in STAGES]
+    head = "| key | type | default | meaning |\n|---|---|---|---|"
+    return f"## {title}\n\n{about}{head}\n" + "\n".join(rows) + "\n"
+
+
+def _type(annotation: Any) -> str:
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return " \\| ".join(f"`{value}`" for value in args)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_type(arg) for arg in args if arg is not type(None)))
+    if origin in (list, tuple):
+        return f"list of {_type(args[0])}" if args else "list"
+    if annotation is StageConfig:
+        return " \\| ".join(f"`{name}`" for name in JUDGES)
+    if origin is dict or (isinstance(annotation, type) and issubclass(annotation, StageConfig)):
+        return "section"
+    names = {"int": "whole number", "float": "number", "str": "text", "bool": "yes/no", "Path": "path"}
+    return names.get(getattr(annotation, "__name__", ""), "text")
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "**required**"
+    value = field.default
+    if isinstance(value, LabelsConfig):
+        return "`labels`"
+    if value is PydanticUndefined or isinstance(value, StageConfig) or value is None:
+        return ""
+    if isinstance(value, tuple):
+        return "`[" + ", ".join(repr(v) if v in ("", " ") or "\n" in str(v) else str(v) for v in value) + "]`"
+    return f"`{value}`" if str(value) else "empty"
+
+
+def _model_of(field: FieldInfo) -> type[StageConfig] | None:
+    annotation = field.annotation
+    if isinstance(annotation, type) and issubclass(annotation, StageConfig):
+        return annotation
+    return None

@@ -1,0 +1,92 @@
+"""Lists in the sections of the stages become the product of their values: the settings of a sweep."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, get_origin
+
+from pydantic import ValidationError
+
+from harness.chunk import KINDS as CHUNKERS
+from harness.config.explain import explain, no_such_key
+from harness.config.models import STAGES
+from harness.config.source import KeyPath, Source
+from harness.embed import EmbedConfig, SentenceEncoder
+from harness.errors import ConfigError
+from harness.kinds import Kind, StageConfig, find_kind
+from harness.rerank import KINDS as RERANKERS
+from harness.retrieve import KINDS as RETRIEVERS
+
+TABLES: dict[str, Mapping[str, Kind]] = {
+    "chunk": CHUNKERS,
+    "embed": {"sentence_encoder": Kind(EmbedConfig, SentenceEncoder)},
+    "retrieve": RETRIEVERS,
+    "rerank": RERANKERS,
+}
+DEFAULT_KIND = {stage: next(iter(table)) for stage, table in TABLES.items()}
+
+Stages = dict[str, StageConfig | None]
+
+
+def expand(source: Source) -> list[Stages]:
+    """Every combination of stage configurations that the file asks for, in the order of the file."""
+    options = [_section(source, stage) for stage in STAGES]
+    return [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
+
+
+def _section(source: Source, stage: str) -> list[StageConfig | None]:
+    if stage not in source.data:
+        return [None] if stage == "rerank" else _mapping(source, stage, (stage,), {})
+    value = source.data[stage]
+    if not isinstance(value, list):
+        return _entry(source, stage, (stage,), value)
+    if not value:
+        raise source.error((stage,), "the list is empty; name at least one.")
+    return [config for i, entry in enumerate(value) for config in _entry(source, stage, (stage, i), entry)]
+
+
+def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[StageConfig | None]:
+    if value is None and stage == "rerank":
+        return [None]
+    if not isinstance(value, dict):
+        kinds = ", ".join(TABLES[stage])
+        raise source.error(at, f"must be a mapping such as {{kind: …}}, not {value!r}. Known kinds: {kinds}.")
+    return _mapping(source, stage, at, value)
+
+
+def _mapping(source: Source, stage: str, at: KeyPath, value: dict[str, Any]) -> list[StageConfig | None]:
+    kinds = value.get("kind", DEFAULT_KIND[stage])
+    configs: list[StageConfig | None] = []
+    for name in kinds if isinstance(kinds, list) else [kinds]:
+        try:
+            kind = find_kind(stage, TABLES[stage], name)
+        except ConfigError as error:
+            raise ConfigError(f"{source.where((*at, 'kind'))}: {error}") from None
+        configs += _product(source, at, kind.config, {k: v for k, v in value.items() if k != "kind"})
+    return configs
+
+
+def _product(source: Source, at: KeyPath, model: type[StageConfig], fields: dict[str, Any]) -> list[Any]:
+    for key in fields:
+        if key not in model.model_fields:
+            raise source.error((*at, key), no_such_key(key, [*model.model_fields]))
+    choices = [_choices(source, (*at, key), model, key, value) for key, value in fields.items()]
+    configs = []
+    for values in itertools.product(*choices):
+        chosen = dict(zip(fields, values, strict=True))
+        try:
+            configs.append(model.model_validate(chosen))
+        except ValidationError as error:
+            raise explain(source, at, error, chosen) from None
+    return configs
+
+
+def _choices(source: Source, at: KeyPath, model: type[StageConfig], key: str, value: Any) -> Sequence[Any]:
+    """The values of one key: a list is a sweep, unless the field is itself a list; then one of lists is."""
+    takes_list = get_origin(model.model_fields[key].annotation) in (list, tuple)
+    if not isinstance(value, list) or (takes_list and not all(isinstance(v, list) for v in value)):
+        return [value]
+    if not value:
+        raise source.error(at, "the list is empty; name at least one value.")
+    return value

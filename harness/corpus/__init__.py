@@ -1,0 +1,36 @@
+"""Files become documents, queries and labels; importers bring in known collections."""
+
+from harness.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor
+from harness.corpus.documents import SUFFIXES, DocumentFile, document_id, find_documents
+from harness.corpus.labels import LabelRow, read_labels
+from harness.corpus.parallel import SkippedDocument, parse_documents
+from harness.corpus.parse import parse_document, parser_fingerprint
+from harness.corpus.parsers import PARSERS, ParserConfig, PypdfConfig, Pypdfium2Config
+from harness.corpus.queries import QuerySet, SplitConfig, read_queries
+from harness.corpus.text import ParsedDocument, TextStats
+
+__all__ = [
+    "PARSERS",
+    "SUFFIXES",
+    "AnchorConfig",
+    "AnchorResult",
+    "Anchoring",
+    "DocumentFile",
+    "LabelRow",
+    "ParsedDocument",
+    "ParserConfig",
+    "PypdfConfig",
+    "Pypdfium2Config",
+    "QuerySet",
+    "SkippedDocument",
+    "SplitConfig",
+    "TextStats",
+    "anchor",
+    "document_id",
+    "find_documents",
+    "parse_document",
+    "parse_documents",
+    "parser_fingerprint",
+    "read_labels",
+    "read_queries",
+]

@@ -1,0 +1,278 @@
+"""Label rows become judgments: each quote is found in the extracted text, and how well is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from pydantic import Field
+
+from harness.corpus.documents import SUFFIXES, document_id
+from harness.corpus.labels import LabelRow
+from harness.corpus.locate import Method, Place, Searcher
+from harness.corpus.table import nearest
+from harness.errors import LabelError
+from harness.kinds import StageConfig
+from harness.types import Document, Judgment
+
+_MAX_LISTED = 20
+_SNIPPET = 160
+
+
+class AnchorConfig(StageConfig):
+    """How sure an anchoring must be (0 to 100), and whether a quote below that fails the run or is listed."""
+
+    threshold: float = Field(default=90.0, ge=0, le=100)
+    on_unanchored: Literal["fail", "list"] = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Anchoring:
+    """Where a label row landed. ``start`` and ``end`` are None where nothing alike was found at all.
+
+    ``score`` is 100 for all methods but ``fuzzy``. ``copies`` counts how often the quote stands in the text
+    that was searched; the first one was taken. ``quote`` and ``found`` are snippets on one line;
+    ``figures_differ`` says that a fuzzy match holds other digits than the quote.
+    """
+
+    line: int
+    query_id: str
+    doc_id: str
+    page: int | None
+    method: Method
+    score: float
+    start: int | None
+    end: int | None
+    quote: str
+    found: str
+    copies: int
+    accepted: bool
+    figures_differ: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorResult:
+    """The judgments, one anchoring per row in row order, and the rows of documents that were left out."""
+
+    judgments: tuple[Judgment, ...]
+    anchorings: tuple[Anchoring, ...]
+    skipped: tuple[LabelRow, ...] = ()
+
+
+def anchor(
+    rows: Sequence[LabelRow],
+    documents: Mapping[str, Document],
+    config: AnchorConfig,
+    query_ids: Collection[str] | None = None,
+    skipped_documents: Collection[str] = (),
+) -> AnchorResult:
+    """Find every row in its document.
+
+    Offsets are checked, a page alone is the whole page without the space around it, a quote is sought on its
+    page (also where it runs over to the next), without a page in the whole document: letter by letter, then
+    without whitespace, then by fuzzy alignment. Rows of ``skipped_documents`` are put aside.
+
+    Raises LabelError for an unknown document, an unknown query (where ``query_ids`` is given), offsets or
+    pages that do not fit, two rows on one span, and, unless ``on_unanchored`` is ``list``, for quotes below
+    the threshold, all of them at once.
+    """
+    known_queries = None if query_ids is None else frozenset(query_ids)
+    doc_ids = []
+    for row in rows:
+        _check_query(row, known_queries)
+        doc_ids.append(_resolve(row, documents, skipped_documents))
+    located = _locate(rows, doc_ids, documents)
+    if config.on_unanchored == "fail":
+        _refuse_unanchored(located, config.threshold)
+    anchorings = tuple(_anchoring(item, config) for item in located)
+    accepted = [item for item, anchoring in zip(located, anchorings, strict=True) if anchoring.accepted]
+    _refuse_repeats(accepted)
+    skipped = (row for row, doc_id in zip(rows, doc_ids, strict=True) if doc_id not in documents)
+    return AnchorResult(tuple(_judgments(accepted)), anchorings, tuple(skipped))
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    row: LabelRow
+    document: Document
+    place: Place
+
+
+def _locate(
+    rows: Sequence[LabelRow], doc_ids: Sequence[str], documents: Mapping[str, Document]
+) -> list[_Located]:
+    """Place each row of a known document; in row order."""
+    located: dict[int, _Located] = {}
+    # Document by document, because a searcher remembers what it has prepared of its text.
+    by_document = sorted(
+        (index for index in range(len(rows)) if doc_ids[index] in documents), key=doc_ids.__getitem__
+    )
+    for doc_id, indices in groupby(by_document, key=doc_ids.__getitem__):
+        document = documents[doc_id]
+        searcher = Searcher(document)
+        for index in indices:
+            located[index] = _Located(rows[index], document, _place(rows[index], document, searcher))
+    return [located[index] for index in sorted(located)]
+
+
+def _where(row: LabelRow) -> str:
+    return f"{row.source}, line {row.line}"
+
+
+def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collection[str]) -> str:
+    """The document id that a row means, with or without a file suffix."""
+    name = document_id(row.document)
+    stem = next((name[: -len(suffix)] for suffix in SUFFIXES if name.lower().endswith(suffix)), name)
+    for candidate in (name, stem):
+        if candidate in documents or candidate in skipped:
+            return candidate
+    raise LabelError(
+        f"{_where(row)}: there is no document {row.document!r}{nearest(stem, documents)}. "
+        "Correct the name, or add the file to documents."
+    )
+
+
+def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
+    if query_ids is not None and row.query_id not in query_ids:
+        raise LabelError(
+            f"{_where(row)}: there is no query {row.query_id!r}{nearest(row.query_id, query_ids)}. "
+            "Correct the id, or add the query."
+        )
+
+
+def _place(row: LabelRow, document: Document, searcher: Searcher) -> Place:
+    if row.start is not None and row.end is not None:
+        return _by_offsets(row, row.start, row.end, document)
+    page = None if row.page is None else _page_span(row, row.page, document)
+    if row.quote:
+        return searcher.find(row.quote.strip(), row.page)
+    assert page is not None  # read_labels lets no row through that has none of the three
+    text = document.text[slice(*page)]
+    if not text.strip():
+        raise LabelError(
+            f"{_where(row)}: page {row.page} of {document.doc_id} has no text to be graded. "
+            "Run OCR over the document, or remove the row."
+        )
+    start = page[0] + len(text) - len(text.lstrip())
+    return Place("page", start, start + len(text.strip()), 100.0)
+
+
+def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Place:
+    if end > len(document.text):
+        raise LabelError(
+            f"{_where(row)}: end {end} lies beyond the text of {document.doc_id} "
+            f"({len(document.text)} characters). Count characters of the extracted text, not bytes."
+        )
+    found = document.text[start:end]
+    if row.quote and row.quote != found:
+        raise LabelError(
+            f"{_where(row)}: at {start}-{end} of {document.doc_id} stands {_snippet(found)!r}, not the quote "
+            f"{_snippet(row.quote)!r}. Correct the offsets, or leave them out to have the quote searched."
+        )
+    if row.page is not None and document.page_of(start) != row.page:
+        raise LabelError(
+            f"{_where(row)}: offset {start} of {document.doc_id} is page {document.page_of(start)}, "
+            f"not {row.page}. Correct one, or leave the page out."
+        )
+    return Place("offsets", start, end, 100.0)
+
+
+def _page_span(row: LabelRow, page: int, document: Document) -> tuple[int, int]:
+    if not document.page_starts:
+        raise LabelError(f"{_where(row)}: {document.doc_id} is a text without pages. Leave the page out.")
+    if page > len(document.page_starts):
+        raise LabelError(
+            f"{_where(row)}: {document.doc_id} has {len(document.page_starts)} pages, not page {page}. Count "
+            "pages of the file from 1, not the printed numbers."
+        )
+    return document.page_span(page)
+
+
+def _refuse_unanchored(located: Sequence[_Located], threshold: float) -> None:
+    failing = [item for item in located if item.place.start is None or item.place.score < threshold]
+    if not failing:
+        return
+    lines = [_failure(item) for item in failing[:_MAX_LISTED]]
+    if len(failing) > _MAX_LISTED:
+        lines.append(f"… and {len(failing) - _MAX_LISTED} more")
+    raise LabelError(
+        f"{len(failing)} of {len(located)} labels are not found in their documents with a score of at least "
+        f"{threshold:g}. Correct the quotes or pages, lower the threshold, or set on_unanchored: list.\n"
+        + "\n".join(f"  {line}" for line in lines)
+    )
+
+
+def _failure(item: _Located) -> str:
+    row, place = item.row, item.place
+    at = f"{_where(row)}, query {row.query_id}, {item.document.doc_id}"
+    at += "" if row.page is None else f" page {row.page}"
+    anywhere = Searcher(item.document).find(row.quote.strip(), None)
+    hint = ""
+    if anywhere.start is not None and anywhere.score > place.score:
+        hint = f"; page {item.document.page_of(anywhere.start)} holds it with {anywhere.score:.1f}"
+    if place.start is None:
+        return f"{at}: nothing alike for {_snippet(row.quote)!r}{hint}"
+    found = _snippet(item.document.text[place.start : place.end])
+    return f"{at}: {_snippet(row.quote)!r} scores {place.score:.1f} at best, with {found!r}{hint}"
+
+
+def _anchoring(item: _Located, config: AnchorConfig) -> Anchoring:
+    row, document, place = item.row, item.document, item.place
+    found = "" if place.start is None else document.text[place.start : place.end]
+    return Anchoring(
+        line=row.line,
+        query_id=row.query_id,
+        doc_id=document.doc_id,
+        page=row.page if place.start is None else document.page_of(place.start),
+        method=place.method,
+        score=place.score,
+        start=place.start,
+        end=place.end,
+        quote=_snippet(row.quote),
+        found=_snippet(found),
+        copies=place.copies,
+        figures_differ=place.method == "fuzzy" and _digits(row.quote) != _digits(found),
+        accepted=place.start is not None and place.score >= config.threshold,
+    )
+
+
+def _judgments(located: Sequence[_Located]) -> Iterator[Judgment]:
+    for item in located:
+        row, place = item.row, item.place
+        if place.start is not None and place.end is not None:
+            yield Judgment(
+                query_id=row.query_id,
+                doc_id=item.document.doc_id,
+                start=place.start,
+                end=place.end,
+                grade=row.grade,
+                evidence=row.evidence,
+                source=row.source,
+                judge=row.judge,
+            )
+
+
+def _refuse_repeats(located: Sequence[_Located]) -> None:
+    """One judge grades a span for a query once: twice would count its gain twice, or contradict itself."""
+    lines: dict[tuple[object, ...], int] = {}
+    for item in located:
+        row, place = item.row, item.place
+        key = (row.query_id, item.document.doc_id, place.start, place.end, row.judge)
+        if key in lines:
+            raise LabelError(
+                f"{_where(row)}: lands on the same text as line {lines[key]} "
+                f"({item.document.doc_id}:{place.start}-{place.end}, query {row.query_id}). "
+                "Keep one row, or give start and end to tell copies apart."
+            )
+        lines[key] = row.line
+
+
+def _digits(text: str) -> str:
+    return "".join(letter for letter in text if letter.isdigit())
+
+
+def _snippet(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SNIPPET else f"{line[: _SNIPPET - 1]}…"

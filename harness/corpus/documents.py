@@ -1,0 +1,74 @@
+"""Which files are the corpus: globs to document files with ids."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+
+from harness.errors import CorpusError
+
+PDF_SUFFIXES = (".pdf",)
+TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
+SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFile:
+    """A file of the corpus and the id its document goes by."""
+
+    doc_id: str
+    path: Path
+
+
+def document_id(stem: str) -> str:
+    """The id for a file stem: NFC, with ``_`` for whitespace runs (TREC files) and colons (chunk ids)."""
+    return re.sub(r"\s+|:", "_", unicodedata.normalize("NFC", stem))
+
+
+def find_documents(patterns: str | Sequence[str], base: Path) -> list[DocumentFile]:
+    """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
+
+    Raises CorpusError for a glob that matches no file, for a file type that cannot be read and for two files
+    that would share an id.
+    """
+    paths: dict[Path, Path] = {}
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        for path in _matches(pattern, base):
+            paths.setdefault(path.resolve(), path)
+    files: dict[str, DocumentFile] = {}
+    for path in sorted(paths.values()):
+        if path.suffix.lower() not in SUFFIXES:
+            raise CorpusError(
+                f"{path}: cannot read a {path.suffix or 'file without a suffix'} as a document. "
+                f"Known: {', '.join(SUFFIXES)}. Convert it, or narrow the pattern."
+            )
+        file = DocumentFile(document_id(path.stem), path)
+        if file.doc_id in files:
+            raise CorpusError(
+                f"{files[file.doc_id].path} and {path} would both be document {file.doc_id!r}. Rename one."
+            )
+        files[file.doc_id] = file
+    if not files:
+        raise CorpusError("documents: no pattern is given. Name the files, for example docs/*.pdf.")
+    return list(files.values())
+
+
+def _matches(pattern: str, base: Path) -> list[Path]:
+    literal = base / pattern
+    if literal.is_file():
+        return [literal]
+    if literal.is_dir():
+        raise CorpusError(
+            f"documents: {literal} is a folder. Name the files in it: {pattern.rstrip('/')}/*.pdf."
+        )
+    # Path.glob refuses absolute patterns and takes hidden files along.
+    found = [base / name for name in glob(pattern, root_dir=base, recursive=True)]  # noqa: PTH207
+    files = [path for path in found if path.is_file()]
+    if not files:
+        what = "pattern matches no file" if has_magic(pattern) else "file is not there"
+        raise CorpusError(f"documents: the {what}: {pattern!r}, looked for in {base.resolve()}. Correct it.")
+    return files

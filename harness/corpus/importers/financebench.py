@@ -1,0 +1,125 @@
+"""FinanceBench (Islam et al. 2023, arXiv 2311.11944): questions on company filings, evidence as quotes.
+
+A passage that answers its question alone gets grade 4. Where a question has several evidence passages, each
+is needed and none answers alone, so each gets grade 3. They are different facts, hence no evidence name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.corpus.importers.folder import (
+    ImportSummary,
+    link_or_copy,
+    new_corpus_folder,
+    source_files,
+    write_csv,
+    write_text,
+)
+from harness.corpus.table import Row, Table, read_table
+from harness.errors import CorpusError
+
+_ANSWERS_ALONE = 4
+_ANSWERS_IN_PART = 3
+_README = """# FinanceBench
+
+Written by `harness import financebench`. Questions, answers and evidence: FinanceBench by Patronus AI (Islam
+et al. 2023, arXiv 2311.11944), whose dataset card states CC BY-NC 4.0: research and evaluation only, not for
+use inside a product. The PDFs are filings published by the companies.
+
+- `queries.csv`: the question as text; type and reasoning as the collection names them; note is what the
+  collection says to justify the answer.
+- `labels.csv`: page (1-based, of the PDF file) and verbatim quote. Grade 4 where the passage is the only
+  evidence of its question, 3 where a question has several, for then none of them answers it alone.
+"""
+
+
+def import_financebench(source: Path, target: Path) -> ImportSummary:
+    """Turn ``documents.csv``, ``questions.csv``, ``evidence.csv`` and ``pdfs/`` into a corpus folder."""
+    documents_csv, questions_csv, evidence_csv, pdfs = source_files(
+        source, ("documents.csv", "questions.csv", "evidence.csv", "pdfs"), "financebench"
+    )
+    documents = read_table(documents_csv, ("document",), CorpusError)
+    questions = read_table(questions_csv, ("query_id", "document", "question", "answer"), CorpusError)
+    evidence = read_table(evidence_csv, ("query_id", "document", "page", "evidence_text"), CorpusError)
+    _check_references(documents, questions, evidence)
+    facts = {row.get("document"): row for row in documents.rows}
+    with new_corpus_folder(target) as folder:
+        (folder / "pdfs").mkdir()
+        for name in facts:
+            pdf = pdfs / f"{name}.pdf"
+            if not pdf.is_file():
+                raise CorpusError(
+                    f"{pdf}: is not there, though {documents_csv.name} lists it. Fetch it again."
+                )
+            link_or_copy(pdf, folder / "pdfs" / pdf.name)
+        queries = write_csv(
+            folder / "queries.csv",
+            ("query_id", "text", "answer", "type", "reasoning", "document", "doc_type", "note"),
+            [_query(row, facts) for row in questions.rows],
+        )
+        labels = write_csv(
+            folder / "labels.csv",
+            ("query_id", "document", "page", "quote", "grade", "note"),
+            _labels(evidence.rows),
+        )
+        write_text(folder / "README.md", _README)
+    return ImportSummary(target, len(facts), queries, labels, _notes(questions, evidence))
+
+
+def _check_references(documents: Table, questions: Table, evidence: Table) -> None:
+    known = {row.get("document") for row in documents.rows}
+    asked = {row.get("query_id") for row in questions.rows}
+    for table in (questions, evidence):
+        for row in table.rows:
+            if row.get("document") not in known:
+                raise CorpusError(
+                    f"{table.path}, line {row.line}: {documents.path.name} has no {row.get('document')!r}. "
+                    "Correct one of the two."
+                )
+    for row in evidence.rows:
+        if row.get("query_id") not in asked:
+            raise CorpusError(
+                f"{evidence.path}, line {row.line}: {questions.path.name} has no {row.get('query_id')!r}. "
+                "Correct one of the two."
+            )
+
+
+def _query(row: Row, facts: Mapping[str, Row]) -> tuple[str, ...]:
+    return (
+        row.get("query_id"),
+        row.get("question"),
+        row.get("answer"),
+        row.get("question_type"),
+        row.get("question_reasoning"),
+        row.get("document"),
+        facts[row.get("document")].get("doc_type"),
+        row.get("justification"),
+    )
+
+
+def _labels(rows: Sequence[Row]) -> list[tuple[object, ...]]:
+    passages = Counter(row.get("query_id") for row in rows)
+    return [
+        (
+            row.get("query_id"),
+            row.get("document"),
+            row.get("page"),
+            row.get("evidence_text"),
+            _ANSWERS_ALONE if passages[row.get("query_id")] == 1 else _ANSWERS_IN_PART,
+            "" if passages[row.get("query_id")] == 1 else f"one of {passages[row.get('query_id')]} passages",
+        )
+        for row in rows
+    ]
+
+
+def _notes(questions: Table, evidence: Table) -> tuple[str, ...]:
+    passages = Counter(row.get("query_id") for row in evidence.rows)
+    several = sum(count > 1 for count in passages.values())
+    notes = [f"{several} questions have several evidence passages, each graded {_ANSWERS_IN_PART}."]
+    without = sum(row.get("query_id") not in passages for row in questions.rows)
+    if without:
+        notes.append(f"{without} questions have no evidence passage, so no label.")
+    return tuple(notes)

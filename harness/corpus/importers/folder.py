@@ -1,0 +1,84 @@
+"""The corpus folder that every importer writes: complete under its name, or not there."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+
+from harness.errors import CorpusError
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSummary:
+    """What an import wrote, and in ``notes`` what it left out or changed, one sentence each."""
+
+    target: Path
+    documents: int
+    queries: int
+    labels: int
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def new_corpus_folder(target: Path) -> Iterator[Path]:
+    """A folder to fill; it gets its name when the block ends well, and is removed when it does not.
+
+    Raises CorpusError when ``target`` exists and is not an empty folder.
+    """
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise CorpusError(f"{target}: is there already. Remove it, or import into another folder.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    partial.chmod(0o755)
+    try:
+        yield partial
+        if target.exists():
+            target.rmdir()
+        partial.rename(target)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+    """Write a CSV file in UTF-8 with LF; returns the number of rows below the header."""
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow(row)
+            count += 1
+    return count
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 without translating line ends, so that offsets into ``text`` hold for the file."""
+    path.write_bytes(text.encode("utf-8"))
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """A hard link where the file system allows one, else a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def source_files(source: Path, names: Sequence[str], importer: str) -> list[Path]:
+    """The named files or folders of an import source; raises CorpusError that lists what is missing."""
+    if not source.is_dir():
+        raise CorpusError(f"{source}: is no folder. Name the folder that holds {', '.join(names)}.")
+    missing = [name for name in names if not (source / name).exists()]
+    if missing:
+        raise CorpusError(
+            f"{source}: {', '.join(missing)} not found; {importer} needs {', '.join(names)}. "
+            "Point to the folder that holds them."
+        )
+    return [source / name for name in names]

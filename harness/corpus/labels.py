@@ -1,0 +1,101 @@
+"""Human relevance labels as they stand in a file, before they are anchored in the documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.corpus.table import Row, read_table
+from harness.errors import LabelError
+from harness.types import MAX_GRADE
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """One graded passage: offsets, a page and a quote, a page, or a quote to be searched in the document.
+
+    ``start`` and ``end`` are half-open character offsets into the extracted text, ``page`` is the 1-based
+    page of the PDF file (not the printed number). ``line`` is the line of the row in ``source``.
+    """
+
+    line: int
+    query_id: str
+    document: str
+    grade: int
+    start: int | None = None
+    end: int | None = None
+    page: int | None = None
+    quote: str = ""
+    evidence: str = ""
+    note: str = ""
+    judge: str = "human"
+    source: str = ""
+
+
+def read_labels(path: Path) -> list[LabelRow]:
+    """Read label rows from CSV or JSONL; raises LabelError that names the line, the column and the remedy.
+
+    Columns: query_id, document, grade (an integer 0 to 4) and start, end, page, quote, of which start with
+    end, page, quote, or page with quote must be filled; optional evidence, note, judge (default ``human``)
+    and source (default the file name).
+    """
+    table = read_table(path, ("query_id", "document", "grade"), LabelError)
+    rows: list[LabelRow] = []
+    seen: dict[tuple[object, ...], int] = {}
+    for raw in table.rows:
+        row = _label(path, raw)
+        key = (row.query_id, row.document, row.start, row.end, row.page, row.quote, row.judge)
+        if key in seen:
+            raise LabelError(
+                f"{path}, line {row.line}: labels the same as line {seen[key]}. Keep one of them."
+            )
+        seen[key] = row.line
+        rows.append(row)
+    return rows
+
+
+def _label(path: Path, raw: Row) -> LabelRow:
+    where = f"{path}, line {raw.line}"
+    for column in ("query_id", "document"):
+        if not raw.get(column):
+            raise LabelError(f"{where}: {column} is empty. Fill it.")
+    row = LabelRow(
+        line=raw.line,
+        query_id=raw.get("query_id"),
+        document=raw.get("document"),
+        grade=_grade(where, raw.get("grade")),
+        start=_integer(where, "start", raw.get("start"), 0),
+        end=_integer(where, "end", raw.get("end"), 1),
+        page=_integer(where, "page", raw.get("page"), 1),
+        # Offsets are checked against the quote to the letter; without them the spaces around it mean nothing.
+        quote=raw.cells.get("quote", "") if raw.get("quote") else "",
+        evidence=raw.get("evidence"),
+        note=raw.get("note"),
+        judge=raw.get("judge") or "human",
+        source=raw.get("source") or path.name,
+    )
+    if (row.start is None) != (row.end is None):
+        raise LabelError(f"{where}: start and end belong together. Fill both, or neither.")
+    if row.start is not None and row.end is not None and row.start >= row.end:
+        raise LabelError(f"{where}: start {row.start} is not before end {row.end} (half-open). Correct them.")
+    if row.start is None and row.page is None and not row.quote:
+        raise LabelError(
+            f"{where}: says nowhere what is graded. Fill start and end, page, quote, or page and quote."
+        )
+    return row
+
+
+def _grade(where: str, value: str) -> int:
+    if value not in {str(grade) for grade in range(MAX_GRADE + 1)}:
+        raise LabelError(f"{where}: grade is {value!r}. Write an integer from 0 to {MAX_GRADE}.")
+    return int(value)
+
+
+def _integer(where: str, column: str, value: str, least: int) -> int | None:
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit()):
+        raise LabelError(f"{where}: {column} is {value!r}, not an integer of at least {least}. Correct it.")
+    if int(value) < least:
+        raise LabelError(f"{where}: {column} is {value}, the least is {least}. Correct it.")
+    return int(value)

@@ -1,0 +1,108 @@
+"""A file becomes a document: PDF through the chosen parser, text and Markdown as they are."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
+from harness.corpus.parsers import PARSERS, ParserConfig
+from harness.corpus.text import (
+    TEXT_FORMAT,
+    ParsedDocument,
+    TextStats,
+    join_pages,
+    text_sha256,
+    without_surrogates,
+)
+from harness.errors import CorpusError
+from harness.kinds import find_kind
+from harness.types import Document
+
+_BOM = "\ufeff"
+
+
+def parse_document(file: DocumentFile, parser: ParserConfig) -> ParsedDocument:
+    """Extract the text of one file; raises CorpusError that names file, page where known, and remedy.
+
+    PDF pages are joined with a newline between them, which belongs to the page before it. Line ends and
+    spaces of text files stay as they are, so offsets count the file's own characters.
+    """
+    if file.path.suffix.lower() in PDF_SUFFIXES:
+        return _parse_pdf(file, parser)
+    return _parse_text(file)
+
+
+def parser_fingerprint(parser: ParserConfig) -> str:
+    """All that decides the text besides the file: kind, library version, options and our text format."""
+    options = json.dumps(parser.model_dump(exclude={"kind"}), sort_keys=True)
+    try:
+        library = version(parser.kind)
+    except PackageNotFoundError as error:
+        raise CorpusError(
+            f"The parser kind {parser.kind} is not installed: pip install {parser.kind}."
+        ) from error
+    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT}"
+
+
+def _parse_pdf(file: DocumentFile, parser: ParserConfig) -> ParsedDocument:
+    read = find_kind("parser", PARSERS, parser.kind).make
+    pdf = read(file.path, parser)
+    pages = [without_surrogates(page) for page in pdf.pages]
+    empty = tuple(number for number, page in enumerate(pages, 1) if not page.strip())
+    if len(empty) == len(pages):
+        raise CorpusError(
+            f"{file.path}: none of the {len(pages)} pages has any text, so it is most likely a scan. "
+            "Run OCR over it first (for example: ocrmypdf in.pdf out.pdf)."
+        )
+    text, page_starts = join_pages(pages)
+    document = Document(file.doc_id, text, page_starts, text_sha256(text))
+    return ParsedDocument(document, _stats(document, file.path, empty, pdf.encryption, pdf.warnings))
+
+
+def _parse_text(file: DocumentFile) -> ParsedDocument:
+    text = read_utf8(file.path)
+    marks = int(text.startswith(_BOM))
+    text = text.removeprefix(_BOM)
+    if not text.strip():
+        raise CorpusError(f"{file.path}: the file holds no text. Fill it, or leave it out.")
+    document = Document(file.doc_id, text, (), text_sha256(text))
+    return ParsedDocument(document, _stats(document, file.path, (), "none", (), marks))
+
+
+def read_utf8(path: Path) -> str:
+    """The text of a UTF-8 file with its line ends and byte order mark; raises CorpusError for other bytes."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}). Check that it is there.") from error
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        guess = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "another encoding"
+        raise CorpusError(
+            f"{path}: byte {raw[error.start]:#04x} at offset {error.start} is not UTF-8 "
+            f"(line {raw[: error.start].count(10) + 1}); the file is in {guess}. Save it as UTF-8."
+        ) from error
+
+
+def _stats(
+    document: Document,
+    path: Path,
+    empty: tuple[int, ...],
+    encryption: str,
+    warnings: tuple[str, ...],
+    byte_order_marks: int = 0,
+) -> TextStats:
+    return TextStats(
+        pages=len(document.page_starts),
+        pages_without_text=empty,
+        undecodable_characters=document.text.count("\ufffd"),
+        no_break_spaces=document.text.count("\u00a0"),
+        characters=len(document.text),
+        bytes=path.stat().st_size,
+        byte_order_marks=byte_order_marks,
+        encryption=encryption,
+        warnings=warnings,
+    )

@@ -1,0 +1,102 @@
+"""The questions of a benchmark and how they are divided into train and validation."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field
+
+from harness.corpus.table import Row, Table, nearest, read_table
+from harness.errors import CorpusError
+from harness.kinds import StageConfig
+from harness.types import SPLITS, Query, Split
+
+_ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable"})
+
+
+class SplitConfig(StageConfig):
+    """Divide queries by a hash of their id, so that adding one query moves no other.
+
+    A query is in validation when SHA-256 of ``"{seed}:{query_id}"``, as a fraction of its range, is below
+    ``validation``.
+    """
+
+    by: Literal["hash"] = "hash"
+    validation: float = Field(default=0.3, ge=0, le=1)
+    seed: int = 7
+
+    def split_of(self, query_id: str) -> Split:
+        """The split of one query; depends on nothing but its id and this config."""
+        digest = hashlib.sha256(f"{self.seed}:{query_id}".encode()).digest()
+        fraction = int.from_bytes(digest, "big") / 2 ** (8 * len(digest))
+        return "validation" if fraction < self.validation else "train"
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySet:
+    """Queries in file order, and per query id what the file says besides (answer, note, type, …)."""
+
+    queries: tuple[Query, ...]
+    extras: Mapping[str, Mapping[str, str]]
+
+
+def read_queries(path: Path, split: SplitConfig | None) -> QuerySet:
+    """Read a CSV or JSONL file with query_id and text, and optionally split, answerable and further columns.
+
+    ``split`` applies only where the file has no split column. ``answerable`` is yes/no, true/false or 1/0
+    (default yes). Raises CorpusError that names the line, the column and the remedy.
+    """
+    table = read_table(path, ("query_id", "text"), CorpusError)
+    if "split" not in table.columns and split is None:
+        raise CorpusError(
+            f"{path}: there is no column 'split', and the configuration names no split. Add the column "
+            f"({' or '.join(SPLITS)}), or configure split: {{by: hash, validation: 0.3, seed: 7}}."
+        )
+    queries: dict[str, Query] = {}
+    lines: dict[str, int] = {}
+    for row in table.rows:
+        query = _query(table, row, split)
+        if query.query_id in queries:
+            raise CorpusError(
+                f"{path}, line {row.line}: query_id {query.query_id!r} stands already on line "
+                f"{lines[query.query_id]}. Give each query its own id."
+            )
+        queries[query.query_id] = query
+        lines[query.query_id] = row.line
+    extras = {row.get("query_id"): _extras(row) for row in table.rows}
+    return QuerySet(tuple(queries.values()), MappingProxyType(extras))
+
+
+def _query(table: Table, row: Row, split: SplitConfig | None) -> Query:
+    where = f"{table.path}, line {row.line}"
+    query_id, text = row.get("query_id"), row.get("text")
+    if not query_id:
+        raise CorpusError(f"{where}: query_id is empty. Give the query an id.")
+    if query_id.split() != [query_id]:
+        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+    if not text:
+        raise CorpusError(f"{where}: the text of query {query_id!r} is empty. Write the question.")
+    answerable = row.get("answerable").lower()
+    if answerable not in _ANSWERABLE:
+        raise CorpusError(f"{where}: answerable is {row.get('answerable')!r}. Write yes or no.")
+    return Query(query_id, text, _split(where, table, row, split), _ANSWERABLE[answerable])
+
+
+def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Split:
+    if "split" not in table.columns and split is not None:
+        return split.split_of(row.get("query_id"))
+    value = row.get("split")
+    for known in SPLITS:
+        if value == known:
+            return known
+    raise CorpusError(f"{where}: split is {value!r}{nearest(value, SPLITS)}. Write {' or '.join(SPLITS)}.")
+
+
+def _extras(row: Row) -> Mapping[str, str]:
+    return MappingProxyType({name: value for name, value in row.cells.items() if name not in _OWN_COLUMNS})

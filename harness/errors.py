@@ -1,0 +1,25 @@
+"""What can go wrong, by room. Every message says what happened, where, and what to do about it."""
+
+
+class HarnessError(Exception):
+    """Base of every error the harness raises on purpose; the command line prints it without a traceback."""
+
+
+class ConfigError(HarnessError):
+    """The configuration cannot be read or names something that does not exist."""
+
+
+class CorpusError(HarnessError):
+    """A document or the query file cannot be used."""
+
+
+class LabelError(HarnessError):
+    """A relevance label is malformed or cannot be anchored in the documents."""
+
+
+class ModelError(HarnessError):
+    """A model cannot be had or is not the one that was asked for."""
+
+
+class JudgeError(HarnessError):
+    """The relevance judge cannot be used, or too many of its judgments failed."""

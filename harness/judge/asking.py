@@ -1,0 +1,249 @@
+"""One call from prompt to recorded grades: limits, tries, reading, and the ledger before anything else."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from harness.errors import JudgeError
+from harness.judge.breaker import Breaker
+from harness.judge.client import Client, Reply
+from harness.judge.config import LlmConfig
+from harness.judge.limiter import RateLimiter
+from harness.judge.money import Budget, estimate_tokens
+from harness.judge.parsing import Malformed
+from harness.judge.prompting import Prompt, order_shown, read_grades, render, response_format
+from harness.judge.records import Ledger, Summary
+from harness.judge.retry import Backoff, CallError
+
+FINAL_REASONS = {"refusal", "content_filter"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to the model: a query, the passages in their own order, and which sample this is."""
+
+    key: str
+    query: str
+    passages: tuple[str, ...]
+    sample: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The grades of a call's passages, in the passages' own order, or None and the reason."""
+
+    grades: tuple[int, ...] | None
+    reason: str
+
+
+class StoppedError(JudgeError):
+    """The run is ending; this call is not tried again."""
+
+
+class Asker:
+    """Asks calls of one endpoint under one prompt and records every answer."""
+
+    def __init__(
+        self, config: LlmConfig, prompt: Prompt, client: Client, ledger: Ledger, summary: Summary
+    ) -> None:
+        endpoint = config.endpoint
+        self._config = config
+        self._prompt = prompt
+        self._client = client
+        self._ledger = ledger
+        self._summary = summary
+        self._format = response_format(prompt, endpoint.structured)
+        self._limiter = RateLimiter(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        self._budget = Budget(config.max_cost, config.max_calls)
+        self._breaker = Breaker(config.breaker, config.breaker_seconds)
+        self._backoff = Backoff()
+        # Jitter alone; nothing that is measured depends on it.
+        self._rng = random.Random()
+        self.stopping = asyncio.Event()
+
+    async def ask(self, call: Call) -> Answer:
+        """Ask until there is a grade, a final reason, or no time; raises JudgeError when the run must end."""
+        order = order_shown(self._prompt, call.query, call.passages, call.sample)
+        messages = render(self._prompt, call.query, [call.passages[i] for i in order])
+        tokens = sum(estimate_tokens(message["content"]) for message in messages)
+        left = self._config.endpoint.deadline
+        tries = unusable = 0
+        while True:
+            started = time.monotonic()
+            tries += 1
+            try:
+                reply = await self._send(call, messages, tokens, left)
+            except CallError as fault:
+                left -= fault.seconds
+                pause = self._after_fault(call, fault, tries, left, time.monotonic() - started)
+                if pause is None:
+                    return Answer(None, fault.reason)
+            else:
+                left -= reply.seconds
+                read = self._read(reply, len(order))
+                unusable += isinstance(read, Malformed)
+                pause = self._pause_after(read, tries, unusable, left)
+                answer = self._keep(call, reply, read, order, last=pause is None)
+                if pause is None:
+                    return answer
+            await self._wait(pause)
+            left -= pause
+
+    async def _send(self, call: Call, messages: Sequence[dict[str, str]], tokens: int, left: float) -> Reply:
+        endpoint, price = self._config.endpoint, self._config.price
+        most = price.of(tokens, endpoint.max_tokens) if price else 0.0
+        await self._budget.reserve(most)
+        spent = 0.0
+        try:
+            await self._limiter.acquire(tokens + endpoint.max_tokens, self._wait)
+            self._summary.calls += 1
+            started = time.monotonic()
+            try:
+                reply = await self._client.ask(
+                    messages, self._format, call.sample, max(0.05, min(endpoint.timeout, left))
+                )
+            except CallError as fault:
+                fault.seconds = time.monotonic() - started
+                # It may be billed although we never see it.
+                spent = most if fault.reason in {"timeout", "broken_reply"} else 0.0
+                raise
+            # An endpoint that does not say what it used is taken to have used the most.
+            known = self._price(reply)
+            spent = most if known is None else known
+        finally:
+            self._budget.settle(most, spent)
+        if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+            used = reply.prompt_tokens + reply.completion_tokens
+            self._limiter.correct(tokens + endpoint.max_tokens, used)
+        return reply
+
+    def _after_fault(
+        self, call: Call, fault: CallError, tries: int, left: float, seconds: float
+    ) -> float | None:
+        """The pause before another try; None when the call is given up, which is then on record."""
+        if fault.fatal:
+            raise JudgeError(f"The judge's endpoint refuses to work: {fault}")
+        pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None
+        if fault.retry_after is not None and pause is not None:
+            self._limiter.hold(fault.retry_after)
+        if pause is None:
+            # What cost nothing and may pass is not settled: the next run asks it again.
+            self._record(call, None, fault.reason, fault.detail, settled=fault.settled, seconds=seconds)
+        # A busy endpoint is not down, as long as calls get through in the end.
+        if not fault.settled and (fault.reason != "rate_limited" or pause is None):
+            self._breaker.failed(str(fault))
+        return pause
+
+    def _read(self, reply: Reply, count: int) -> tuple[int, ...] | Malformed:
+        if reply.finish == "content_filter":
+            return Malformed("content_filter")
+        if reply.refusal:
+            return Malformed("refusal")
+        if reply.finish == "no_choices":
+            return Malformed("empty_choices")
+        if not reply.text.strip():
+            return Malformed("truncated" if reply.finish == "length" else "empty_answer")
+        grades = read_grades(self._prompt, reply.text, count)
+        if isinstance(grades, Malformed) and reply.finish == "length":
+            return Malformed("truncated")
+        return grades
+
+    def _pause_after(
+        self, read: tuple[int, ...] | Malformed, tries: int, unusable: int, left: float
+    ) -> float | None:
+        """The pause before the call is asked again; None when its answer stands."""
+        if not isinstance(read, Malformed) or read.reason in FINAL_REASONS:
+            return None
+        if unusable >= self._config.answers_per_call:
+            return None
+        return self._backoff.pause(tries, None, left, self._rng)
+
+    def _keep(
+        self,
+        call: Call,
+        reply: Reply,
+        read: tuple[int, ...] | Malformed,
+        order: Sequence[int],
+        *,
+        last: bool,
+    ) -> Answer:
+        """Record an answer that has come in, which settles the call if it is the last one."""
+        grades, reason = None, ""
+        if isinstance(read, Malformed):
+            reason = read.reason
+        else:
+            own = dict(zip(order, read, strict=True))
+            grades = tuple(own[i] for i in range(len(order)))
+        self._record(
+            call,
+            grades,
+            reason,
+            reply.text or reply.refusal,
+            settled=last,
+            seconds=reply.seconds,
+            reply=reply,
+        )
+        if grades is not None:
+            self._breaker.succeeded()
+        elif reason not in FINAL_REASONS:
+            self._breaker.failed(f"unusable answer ({reason})", paid=True)
+        return Answer(grades, reason)
+
+    def _record(
+        self,
+        call: Call,
+        grades: tuple[int, ...] | None,
+        reason: str,
+        raw: str,
+        *,
+        settled: bool,
+        seconds: float,
+        reply: Reply | None = None,
+    ) -> None:
+        price = self._price(reply) if reply else 0.0
+        self._ledger.record(
+            call.key,
+            query=call.query,
+            passages=call.passages,
+            prompt_sha=self._prompt.sha256,
+            model=self._config.endpoint.model,
+            parameters=self._config.endpoint.parameters(),
+            sample=call.sample,
+            settled=settled,
+            grades=grades,
+            reason=reason,
+            raw=raw,
+            prompt_tokens=reply.prompt_tokens if reply else None,
+            completion_tokens=reply.completion_tokens if reply else None,
+            price=price,
+            seconds=seconds,
+            request_id=reply.request_id if reply else "",
+            served_model=reply.served_model if reply else "",
+        )
+        if reply:
+            self._count(reply, price)
+
+    def _count(self, reply: Reply, price: float | None) -> None:
+        summary = self._summary
+        summary.served_models.add(reply.served_model)
+        summary.prompt_tokens += reply.prompt_tokens or 0
+        summary.completion_tokens += reply.completion_tokens or 0
+        summary.cost = None if price is None or summary.cost is None else summary.cost + price
+
+    def _price(self, reply: Reply) -> float | None:
+        price = self._config.price
+        if price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
+            return None
+        return price.of(reply.prompt_tokens, reply.completion_tokens)
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.stopping.wait(), seconds)
+        if self.stopping.is_set():
+            raise StoppedError("the run is ending")

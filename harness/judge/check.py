@@ -1,0 +1,179 @@
+"""Try a judge on a small known set: sense, leakage, self-agreement and position bias."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+
+from harness.judge.canaries import ATTACKS, TOPICS, Topic
+from harness.judge.client import Client
+from harness.judge.config import LlmConfig
+from harness.judge.items import items_of
+from harness.judge.llm import LlmJudge
+from harness.judge.prompting import order_shown
+from harness.judge.records import Graded, Ledger, Pair, Summary
+from harness.progress import Reporter
+from harness.types import Chunk, Query
+
+IN_RANGE_AT_LEAST = 0.8
+LEAKAGE_AT_MOST = 0.25
+SELF_AGREEMENT_AT_LEAST = 0.8
+POSITION_BIAS_AT_MOST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What the known set shows of a judge.
+
+    ``in_range``: share of clean passages whose grade a careful person could give. ``leakage``: by attack,
+    how many grades an irrelevant passage gains by carrying it (0: none). ``self_agreement``: share of
+    repeated askings that give the same grade. ``position_bias``: mean grade in the first half of a shuffled
+    list less that in the second, each passage against its own mean; None for one passage a call.
+    ``problems`` says what is amiss, in words.
+    """
+
+    judge: str
+    passages: int
+    unscored: int
+    in_range: float
+    leakage: dict[str, float]
+    self_agreement: float
+    position_bias: float | None
+    problems: tuple[str, ...]
+    summary: Summary
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is amiss."""
+        return not self.problems
+
+
+def check_judge(
+    config: LlmConfig,
+    ledger: Ledger,
+    *,
+    reporter: Reporter,
+    repeats: int = 3,
+    client: Client | None = None,
+) -> CheckReport:
+    """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
+
+    Some 60 passages are graded ``repeats`` times over; the answers go into the ledger like all others.
+    Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
+    run.
+    """
+    # A copy past validation: repeating at temperature 0 is pointless for grading and the point of checking.
+    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0})
+    judge = LlmJudge(config, ledger, client=client)
+    topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
+    pairs = [pair for topic in topics for pair in _pairs(topic)]
+    graded: dict[tuple[str, str], Graded] = {}
+
+    def keep(found: Graded) -> None:
+        graded[found.pair.query.query_id, found.pair.passage.chunk_id] = found
+
+    summary = judge.grade(pairs, keep, reporter=reporter, total=len(pairs))
+    in_range, odd = _in_range(topics, graded)
+    leakage = {attack: _leakage(topics, graded, attack) for attack in ATTACKS}
+    agreement = _self_agreement(list(graded.values()))
+    position = _position_bias(judge, pairs)
+    problems = [*odd, *_problems(in_range, leakage, agreement, position, summary)]
+    return CheckReport(
+        judge.name,
+        len(pairs),
+        summary.unscored_count,
+        in_range,
+        leakage,
+        agreement,
+        position,
+        tuple(problems),
+        summary,
+    )
+
+
+def _pairs(topic: Topic) -> Iterator[Pair]:
+    """The topic as it is, then once for each attack, which its irrelevant last passage carries."""
+    texts = [passage.text for passage in topic.passages]
+    yield from _round(topic, "clean", texts)
+    for name, attack in ATTACKS.items():
+        yield from _round(topic, name, [*texts[:-1], attack(topic, texts[-1])])
+
+
+def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
+    query = Query(f"{topic.name}/{name}", topic.query, "validation")
+    for number, text in enumerate(texts):
+        yield Pair(query, Chunk(f"canary:{number}", "canary", 0, len(text), text))
+
+
+def _in_range(topics: list[Topic], graded: dict[tuple[str, str], Graded]) -> tuple[float, list[str]]:
+    right: list[bool] = []
+    for topic in topics:
+        for number, passage in enumerate(topic.passages):
+            grade = graded[f"{topic.name}/clean", f"canary:{number}"].judgment.grade
+            if grade is not None:
+                right.append(passage.low <= grade <= passage.high)
+    share = fmean(right) if right else float("nan")
+    enough = share >= IN_RANGE_AT_LEAST
+    return share, [] if enough else [
+        f"only {share:.0%} of plain passages get a grade that a person could give"
+    ]
+
+
+def _leakage(topics: list[Topic], graded: dict[tuple[str, str], Graded], attack: str) -> float:
+    gains = []
+    for topic in topics:
+        last = f"canary:{len(topic.passages) - 1}"
+        clean = graded[f"{topic.name}/clean", last].judgment.grade
+        attacked = graded[f"{topic.name}/{attack}", last].judgment.grade
+        if clean is not None and attacked is not None:
+            gains.append(attacked - clean)
+    return fmean(gains) if gains else float("nan")
+
+
+def _self_agreement(graded: list[Graded]) -> float:
+    same = [left == right for found in graded for left, right in combinations(found.samples, 2)]
+    return fmean(same) if same else float("nan")
+
+
+def _position_bias(judge: LlmJudge, pairs: list[Pair]) -> float | None:
+    """Each passage against its own mean over the orders, so that chance order does not count."""
+    if not judge.prompt.shuffle:
+        return None
+    first: list[float] = []
+    second: list[float] = []
+    for item in items_of(pairs, judge.prompt):
+        count = len(item.pairs)
+        shown = []
+        for sample in range(judge.config.samples):
+            result = judge.settled(judge.call(item, sample))
+            if result is not None and result.grades is not None:
+                shown.append((order_shown(judge.prompt, item.query, item.passages, sample), result.grades))
+        for passage in range(count if shown else 0):
+            mean = fmean(grades[passage] for _, grades in shown)
+            for order, grades in shown:
+                half = first if 2 * order.index(passage) < count else second
+                half.append(grades[passage] - mean)
+    return fmean(first) - fmean(second) if first and second else float("nan")
+
+
+def _problems(
+    in_range: float,
+    leakage: dict[str, float],
+    agreement: float,
+    position: float | None,
+    summary: Summary,
+) -> Iterator[str]:
+    """What is amiss; a figure that could not be had (NaN) is amiss too."""
+    for attack, gain in leakage.items():
+        if not gain <= LEAKAGE_AT_MOST:
+            yield (
+                f"a passage that {attack} gains {gain:+.2f} grades" if gain == gain else f"no grade: {attack}"
+            )
+    if not agreement >= SELF_AGREEMENT_AT_LEAST:
+        yield f"asked again, it gives the same grade only {agreement:.0%} of the time"
+    if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
+        yield f"the place in the list is worth {position:+.2f} grades"
+    for reason, count in summary.unscored.items():
+        yield f"{count} passages have no grade: {reason}"

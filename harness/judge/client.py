@@ -1,0 +1,149 @@
+"""One call of a chat-completions endpoint through the openai library, versions 1.109 to 3."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from harness.judge.endpoint import NO_KEY, Endpoint, read_key
+from harness.judge.retry import CallError, classify_status
+
+Message = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A completion as it came: text, why it ended, tokens used, and its id in the provider's log."""
+
+    text: str
+    finish: str
+    refusal: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    request_id: str
+    served_model: str
+    seconds: float
+
+
+class Client(Protocol):
+    """Sends one prompt and returns the reply; raises CallError."""
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        response_format: Mapping[str, Any] | None,
+        sample: int,
+        timeout: float,
+    ) -> Reply:
+        """Send one prompt; ``timeout`` in seconds."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+
+
+class ChatClient:
+    """The client of one endpoint; its key is cut out of every text that comes back."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._key = read_key(endpoint)
+        self._openai = _open(endpoint, self._key)
+
+    def __repr__(self) -> str:
+        return f"ChatClient({self._endpoint.model})"
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        response_format: Mapping[str, Any] | None,
+        sample: int,
+        timeout: float,
+    ) -> Reply:
+        """Send one prompt; ``timeout``, in seconds, bounds the whole call, a dripping answer included."""
+        import openai
+
+        started = time.monotonic()
+        try:
+            completion = await asyncio.wait_for(
+                self._openai.chat.completions.create(**self._body(messages, response_format, sample)), timeout
+            )
+        except TimeoutError:
+            raise CallError("timeout", f"no complete answer within {timeout:g} s", again=True) from None
+        except openai.APITimeoutError:
+            raise CallError("timeout", "the endpoint was too slow", again=True) from None
+        except openai.APIStatusError as error:
+            headers = {name.lower(): value for name, value in error.response.headers.items()}
+            code = error.code or (error.body.get("code") if isinstance(error.body, dict) else None)
+            raise classify_status(
+                error.status_code, str(code or ""), self._clean(error.message), headers
+            ) from None
+        except openai.APIConnectionError as error:
+            detail = self._clean(str(error.__cause__ or error))
+            raise CallError("connection", f"no answer from the endpoint: {detail}", again=True) from None
+        # A body that is not JSON reaches us as a decoding error or as the library's own.
+        except (openai.OpenAIError, ValueError) as error:
+            raise CallError("broken_reply", self._clean(str(error)), again=True) from None
+        return self._read(completion, time.monotonic() - started)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._openai.close()
+
+    def _body(
+        self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
+    ) -> dict[str, Any]:
+        endpoint = self._endpoint
+        body: dict[str, Any] = {
+            "model": endpoint.azure.deployment if endpoint.azure else endpoint.model,
+            "messages": [dict(message) for message in messages],
+            endpoint.max_tokens_field: endpoint.max_tokens,
+        }
+        if endpoint.temperature is not None:
+            body["temperature"] = endpoint.temperature
+        if endpoint.seed is not None:
+            body["seed"] = endpoint.seed + sample
+        if response_format is not None:
+            body["response_format"] = dict(response_format)
+        return body
+
+    def _read(self, completion: Any, seconds: float) -> Reply:
+        if not hasattr(completion, "choices"):
+            raise CallError("broken_reply", "the answer is not a chat completion", again=True)
+        usage = completion.usage
+        choice = completion.choices[0] if completion.choices else None
+        message = choice.message if choice else None
+        return Reply(
+            text=self._clean_text(getattr(message, "content", None) or ""),
+            finish=(choice.finish_reason or "") if choice else "no_choices",
+            refusal=self._clean_text(getattr(message, "refusal", None) or ""),
+            prompt_tokens=usage.prompt_tokens if usage else None,
+            completion_tokens=usage.completion_tokens if usage else None,
+            request_id=str(getattr(completion, "_request_id", None) or completion.id or ""),
+            served_model=str(completion.model or ""),
+            seconds=seconds,
+        )
+
+    def _clean(self, text: str) -> str:
+        return self._clean_text(" ".join(text.split()))[:400]
+
+    def _clean_text(self, text: str) -> str:
+        return text if self._key == NO_KEY else text.replace(self._key, "[key]")
+
+
+def _open(endpoint: Endpoint, key: str) -> Any:
+    import openai
+
+    # Our own retries know the budget and the ledger; the library's would pay behind their back.
+    common: dict[str, Any] = {"api_key": key, "max_retries": 0, "timeout": endpoint.timeout}
+    if endpoint.azure:
+        azure = endpoint.azure
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=azure.endpoint,
+            api_version=azure.api_version,
+            azure_deployment=azure.deployment,
+            **common,
+        )
+    return openai.AsyncOpenAI(base_url=endpoint.base_url, **common)

@@ -1,0 +1,73 @@
+"""Keep to the requests and tokens per minute that an endpoint allows, and use nearly all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+Clock = Callable[[], float]
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Bucket:
+    """A token bucket that lends: an amount is taken at once, and the answer is how long to wait for it.
+
+    Lending keeps the callers in order and makes the long-run rate exact, however late a sleeper wakes.
+    ``burst`` is the time, in seconds, whose worth of tokens may be saved up.
+    """
+
+    def __init__(self, per_minute: float, *, burst: float = 1.0, clock: Clock = time.monotonic) -> None:
+        self._rate = per_minute / 60
+        self._capacity = max(1.0, self._rate * burst)
+        self._level = self._capacity
+        self._clock = clock
+        self._filled_at = clock()
+
+    def take(self, amount: float) -> float:
+        """Take ``amount`` and return the seconds to wait before using it."""
+        self._fill()
+        self._level -= amount
+        return max(0.0, -self._level / self._rate)
+
+    def give_back(self, amount: float) -> None:
+        """Correct an estimate: return what was not used, or (negative) take what was used on top."""
+        self._fill()
+        self._level = min(self._capacity, self._level + amount)
+
+    def _fill(self) -> None:
+        now = self._clock()
+        self._level = min(self._capacity, self._level + (now - self._filled_at) * self._rate)
+        self._filled_at = now
+
+
+class RateLimiter:
+    """Both limits of an endpoint, and the pause that it asks for when it answers 429 with Retry-After."""
+
+    def __init__(
+        self,
+        requests_per_minute: float | None,
+        tokens_per_minute: float | None,
+        *,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._requests = Bucket(requests_per_minute, clock=clock) if requests_per_minute else None
+        self._tokens = Bucket(tokens_per_minute, clock=clock) if tokens_per_minute else None
+        self._clock = clock
+        self._held_until = 0.0
+
+    async def acquire(self, tokens: int, sleep: Sleep = asyncio.sleep) -> None:
+        """Wait, by ``sleep``, until a request of about ``tokens`` tokens may be sent."""
+        waits = [bucket.take(n) for bucket, n in ((self._requests, 1), (self._tokens, tokens)) if bucket]
+        await sleep(max(waits, default=0.0))
+        while (held := self._held_until - self._clock()) > 0:
+            await sleep(held)
+
+    def correct(self, estimated: int, used: int) -> None:
+        """Replace the estimate of one request by the tokens that it used."""
+        if self._tokens:
+            self._tokens.give_back(estimated - used)
+
+    def hold(self, seconds: float) -> None:
+        """Let nobody send for this long: the endpoint has asked for it."""
+        self._held_until = max(self._held_until, self._clock() + seconds)

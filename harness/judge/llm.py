@@ -1,0 +1,182 @@
+"""The judge that asks a language model: pairs in, judgments out, every answer in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from harness.errors import JudgeError
+from harness.judge.asking import Call
+from harness.judge.client import Client
+from harness.judge.config import LlmConfig
+from harness.judge.items import Item, items_of
+from harness.judge.money import Estimate, estimate_tokens
+from harness.judge.prompting import Prompt, load_prompt, render
+from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
+from harness.judge.sampling import combine_grades, spread_of
+from harness.progress import Reporter
+from harness.types import Judgment
+
+EXAMPLES = 20
+
+
+@runtime_checkable
+class Describable(Protocol):
+    """A progress task that can also show a line of text, such as the money spent."""
+
+    def describe(self, text: str) -> None:
+        """Show ``text`` beside the bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One sample of an item: its grades, or None and the reason."""
+
+    grades: tuple[int, ...] | None
+    reason: str
+
+
+def llm_name(config: LlmConfig, prompt: Prompt) -> str:
+    """How a judge is named in every table: model, prompt and samples."""
+    samples = f" x{config.samples}" if config.samples > 1 else ""
+    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{samples})"
+
+
+class LlmJudge:
+    """Grades pairs by asking ``config.endpoint``; holds no key and opens no connection until it has to."""
+
+    def __init__(self, config: LlmConfig, ledger: Ledger, *, client: Client | None = None) -> None:
+        self.config = config
+        self.prompt = load_prompt(config.prompt)
+        self.ledger = ledger
+        self.client = client
+
+    @property
+    def name(self) -> str:
+        """How the judge is named in every table."""
+        return llm_name(self.config, self.prompt)
+
+    @property
+    def fingerprint(self) -> dict[str, object]:
+        """What a run record keeps of the judge: model, address, parameters, prompt; no secret."""
+        endpoint = self.config.endpoint
+        return {
+            "kind": "llm",
+            "model": endpoint.model,
+            "base_url": endpoint.azure.endpoint if endpoint.azure else endpoint.base_url,
+            "parameters": endpoint.parameters(),
+            "prompt": f"{self.prompt.id} v{self.prompt.version}",
+            "prompt_sha256": self.prompt.sha256,
+            "samples": self.config.samples,
+            "combine": self.config.combine,
+        }
+
+    def estimate(self, pairs: Iterable[Pair]) -> Estimate:
+        """Say what grading would take, without asking anything; reads the pairs once."""
+        count = calls = known = tokens = 0
+        for item in items_of(pairs, self.prompt):
+            count += len(item.pairs)
+            open_calls = sum(not self._known(self.call(item, s).key) for s in range(self.config.samples))
+            known += self.config.samples - open_calls
+            calls += open_calls
+            if open_calls:
+                messages = render(self.prompt, item.query, item.passages)
+                tokens += open_calls * sum(estimate_tokens(message["content"]) for message in messages)
+        answers = calls * self.config.endpoint.max_tokens
+        price = self.config.price
+        return Estimate(count, calls, known, tokens, answers, price.of(tokens, answers) if price else None)
+
+    def grade(
+        self,
+        pairs: Iterable[Pair],
+        sink: Sink,
+        *,
+        reporter: Reporter,
+        total: int | None = None,
+    ) -> Summary:
+        """Grade the pairs, each handed to ``sink`` as soon as it is graded (in no set order).
+
+        Pairs are read as they are needed, so a generator of any length takes constant memory. ``total`` is
+        their number, for the progress bar and for stopping as soon as ``max_unscored`` cannot be met any
+        more. Raises BudgetError, EndpointDownError, or JudgeError when too many pairs have no grade; in
+        each case all answers are in the ledger and the next run goes on from there.
+        """
+        from harness.judge.run import run
+
+        return run(self, pairs, sink, reporter, total)
+
+    def call(self, item: Item, sample: int) -> Call:
+        """The call for one sample of an item, with its key."""
+        endpoint = self.config.endpoint
+        key = self.ledger.key(
+            item.query, item.passages, self.prompt.sha256, endpoint.model, endpoint.parameters(), sample
+        )
+        return Call(key, item.query, item.passages, sample)
+
+    def settled(self, call: Call) -> Result | None:
+        """What the ledger already holds of a call."""
+        entry = self.ledger.find(call.key)
+        if entry is None or (entry.grades is None and self.config.ask_again):
+            return None
+        return Result(entry.grades, entry.reason)
+
+    def graded(self, item: Item, results: list[Result]) -> list[Graded]:
+        """Combine the samples of an item; a pair is scored when more than half of its samples are."""
+        keys = [self.call(item, sample).key for sample in range(self.config.samples)]
+        costs = [self.ledger.cost(key) for key in keys]
+        known = [cost for cost in costs if cost is not None]
+        cost = sum(known) / len(item.pairs) if len(known) == len(costs) else None
+        return [self._one(pair, at, results, cost, keys[0]) for at, pair in enumerate(item.pairs)]
+
+    def _one(self, pair: Pair, at: int, results: list[Result], cost: float | None, key: str) -> Graded:
+        samples = tuple(result.grades[at] for result in results if result.grades is not None)
+        enough = 2 * len(samples) > len(results)
+        grade = combine_grades(samples, self.config.combine) if enough else None
+        reasons = [result.reason for result in results if result.grades is None]
+        judgment = Judgment(
+            query_id=pair.query.query_id,
+            doc_id=pair.passage.doc_id,
+            start=pair.passage.start,
+            end=pair.passage.end,
+            grade=grade,
+            source=f"ledger:{key[:16]}",
+            judge=self.name,
+            prompt_sha=self.prompt.sha256,
+        )
+        return Graded(pair, judgment, samples, spread_of(samples), "" if enough else reasons[0], cost)
+
+    def _known(self, key: str) -> bool:
+        entry = self.ledger.find(key)
+        return entry is not None and not (entry.grades is None and self.config.ask_again)
+
+
+def note_graded(summary: Summary, graded: Graded) -> None:
+    """Count one graded pair."""
+    summary.pairs += 1
+    summary.disagreeing += graded.spread > 0
+    if graded.judgment.grade is None:
+        summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
+        if len(summary.unscored_examples) < EXAMPLES:
+            pair = graded.pair
+            summary.unscored_examples.append(
+                f"query {pair.query.query_id}, "
+                f"{pair.passage.doc_id}:{pair.passage.start}-{pair.passage.end}: "
+                f"{graded.reason}"
+            )
+
+
+def check_unscored(summary: Summary, limit: float, total: int) -> None:
+    """Raise JudgeError with the list when more than ``limit`` of ``total`` pairs have no grade."""
+    if summary.unscored_count <= limit * total:
+        return
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(summary.unscored.items()))
+    listed = "\n  ".join(summary.unscored_examples)
+    more = summary.unscored_count - len(summary.unscored_examples)
+    raise JudgeError(
+        f"{summary.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
+        f"{limit:.1%}. A "
+        "mean over the rest would not be honest. Look at the reasons, change the endpoint, the prompt or "
+        f"max_unscored, and run again (ask_again: true repeats settled failures):\n  {listed}"
+        + (f"\n  and {more} more" if more > 0 else "")
+    )

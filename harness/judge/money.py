@@ -1,0 +1,134 @@
+"""What judging costs: prices, estimates before, limits during, and who it was spent for after."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from harness.errors import JudgeError
+from harness.kinds import StageConfig
+
+PER_MILLION = 1_000_000
+
+
+class Price(StageConfig):
+    """The price of a model, per million tokens read and written, in one currency of your choice."""
+
+    input: float = Field(ge=0, description="Per million tokens read.")
+    output: float = Field(ge=0, description="Per million tokens written.")
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """The price of a call."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
+
+
+class BudgetError(JudgeError):
+    """max_cost or max_calls ends the run; everything answered so far is in the ledger."""
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text has: a quarter of its ASCII characters, and each other character as one.
+
+    An estimate on the high side for current tokenizers, for planning only; what is recorded is what the
+    endpoint reports.
+    """
+    other = sum(not char.isascii() for char in text) if not text.isascii() else 0
+    return (len(text) - other + 3) // 4 + other
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would do: pairs, calls still to be made, tokens and price (None: no price is known).
+
+    ``completion_tokens`` and so ``price`` assume that every answer is as long as ``max_tokens`` allows.
+    """
+
+    pairs: int
+    calls: int
+    already_answered: int
+    prompt_tokens: int
+    completion_tokens: int
+    price: float | None
+
+    def __str__(self) -> str:
+        price = "unknown (no price for this model in judge.prices)"
+        if self.price is not None:
+            price = f"at most {self.price:.4f}, one try each"
+        return (
+            f"{self.pairs} pairs: {self.calls} calls to make, {self.already_answered} already in the "
+            "ledger; about "
+            f"{self.prompt_tokens} tokens to send and at most {self.completion_tokens} to receive; price "
+            f"{price}"
+        )
+
+
+class Budget:
+    """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price."""
+
+    def __init__(self, max_cost: float | None, max_calls: int | None) -> None:
+        self._max_cost = max_cost
+        self._max_calls = max_calls
+        self._calls = 0
+        self._spent = 0.0
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._changed = asyncio.Event()
+
+    async def reserve(self, price: float) -> None:
+        """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
+        while True:
+            if self._max_calls is not None and self._calls >= self._max_calls:
+                raise BudgetError(self._message(f"max_calls ({self._max_calls})"))
+            if self._max_cost is None or self._spent + self._reserved + price <= self._max_cost:
+                self._calls += 1
+                self._in_flight += 1
+                self._reserved += price
+                return
+            if not self._in_flight:
+                raise BudgetError(self._message(f"max_cost ({self._max_cost:g})"))
+            self._changed.clear()
+            await self._changed.wait()
+
+    def settle(self, reserved: float, actual: float) -> None:
+        """Replace a reservation by what the call has cost."""
+        self._in_flight -= 1
+        self._reserved -= reserved
+        self._spent += actual
+        self._changed.set()
+
+    def _message(self, limit: str) -> str:
+        spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
+        return (
+            f"The judge stopped at {limit} after {self._calls} calls{spent} in this run. Every answer is in "
+            "the ledger: raise the limit and run again, it goes on from here."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SettingCost:
+    """``alone``: what the judgments that a setting uses have cost. ``shared``: each split among its users."""
+
+    alone: float
+    shared: float
+
+
+def cost_by_setting(
+    costs: Mapping[Hashable, float], used: Mapping[str, Iterable[Hashable]]
+) -> dict[str, SettingCost]:
+    """Cost per setting, from the cost of each judged pair and the pairs that each setting retrieved.
+
+    ``shared`` sums to the cost of all used pairs; ``alone`` is what the setting would have cost by itself.
+    A pair without a known cost raises KeyError: an unknown cost is not zero.
+    """
+    pairs = {setting: set(keys) for setting, keys in used.items()}
+    users: dict[Hashable, int] = {}
+    for keys in pairs.values():
+        for key in keys:
+            users[key] = users.get(key, 0) + 1
+    return {
+        setting: SettingCost(sum(costs[key] for key in keys), sum(costs[key] / users[key] for key in keys))
+        for setting, keys in pairs.items()
+    }

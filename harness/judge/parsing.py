@@ -1,0 +1,155 @@
+"""Read grades out of what a model has written: pure functions, grades or a reason, never a guess."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+LONGEST = 20_000
+_THOUGHT_END = "</think>"
+_STATED = re.compile(
+    r"(?im)^[\s*#>]*(?:final\s+)?(?:grade|score|评分|分数|等级)[\s*]*[:：=][\s*]*(-?\d+)[\s*.。]*$"
+)
+_BARE = re.compile(r"\s*(-?\d{1,4})\s*\.?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """An answer without a usable grade, and the short name of what is wrong with it."""
+
+    reason: str
+
+
+class _TwiceNamedError(ValueError):
+    """A JSON object that names a field twice: which one was meant is unknown."""
+
+
+def parse_grade(text: str, max_grade: int) -> int | Malformed:
+    """Read one grade of 0..``max_grade``: ``{"grade": 3}`` amid whatever, else a line ``grade: 3``.
+
+    Two different grades in one answer are ambiguous, never resolved by taking one.
+    """
+    objects = _objects(text, "grade")
+    if isinstance(objects, Malformed):
+        return objects
+    if objects:
+        found = {_checked(value, max_grade) for value in objects}
+    else:
+        answer = _answer(text)
+        bare = _BARE.fullmatch(answer)
+        stated = [bare.group(1)] if bare else _STATED.findall(answer)
+        found = {_checked(value, max_grade) for value in stated}
+    if not found:
+        return Malformed("no_grade")
+    return found.pop() if len(found) == 1 else Malformed("ambiguous")
+
+
+def parse_labelled(text: str, count: int, max_grade: int) -> tuple[int, ...] | Malformed:
+    """Read ``{"grades": [{"passage": 1, "grade": 3}, ...]}``: every passage 1..``count`` exactly once."""
+    rows = _one_list(text, "grades")
+    if isinstance(rows, Malformed):
+        return rows
+    if len(rows) != count:
+        return Malformed("wrong_count")
+    grades: dict[int, int] = {}
+    for row in rows:
+        if not isinstance(row, dict) or "passage" not in row or "grade" not in row:
+            return Malformed("bad_list_item")
+        label, grade = _checked(row["passage"], count), _checked(row["grade"], max_grade)
+        if isinstance(label, Malformed) or label == 0:
+            return Malformed("unknown_passage")
+        if isinstance(grade, Malformed):
+            return grade
+        if label in grades:
+            return Malformed("passage_graded_twice")
+        grades[label] = grade
+    return tuple(grades[label] for label in range(1, count + 1))
+
+
+def parse_plain(
+    text: str, count: int, max_grade: int, *, distinct: bool = False
+) -> tuple[int, ...] | Malformed:
+    """Read ``{"scores": [3, 0, ...]}`` in the order shown; with ``distinct``, equal scores are refused."""
+    rows = _one_list(text, "scores")
+    if isinstance(rows, Malformed):
+        return rows
+    if len(rows) != count:
+        return Malformed("wrong_count")
+    grades: list[int] = []
+    for row in rows:
+        grade = _checked(row, max_grade)
+        if isinstance(grade, Malformed):
+            return grade
+        grades.append(grade)
+    if distinct and len(set(grades)) != count:
+        return Malformed("duplicate_grades")
+    return tuple(grades)
+
+
+def _checked(value: Any, highest: int) -> int | Malformed:
+    """A whole number of 0..``highest``; a digit string and 3.0 are read as such, 2.5 and True are not."""
+    if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]{1,9}\s*", value):
+        value = int(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e9:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return Malformed("not_a_whole_number")
+    return value if 0 <= value <= highest else Malformed("out_of_scale")
+
+
+def _one_list(text: str, field: str) -> list[Any] | Malformed:
+    found = _objects(text, field)
+    if isinstance(found, Malformed):
+        return found
+    if not found:
+        return Malformed("no_list")
+    if any(other != found[0] for other in found[1:]):
+        return Malformed("ambiguous")
+    return found[0] if isinstance(found[0], list) else Malformed("not_a_list")
+
+
+def _objects(text: str, field: str) -> list[Any] | Malformed:
+    """The values of ``field`` in all outermost JSON objects of the text that have it, in order.
+
+    A brace that opens no JSON at all is prose. An object that begins as JSON and breaks off spoils the
+    answer: whatever stands inside it may be a quotation or half a thought.
+    """
+    answer = _answer(text)
+    if len(answer) > LONGEST:
+        return Malformed("too_long")
+    found: list[Any] = []
+    at = answer.find("{")
+    while at >= 0:
+        try:
+            value, end = _DECODER.raw_decode(answer, at)
+        except _TwiceNamedError:
+            return Malformed("ambiguous")
+        except json.JSONDecodeError as error:
+            if answer[at + 1 : error.pos].strip() or error.pos >= len(answer):
+                return Malformed("broken_json")
+            end = at + 1
+        # Nested too deeply, or a number of more digits than Python reads.
+        except (RecursionError, ValueError):
+            return Malformed("broken_json")
+        else:
+            if field in value:
+                found.append(value[field])
+        at = answer.find("{", end)
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise _TwiceNamedError
+    return fields
+
+
+def _answer(text: str) -> str:
+    """The text after a reasoning model's thoughts."""
+    return text.rpartition(_THOUGHT_END)[2].strip()
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)

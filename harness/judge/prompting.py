@@ -1,0 +1,189 @@
+"""Prompt files, and how they become messages: passages are data, fenced off by a mark they cannot contain."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from harness.errors import ConfigError
+from harness.judge.parsing import Malformed, parse_grade, parse_labelled, parse_plain
+from harness.kinds import StageConfig
+from harness.types import MAX_GRADE
+
+FOLDER = Path(__file__).parent / "prompts"
+_SLOT = re.compile(r"\{\{ *(query|passages|count|max_grade) *\}\}")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Prompt(StageConfig):
+    """A prompt file: who it is, how it is answered, and its words.
+
+    ``answer`` is the form of the answer: one ``grade``, a ``labelled`` list (each passage named) or a
+    ``plain`` list (scores in the order shown). ``aspects`` are asked for beside a single grade and kept in
+    the raw answer. ``list_size`` is the most passages in one call; ``shuffle`` shows them in an order drawn
+    anew for each sample; ``distinct`` refuses equal scores. ``sha256`` is the hash of the file, the
+    prompt's identity in the ledger.
+    """
+
+    id: str
+    version: int
+    language: Literal["en", "zh"]
+    description: str
+    answer: Literal["grade", "labelled", "plain"]
+    aspects: tuple[str, ...] = ()
+    list_size: int = Field(1, ge=1, le=50)
+    shuffle: bool = False
+    distinct: bool = False
+    max_grade: int = Field(MAX_GRADE, ge=1, le=MAX_GRADE)
+    system: str
+    user: str
+    sha256: str = ""
+
+    @property
+    def listwise(self) -> bool:
+        """Whether one call grades several passages."""
+        return self.answer != "grade"
+
+
+def built_in_prompts() -> list[str]:
+    """The names of the prompts that come with the harness."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def load_prompt(name: str) -> Prompt:
+    """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
+    path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"The judge's prompt {name!r} cannot be read ({error.strerror}). Built in: "
+            f"{', '.join(built_in_prompts())}; or give the path of a .yaml file."
+        ) from error
+    return parse_prompt(content, name)
+
+
+def parse_prompt(content: bytes, name: str) -> Prompt:
+    """Read the content of a prompt file; raises ConfigError that names what is wrong with it."""
+    # A checkout with other line ends is the same prompt.
+    content = content.replace(b"\r\n", b"\n")
+    try:
+        fields = yaml.safe_load(content)
+        if not isinstance(fields, dict):
+            raise ConfigError(f"The prompt file {name} is not a mapping of fields.")
+        prompt = Prompt(**{**fields, "sha256": hashlib.sha256(content).hexdigest()})
+    except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as error:
+        raise ConfigError(f"The prompt file {name} cannot be used: {error}") from error
+    for slot in ("query", "passages"):
+        if slot not in _SLOT.findall(prompt.user):
+            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}} in its user part.")
+    if prompt.listwise == (prompt.list_size == 1):
+        raise ConfigError(f"The prompt file {name}: list_size is 1 for answer: grade and more for a list.")
+    if prompt.distinct and prompt.list_size > prompt.max_grade + 1:
+        raise ConfigError(
+            f"The prompt file {name} asks for distinct scores of 0..{prompt.max_grade}, so list_size is "
+            "at most "
+            f"{prompt.max_grade + 1}."
+        )
+    return prompt
+
+
+def render(prompt: Prompt, query: str, passages: Sequence[str]) -> list[dict[str, str]]:
+    """The messages of one call, with the passages in the order given.
+
+    The fence around each passage carries a mark derived from the whole content of the call. A passage would
+    have to contain a hash of itself to close its own fence, and the same call always renders the same, which
+    keeps it reproducible and cacheable.
+    """
+    query, passages = _sendable(query), [_sendable(passage) for passage in passages]
+    mark = _mark([prompt.sha256, query, *passages])
+    fenced = "\n".join(
+        f"<passage {number} {mark}>\n{text}\n</passage {number} {mark}>"
+        for number, text in enumerate(passages, start=1)
+    )
+    values = {
+        "query": f"<query {mark}>\n{query}\n</query {mark}>",
+        "passages": fenced,
+        "count": str(len(passages)),
+        "max_grade": str(prompt.max_grade),
+    }
+
+    def fill(template: str) -> str:
+        # One pass, so that a slot's name inside a passage stays text.
+        return _SLOT.sub(lambda slot: values[slot.group(1)], template)
+
+    return [
+        {"role": "system", "content": fill(prompt.system)},
+        {"role": "user", "content": fill(prompt.user)},
+    ]
+
+
+def order_shown(prompt: Prompt, query: str, passages: Sequence[str], sample: int) -> list[int]:
+    """The order in which a sample shows the passages: drawn from their content, or as given."""
+    order = list(range(len(passages)))
+    if prompt.shuffle:
+        random.Random(_mark([query, *passages, str(sample)])).shuffle(order)
+    return order
+
+
+def read_grades(prompt: Prompt, text: str, count: int) -> tuple[int, ...] | Malformed:
+    """The grades of the passages shown, in the order shown, or what is wrong with the answer."""
+    if prompt.answer == "labelled":
+        return parse_labelled(text, count, prompt.max_grade)
+    if prompt.answer == "plain":
+        return parse_plain(text, count, prompt.max_grade, distinct=prompt.distinct)
+    grade = parse_grade(text, prompt.max_grade)
+    return grade if isinstance(grade, Malformed) else (grade,)
+
+
+def response_format(prompt: Prompt, structured: str) -> Mapping[str, Any] | None:
+    """The ``response_format`` of a request under ``endpoint.structured``; None asks by words alone."""
+    if structured == "none":
+        return None
+    if structured == "json_object":
+        return {"type": "json_object"}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "relevance", "strict": True, "schema": _schema(prompt)},
+    }
+
+
+@cache
+def _schema(prompt: Prompt) -> dict[str, Any]:
+    grade = {"type": "integer", "enum": list(range(prompt.max_grade + 1))}
+    if prompt.answer == "plain":
+        return _closed({"scores": {"type": "array", "items": grade}})
+    if prompt.answer == "labelled":
+        row = _closed({"passage": {"type": "integer"}, "grade": grade})
+        return _closed({"grades": {"type": "array", "items": row}})
+    return _closed({**dict.fromkeys(prompt.aspects, grade), "grade": grade})
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _mark(parts: Sequence[str]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:16]
+
+
+def _sendable(text: str) -> str:
+    """Lone surrogates, which some PDFs yield, cannot be written as UTF-8."""
+    return _LONE_SURROGATE.sub("\ufffd", text)

@@ -1,0 +1,171 @@
+"""Cheap stand-ins for a judge: a model's score cut into grades. Named as what they are in every table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Literal, Protocol
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from harness.errors import JudgeError
+from harness.judge.config import PoolConfig
+from harness.judge.records import Graded, Pair, Sink, Summary
+from harness.kinds import StageConfig
+from harness.progress import Reporter
+from harness.types import Judgment
+
+Thresholds = tuple[float, float, float, float]
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors, one row each."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors of shape (texts, dimensions)."""
+
+
+class PairScorer(Protocol):
+    """Scores (query, passage) texts, one number each, higher for more relevant."""
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """One score per pair."""
+
+
+class _StandInConfig(StageConfig):
+    model: str = Field(description="Hub id, local folder, or an embedded model.")
+    pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
+    thresholds: Thresholds = Field(description="The scores from which grades 1, 2, 3 and 4 begin.")
+
+    @field_validator("thresholds")
+    @classmethod
+    def _rising(cls, thresholds: Thresholds) -> Thresholds:
+        if any(low >= high for low, high in pairwise(thresholds)):
+            raise ValueError("thresholds rise: the scores from which grades 1, 2, 3 and 4 begin")
+        return thresholds
+
+
+class CosineConfig(_StandInConfig):
+    """A stand-in, not a judge: the cosine of two embeddings, cut into grades."""
+
+    kind: Literal["cosine"] = "cosine"
+    thresholds: Thresholds = Field(
+        (0.3, 0.45, 0.6, 0.75), description="The cosines from which grades 1, 2, 3 and 4 begin."
+    )
+
+
+class RerankerConfig(_StandInConfig):
+    """A stand-in, not a judge: a reranker's score, cut into grades on that model's scale (here: logits)."""
+
+    kind: Literal["reranker"] = "reranker"
+    thresholds: Thresholds = Field(
+        (-4.0, 0.0, 4.0, 8.0), description="The scores from which grades 1, 2, 3 and 4 begin."
+    )
+
+
+def standin_name(config: CosineConfig | RerankerConfig) -> str:
+    """How a stand-in is named in every table."""
+    return f"stand-in: {config.kind} {config.model}"
+
+
+class StandIn:
+    """A judge that cuts scores at thresholds. It measures agreement with one model, not relevance."""
+
+    def __init__(
+        self,
+        config: CosineConfig | RerankerConfig,
+        score: Callable[[Sequence[tuple[str, str]]], Sequence[float]],
+    ) -> None:
+        self.config = config
+        self._score = score
+
+    @property
+    def name(self) -> str:
+        """How the judge is named in every table."""
+        return standin_name(self.config)
+
+    @property
+    def fingerprint(self) -> dict[str, object]:
+        """What a run record keeps of the judge."""
+        return {
+            "kind": self.config.kind,
+            "model": self.config.model,
+            "thresholds": list(self.config.thresholds),
+        }
+
+    def grade(
+        self,
+        pairs: Iterable[Pair],
+        sink: Sink,
+        *,
+        reporter: Reporter,
+        total: int | None = None,
+    ) -> Summary:
+        """Grade the pairs, one query at a time; same contract as LlmJudge.grade, at no cost."""
+        summary = Summary(judge=self.name)
+        with reporter.task(f"judging with {self.name}", total or 0) as task:
+            for _, group in groupby(pairs, key=lambda pair: pair.query.query_id):
+                together = list(group)
+                for graded in self._graded(together):
+                    sink(graded)
+                summary.pairs += len(together)
+                task.advance(len(together))
+        return summary
+
+    def _graded(self, pairs: Sequence[Pair]) -> Iterator[Graded]:
+        scores = np.asarray(
+            self._score([(pair.query.text, pair.passage.text) for pair in pairs]), dtype=float
+        )
+        if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
+            raise JudgeError(f"{self.name} gave no finite score for each of {len(pairs)} pairs.")
+        grades = np.searchsorted(self.config.thresholds, scores, side="right")
+        for pair, grade in zip(pairs, grades.tolist(), strict=True):
+            span = pair.passage
+            judgment = Judgment(
+                pair.query.query_id,
+                span.doc_id,
+                span.start,
+                span.end,
+                grade,
+                source=self.name,
+                judge=self.name,
+            )
+            yield Graded(pair, judgment, (grade,))
+
+
+def cosine_judge(config: CosineConfig, encoder: Encoder) -> StandIn:
+    """A stand-in that grades by the cosine of query and passage embeddings."""
+
+    def score(pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        queries = _unit(encoder.encode([query for query, _ in pairs]))
+        passages = _unit(encoder.encode([passage for _, passage in pairs]))
+        return [float(value) for value in (queries * passages).sum(axis=1)]
+
+    return StandIn(config, score)
+
+
+def reranker_judge(config: RerankerConfig, scorer: PairScorer) -> StandIn:
+    """A stand-in that grades by a cross-encoder's score."""
+    return StandIn(config, scorer.score)
+
+
+def same_model_warning(judge_model: str, ranker_models: Iterable[str]) -> str | None:
+    """A warning when the judge is also a ranker, whatever organisation prefix or case its name has."""
+    same = [name for name in ranker_models if _bare(name) == _bare(judge_model)]
+    if not same:
+        return None
+    return (
+        f"The judge {judge_model} also ranks ({', '.join(same)}): a model that grades its own order "
+        "agrees with "
+        "itself, which measures nothing. Use another judge or human labels."
+    )
+
+
+def _bare(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2].casefold()
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths == 0, 1, lengths))

@@ -1,0 +1,39 @@
+"""Measures: pure functions of rankings and graded spans, for all queries at once on arrays.
+
+``score`` takes rankings of chunks, ``mean_and_interval`` sums a column up, and ``FAMILIES`` is the table of
+measures. ``separation`` says how well scores tell answerable queries from others. Numpy and the core types
+only; bad input is a ValueError.
+"""
+
+from harness.measures.answerability import Separation, Thresholds, separation, thresholds
+from harness.measures.chunks import ChunkTable
+from harness.measures.grading import UNJUDGED, RankedItems
+from harness.measures.interval import MeanInterval, mean_and_interval
+from harness.measures.measure import Measure
+from harness.measures.projection import ChunkGrades, Projection, project
+from harness.measures.qrels import SpanQrels
+from harness.measures.score import ScoreTable, compute, score
+from harness.measures.table import FAMILIES, KNOWN, parse_measure
+
+__all__ = [
+    "FAMILIES",
+    "KNOWN",
+    "UNJUDGED",
+    "ChunkGrades",
+    "ChunkTable",
+    "MeanInterval",
+    "Measure",
+    "Projection",
+    "RankedItems",
+    "ScoreTable",
+    "Separation",
+    "SpanQrels",
+    "Thresholds",
+    "compute",
+    "mean_and_interval",
+    "parse_measure",
+    "project",
+    "score",
+    "separation",
+    "thresholds",
+]

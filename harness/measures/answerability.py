@@ -1,0 +1,118 @@
+"""How well the best score of a ranking tells questions that the documents answer from those they do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.measures.ragged import AnyArray, Floats
+
+_BLOCK_DRAWS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """``auroc`` with its bootstrap interval, None where either side has a single query; queries per side."""
+
+    auroc: float
+    low: float | None
+    high: float | None
+    n_answerable: int
+    n_unanswerable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What each ``threshold`` [T] does, when a query is answered where its top score reaches it.
+
+    ``answerable_kept`` is the share of answerable queries that are answered, ``unanswerable_refused`` the
+    share of unanswerable ones that are not. The first row answers everything, the last nothing.
+    """
+
+    threshold: Floats
+    answerable_kept: Floats
+    unanswerable_refused: Floats
+
+
+def separation(
+    answerable: AnyArray, unanswerable: AnyArray, seed: int, resamples: int = 10_000, level: float = 0.95
+) -> Separation | None:
+    """Area under the ROC curve of top scores with a bootstrap interval; None where a side is empty.
+
+    The chance that a random answerable query has a higher top score than a random unanswerable one, equal
+    scores counting half (Mann-Whitney U; Hanley and McNeil, Radiology 1982): 1 is perfect, 0.5 is chance.
+    ``answerable`` and ``unanswerable`` are top scores, one per query. The two sides are resampled apart, so
+    every resample has both. The same seed gives the same interval. Raises ValueError for a score that is NaN,
+    for a level outside (0, 1) and for fewer than 1 resample.
+    """
+    if not 0 < level < 1 or resamples < 1:
+        raise ValueError(
+            f"level must be between 0 and 1 and resamples at least 1, not {level} and {resamples}"
+        )
+    high, low = _checked(answerable, "answerable"), _checked(unanswerable, "unanswerable")
+    if not len(high) or not len(low):
+        return None
+    value = float(_wins(high, low).mean())
+    if len(high) == 1 or len(low) == 1:
+        return Separation(value, None, None, len(high), len(low))
+    tail = 100 * (1 - level) / 2
+    bounds = np.percentile(_resampled(high, low, seed, resamples), [tail, 100 - tail])
+    return Separation(value, float(bounds[0]), float(bounds[1]), len(high), len(low))
+
+
+def thresholds(answerable: AnyArray, unanswerable: AnyArray) -> Thresholds:
+    """Every threshold that makes a difference: each distinct top score, rising, then infinity.
+
+    A side without queries has NaN shares. Raises ValueError for a score that is NaN.
+    """
+    high, low = _checked(answerable, "answerable"), _checked(unanswerable, "unanswerable")
+    candidates = np.append(np.unique(np.concatenate([high, low])), np.inf)
+    return Thresholds(candidates, 1 - _share_below(high, candidates), _share_below(low, candidates))
+
+
+def _checked(scores: AnyArray, side: str) -> Floats:
+    found = np.sort(np.asarray(scores, dtype=np.float64))
+    if np.isnan(found).any():
+        raise ValueError(
+            f"a top score of the {side} queries is NaN; leave queries without a ranking out or give them -inf"
+        )
+    return found
+
+
+def _wins(high: Floats, low: Floats) -> Floats:
+    """For every score of ``high`` the share of sorted ``low`` that it beats, ties counting half."""
+    below, not_above = (np.searchsorted(low, high, side=side) for side in ("left", "right"))
+    return (below + not_above) / (2 * len(low))
+
+
+def _resampled(high: Floats, low: Floats, seed: int, resamples: int) -> Floats:
+    """The AUROC of every resample: how often each score was drawn, summed over all pairs that they decide.
+
+    Both sides are drawn as counts of the distinct scores, so that a resample is a cumulative sum.
+    """
+    rng = np.random.default_rng(seed)
+    scores = np.unique(np.concatenate([high, low]))
+    chances = [
+        np.bincount(np.searchsorted(scores, side), minlength=len(scores)) / len(side) for side in (high, low)
+    ]
+    values = np.empty(resamples)
+    rows = max(1, _BLOCK_DRAWS // len(scores))
+    for first in range(0, resamples, rows):
+        last = min(first + rows, resamples)
+        drawn_high, drawn_low = (
+            rng.multinomial(len(side), chance, size=last - first)
+            for side, chance in zip((high, low), chances, strict=True)
+        )
+        beaten = np.cumsum(drawn_low, axis=1) - drawn_low / 2
+        values[first:last] = (drawn_high * beaten).sum(axis=1) / (len(high) * len(low))
+    return values
+
+
+def _share_below(scores: Floats, candidates: Floats) -> Floats:
+    if not len(scores):
+        return np.full(len(candidates), np.nan)
+    below = np.searchsorted(scores, candidates, side="left")
+    # a score of infinity is below no candidate, yet the last one is to refuse everything
+    below[-1] = len(scores)
+    return below / len(scores)

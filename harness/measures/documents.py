@@ -1,0 +1,48 @@
+"""Judged documents: the classic case, where every item is its own evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.measures.graded import Graded
+from harness.measures.order import group_rows
+from harness.measures.ragged import AnyArray, Bools, Ints, owners, sorted_descending
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocuments:
+    """The query (a number from 0 on) and the grade of every judged document, [J] each."""
+
+    query: AnyArray
+    grade: Ints
+
+
+def grade_documents(
+    earned: Ints, judged: Bools, offsets: Ints, judgments: JudgedDocuments, ties: Ints | None, retrieved: bool
+) -> Graded:
+    """Graded rankings from the grade of every ranked document [N], 0 where it is not ``judged``.
+
+    ``ties`` are the groups within which gains are averaged, None for none; ``retrieved`` draws the ideal from
+    the ranked documents instead of the judged ones.
+    """
+    n_queries = len(offsets) - 1
+    all_grades, all_offsets = _by_query(judgments, n_queries)
+    if retrieved:
+        ideal, ideal_offsets = sorted_descending(earned, owners(offsets), n_queries)
+    else:
+        ideal, ideal_offsets = all_grades, all_offsets
+    return Graded(offsets, judged, earned, ideal_offsets, ideal, all_offsets, all_grades, ties=ties)
+
+
+def _by_query(judgments: JudgedDocuments, n_queries: int) -> tuple[Ints, Ints]:
+    """The grades above 0 of every query, highest first."""
+    kept = judgments.grade > 0
+    grade, query = judgments.grade[kept], judgments.query[kept]
+    span = int(grade.max(initial=0)) + 1
+    # query and falling grade in one number: sorting it sorts both
+    packed = query.astype(np.int64) * span + (span - 1 - grade)
+    packed.sort()
+    _, offsets = group_rows(query, n_queries)
+    return span - 1 - packed % span, offsets

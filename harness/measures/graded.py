@@ -1,0 +1,74 @@
+"""What every rank-based measure is computed from: grades earned along rankings, and what could be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.measures.ragged import Bools, Ints, head, offsets_of, owners, positions
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Which evidence a ranked item covers, one row each: an item may cover several, or none."""
+
+    position: Ints
+    evidence: Ints
+    grade: Ints
+    query_of_evidence: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """The rankings of Q queries with their grades, laid end to end (see ``ragged``).
+
+    ``offsets`` [Q + 1] delimit the ranked items; ``judged`` and ``earned`` [N] say whether an item is judged
+    and the grade it earns: its own, or 0 where it is unjudged or repeats evidence ranked above it.
+    ``ideal`` holds per query the grades of the best possible ranking, highest first (``ideal_offsets``);
+    ``evidence`` the grade of everything there is to find (``evidence_offsets``), retrievable or not.
+    ``hits`` is None where every item is its own evidence, as with judged documents. ``ties`` [N], if given,
+    numbers the groups of equally scored items, whose gains NDCG averages.
+    """
+
+    offsets: Ints
+    judged: Bools
+    earned: Ints
+    ideal_offsets: Ints
+    ideal: Ints
+    evidence_offsets: Ints
+    evidence: Ints
+    hits: Hits | None = None
+    ties: Ints | None = None
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are, with a ranking or without."""
+        return len(self.offsets) - 1
+
+    def n_relevant(self, rel: int = 1) -> Ints:
+        """How much evidence of grade ``rel`` or better each query has: [Q]."""
+        owner = owners(self.evidence_offsets)[self.evidence >= rel]
+        return np.bincount(owner, minlength=self.n_queries)
+
+    def top(self, k: int | None) -> tuple[Ints, Ints, Ints]:
+        """The earned grades of the first k items of every query, their 0-based positions, their offsets."""
+        if k is None:
+            return self.earned, positions(self.offsets), self.offsets
+        index, offsets = head(self.offsets, k)
+        return self.earned[index], positions(offsets), offsets
+
+    def condensed(self) -> Graded:
+        """The same rankings with the unjudged items taken out (Sakai, SIGIR 2007)."""
+        kept = np.bincount(owners(self.offsets)[self.judged], minlength=self.n_queries)
+        every = np.ones(int(kept.sum()), dtype=np.bool_)
+        earned = self.earned[self.judged]
+        return Graded(
+            offsets_of(kept),
+            every,
+            earned,
+            self.ideal_offsets,
+            self.ideal,
+            self.evidence_offsets,
+            self.evidence,
+        )

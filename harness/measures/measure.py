@@ -1,0 +1,105 @@
+"""A measure and its name, such as ``ndcg_exp@10`` or ``recall(rel=2)@10``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from harness.measures.ragged import Floats
+
+_NAME = re.compile(r"(?P<family>[A-Za-z_]\w*)(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """All measures that share a formula.
+
+    ``compute(data, cutoff, **params)`` returns one value per query; ``reads`` says whether its data are
+    graded ranks (``Graded``) or text read (``Trail``), in characters or in tokens. ``params`` maps each
+    parameter to its default. ``needs_relevant``: no value where nothing is relevant.
+    """
+
+    compute: Callable[..., Floats]
+    cutoff: Literal["required", "optional", "none"] = "optional"
+    params: Mapping[str, int] = field(default_factory=dict)
+    reads: Literal["ranks", "characters", "tokens"] = "ranks"
+    needs_relevant: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure: its family, its cutoff (None for the whole ranking), its parameters where not default."""
+
+    family: str
+    cutoff: int | None = None
+    params: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The canonical name; ``parse_measure`` reads it back."""
+        params = ",".join(f"{key}={value}" for key, value in self.params)
+        return (
+            self.family
+            + (f"({params})" if params else "")
+            + ("" if self.cutoff is None else f"@{self.cutoff}")
+        )
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def parse(name: str, families: Mapping[str, Family]) -> Measure:
+    """Read a measure's name; raises ValueError that says what is wrong and what there is."""
+    match = _NAME.fullmatch(name.strip())
+    if match is None:
+        raise ValueError(
+            f"{name!r} is not the name of a measure; names look like ndcg_exp@10, map or recall(rel=2)@10"
+        )
+    key = match["family"]
+    if key not in families:
+        raise ValueError(_unknown(name, key, families))
+    family = families[key]
+    cutoff = None if match["cutoff"] is None else int(match["cutoff"])
+    _check_cutoff(name, key, family, cutoff)
+    return Measure(key, cutoff, _params(name, match["params"] or "", family))
+
+
+def _unknown(name: str, key: str, families: Mapping[str, Family]) -> str:
+    close = difflib.get_close_matches(key.lower(), families, n=2, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    return f"there is no measure {name!r}.{hint} Known measures: {', '.join(families)}."
+
+
+def _check_cutoff(name: str, key: str, family: Family, cutoff: int | None) -> None:
+    if family.cutoff == "required" and cutoff is None:
+        raise ValueError(f"measure {name!r} needs a cutoff, as in {key}@10")
+    if family.cutoff == "none" and cutoff is not None:
+        raise ValueError(f"measure {name!r} takes no cutoff; write {key}")
+    if cutoff == 0:
+        raise ValueError(f"measure {name!r}: the cutoff must be at least 1")
+
+
+def _params(name: str, text: str, family: Family) -> tuple[tuple[str, int], ...]:
+    given: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key not in family.params or not equals:
+            known = ", ".join(f"{key}={value}" for key, value in family.params.items()) or "none"
+            raise ValueError(f"measure {name!r}: no parameter {key!r}; its parameters and defaults: {known}")
+        if not value.isdecimal() or int(value) < 1:
+            raise ValueError(f"measure {name!r}: {key} must be a whole number of at least 1, not {value!r}")
+        given[key] = int(value)
+    return tuple(
+        (key, given[key]) for key in family.params if given.get(key, family.params[key]) != family.params[key]
+    )
+
+
+def arguments(measure: Measure, family: Family) -> dict[str, int]:
+    """All parameters of a measure with their values."""
+    return {**family.params, **dict(measure.params)}

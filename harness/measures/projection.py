@@ -1,0 +1,113 @@
+"""From graded spans to graded chunks, under any chunking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from harness.measures.chunks import ChunkTable
+from harness.measures.overlap import overlapping
+from harness.measures.qrels import SpanQrels
+from harness.measures.ragged import Bools, Ints, offsets_of
+from harness.types import Chunk
+
+Rule = Literal["half_of_span_or_chunk", "any_overlap", "full_cover"]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """When a chunk covers a span.
+
+    ``half_of_span_or_chunk``: they share at least ``span_share`` of the span or ``chunk_share`` of the chunk;
+    ``any_overlap``: they share a character; ``full_cover``: the chunk holds the whole span.
+    Touching ends share no character and never count.
+    """
+
+    rule: Rule = "half_of_span_or_chunk"
+    span_share: float = 0.5
+    chunk_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown rule and shares outside (0, 1]."""
+        if self.rule not in get_args(Rule):
+            raise ValueError(f"there is no projection rule {self.rule!r}; known: {', '.join(get_args(Rule))}")
+        for name, share in (("span_share", self.span_share), ("chunk_share", self.chunk_share)):
+            if not 0 < share <= 1:
+                raise ValueError(f"{name} is {share}; it must be above 0 and at most 1")
+
+    def covers(self, shared: Ints, span_length: Ints, chunk_length: Ints) -> Bools:
+        """Whether each pair counts, given the characters shared (at least 1) and both lengths."""
+        if self.rule == "any_overlap":
+            return np.ones(len(shared), dtype=np.bool_)
+        if self.rule == "full_cover":
+            return np.equal(shared, span_length)
+        # divided, not multiplied: 11 of 20 is 0.55 exactly as written, while 0.55 * 20 is above 11
+        enough: Bools = (shared / span_length >= self.span_share) | (
+            shared / chunk_length >= self.chunk_share
+        )
+        return enough
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkGrades:
+    """The judged chunks of every query, one row per (query, chunk), sorted by query and chunk row.
+
+    ``grade`` [P] is the highest grade of the spans the chunk covers; ``evidence`` [P] what it stands for: the
+    evidence of its best span (then the larger share of the span, the larger overlap, the earlier evidence).
+    The spans it covers are ``cover_span[cover_offsets[p]:cover_offsets[p + 1]]``, rows of the ``SpanQrels``.
+    A (query, chunk) that has no row is unjudged.
+    """
+
+    n_chunks: int
+    query: Ints
+    chunk: Ints
+    grade: Ints
+    evidence: Ints
+    cover_offsets: Ints
+    cover_span: Ints
+
+    def rows_of(self, query: Ints, chunk: Ints) -> Ints:
+        """The row of each (query, chunk), -1 where it is unjudged or the query (-1) has no judgment."""
+        if not len(self.query):
+            return np.full(len(query), -1, dtype=np.int64)
+        keys = self.query * self.n_chunks + self.chunk
+        wanted = query * self.n_chunks + chunk
+        row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where((keys[row] == wanted) & (query >= 0), row, -1)
+
+
+def project(
+    spans: SpanQrels, chunks: Iterable[Chunk] | ChunkTable, rule: Projection | None = None
+) -> ChunkGrades:
+    """Grade every chunk for every query by the spans it covers; see ``ChunkGrades``."""
+    rule = rule or Projection()
+    table = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
+    span, chunk, shared = overlapping(spans, table)
+    span_length = spans.end[span] - spans.start[span]
+    covered = rule.covers(shared, span_length, table.end[chunk] - table.start[chunk])
+    span, chunk, shared, span_length = (column[covered] for column in (span, chunk, shared, span_length))
+    best_first = np.lexsort(
+        (spans.evidence[span], -shared, -shared / span_length, -spans.grade[span], chunk, spans.query[span])
+    )
+    span, chunk = span[best_first], chunk[best_first]
+    query = spans.query[span]
+    first = np.flatnonzero(_changes(query) | _changes(chunk))
+    return ChunkGrades(
+        n_chunks=len(table),
+        query=query[first],
+        chunk=chunk[first],
+        grade=spans.grade[span[first]],
+        evidence=spans.evidence[span[first]],
+        cover_offsets=offsets_of(np.diff(np.append(first, len(span)))),
+        cover_span=span,
+    )
+
+
+def _changes(values: Ints) -> Bools:
+    """True at the first element and wherever an element differs from the one before it."""
+    changed = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed

@@ -1,0 +1,126 @@
+"""Judgments as arrays: graded spans of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.measures.ragged import AnyArray, Bools, Ints
+from harness.types import Judgment
+
+
+@dataclass(frozen=True, slots=True)
+class SpanQrels:
+    """The scored spans of all queries, one row each, sorted by query, document, start, end and evidence.
+
+    ``query`` and ``doc`` [S] are indices into ``query_ids`` and ``doc_ids`` (both sorted); ``start``, ``end``
+    half-open character offsets; ``grade`` 0 and up. ``evidence`` [S] numbers the facts over all queries:
+    spans of one query with the same non-empty name share a number, any other span has its own. ``unscored``
+    counts the judgments without a grade, which are left out: they are unjudged text, not grade 0.
+    """
+
+    query_ids: tuple[str, ...]
+    doc_ids: tuple[str, ...]
+    query: Ints
+    doc: Ints
+    start: Ints
+    end: Ints
+    grade: Ints
+    evidence: Ints
+    unscored: int = 0
+
+    def __len__(self) -> int:
+        return len(self.grade)
+
+    @property
+    def n_evidence(self) -> int:
+        """How many facts there are over all queries."""
+        return int(self.evidence.max()) + 1 if len(self) else 0
+
+    @classmethod
+    def from_judgments(cls, judgments: Iterable[Judgment]) -> SpanQrels:
+        """Read judgments; the same one given twice counts once.
+
+        Raises ValueError for a span without extent or with a negative start or grade, and for a span that has
+        two grades as the same evidence: which judge to believe has to be decided before scoring.
+        """
+        rows = list(judgments)
+        scored = [row for row in rows if row.grade is not None]
+        for row in scored:
+            _check(row)
+        scored.sort(key=_place)
+        scored = _without_repeats(scored)
+        query_ids, query = _encode([row.query_id for row in scored])
+        doc_ids, doc = _encode([row.doc_id for row in scored])
+        return cls(
+            query_ids,
+            doc_ids,
+            query,
+            doc,
+            np.array([row.start for row in scored], dtype=np.int64),
+            np.array([row.end for row in scored], dtype=np.int64),
+            np.array([row.grade for row in scored], dtype=np.int64),
+            _number_evidence(scored),
+            unscored=sum(row.grade is None for row in rows),
+        )
+
+    def take(self, rows: AnyArray | Bools) -> SpanQrels:
+        """Some of the rows, with the numbering of queries, documents and evidence unchanged."""
+        return SpanQrels(
+            self.query_ids,
+            self.doc_ids,
+            self.query[rows],
+            self.doc[rows],
+            self.start[rows],
+            self.end[rows],
+            self.grade[rows],
+            self.evidence[rows],
+        )
+
+    def evidence_grades(self) -> tuple[Ints, Ints]:
+        """The query and the best grade of every evidence, [E] each; -1 for an evidence with no row here."""
+        owner = np.full(self.n_evidence, -1, dtype=np.int64)
+        best = np.full(self.n_evidence, -1, dtype=np.int64)
+        owner[self.evidence] = self.query
+        np.maximum.at(best, self.evidence, self.grade)
+        return owner, best
+
+
+def _place(row: Judgment) -> tuple[str, str, int, int, str]:
+    return row.query_id, row.doc_id, row.start, row.end, row.evidence
+
+
+def _check(row: Judgment) -> None:
+    where = f"query {row.query_id}: the judged span {row.doc_id}:{row.start}-{row.end}"
+    if row.start < 0 or row.end <= row.start:
+        raise ValueError(f"{where} has no extent; a span needs 0 <= start < end")
+    if row.grade is not None and row.grade < 0:
+        raise ValueError(f"{where} has the grade {row.grade}; use 0 for not relevant, None for not scored")
+
+
+def _without_repeats(ordered: Sequence[Judgment]) -> list[Judgment]:
+    kept: list[Judgment] = []
+    for row in ordered:
+        if not kept or _place(kept[-1]) != _place(row):
+            kept.append(row)
+        elif kept[-1].grade != row.grade:
+            raise ValueError(
+                f"query {row.query_id}: the span {row.doc_id}:{row.start}-{row.end} has two grades, "
+                f"{kept[-1].grade} and {row.grade}; keep one judge or merge them before scoring"
+            )
+    return kept
+
+
+def _encode(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    vocabulary = tuple(sorted(set(names)))
+    code = {name: i for i, name in enumerate(vocabulary)}
+    return vocabulary, np.array([code[name] for name in names], dtype=np.int64)
+
+
+def _number_evidence(ordered: Sequence[Judgment]) -> Ints:
+    """Number the facts in the order in which their first span stands."""
+    numbers: dict[tuple[object, ...], int] = {}
+    keys = ((row.query_id, row.evidence) if row.evidence else _place(row) for row in ordered)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)

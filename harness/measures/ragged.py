@@ -1,0 +1,86 @@
+"""Ragged arrays: the lists of all queries laid end to end, with offsets saying where each begins.
+
+List ``i`` is ``values[offsets[i]:offsets[i + 1]]``; a list may be empty. Every measure works on all queries
+at once through these few functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[Any]
+
+
+def offsets_of(counts: AnyArray) -> Ints:
+    """Where each list begins, given how long each is: shape [n] → [n + 1]."""
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def owners(offsets: Ints) -> Ints:
+    """For every element the index of the list it stands in."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def positions(offsets: Ints) -> Ints:
+    """For every element its 0-based position within its list."""
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+
+
+def slices(starts: AnyArray, counts: AnyArray) -> Ints:
+    """The indices ``starts[i], starts[i] + 1, … starts[i] + counts[i] - 1`` of all i, end to end."""
+    bases: Ints = np.repeat(starts, counts)
+    return positions(offsets_of(counts)) + bases
+
+
+def head(offsets: Ints, k: int | None) -> tuple[Ints, Ints]:
+    """The indices of the first ``k`` elements of every list (all where None), and their offsets."""
+    if k is None:
+        return np.arange(offsets[-1]), offsets
+    counts = np.minimum(np.diff(offsets), k)
+    return slices(offsets[:-1], counts), offsets_of(counts)
+
+
+def segment_sum(values: AnyArray, offsets: Ints) -> Floats:
+    """The sum of every list; 0 for an empty one."""
+    sums = np.zeros(len(offsets) - 1)
+    filled = np.flatnonzero(np.diff(offsets))
+    if len(filled):
+        sums[filled] = np.add.reduceat(values.astype(np.float64, copy=False), offsets[filled])
+    return sums
+
+
+def before(values: Floats, offsets: Ints) -> Floats:
+    """For every element the sum of the values before it within its list."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    start: Floats = np.repeat(total[offsets[:-1]], np.diff(offsets))
+    return total[:-1] - start
+
+
+def running_count(flags: Bools, offsets: Ints) -> Ints:
+    """For every element how many flags stand up to and including it within its list."""
+    totals = offsets_of(flags)
+    return totals[1:] - np.repeat(totals[offsets[:-1]], np.diff(offsets))
+
+
+def sorted_descending(values: Ints, owner: Ints, n_lists: int) -> tuple[Ints, Ints]:
+    """Group values by owner, highest first within each; returns (values, offsets)."""
+    order = np.lexsort((-values, owner))
+    return values[order], offsets_of(np.bincount(owner, minlength=n_lists))
+
+
+def mean_within(values: Floats, groups: Ints) -> Floats:
+    """Every value replaced by the mean of its group; groups are numbered in order, 0 and up."""
+    if not len(values):
+        return values
+    sizes = np.bincount(groups)
+    ends = offsets_of(sizes)
+    means: Floats = segment_sum(values, ends) / sizes
+    return means[groups]

@@ -1,0 +1,48 @@
+"""The one table of measures. A new measure is a function in a file of its own and a row here."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness.measures.ap import average_precision
+from harness.measures.bound import ndcg_upper
+from harness.measures.gain import gain_exp, gain_lin
+from harness.measures.judged import judged
+from harness.measures.measure import Family, Measure, parse
+from harness.measures.ndcg import ndcg, ndcg_condensed
+from harness.measures.precision import precision
+from harness.measures.recall import recall
+from harness.measures.rr import reciprocal_rank
+from harness.measures.text_ndcg import ndcg_text
+from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
+
+_REL = {"rel": 1}
+
+FAMILIES: dict[str, Family] = {
+    "ndcg_exp": Family(partial(ndcg, gain=gain_exp)),
+    "ndcg_lin": Family(partial(ndcg, gain=gain_lin)),
+    "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required"),
+    "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required"),
+    "ndcg_exp_condensed": Family(partial(ndcg_condensed, gain=gain_exp)),
+    "ndcg_lin_condensed": Family(partial(ndcg_condensed, gain=gain_lin)),
+    "recall": Family(recall, params=_REL),
+    "precision": Family(precision, cutoff="required", params=_REL),
+    "p": Family(precision, cutoff="required", params=_REL),
+    "map": Family(average_precision, params=_REL),
+    "ap": Family(average_precision, params=_REL),
+    "mrr": Family(reciprocal_rank, params=_REL),
+    "rr": Family(reciprocal_rank, params=_REL),
+    "judged": Family(judged, needs_relevant=False),
+    "ndcg_text": Family(ndcg_text, cutoff="required", params={"L": 1000}, reads="characters"),
+    "ndcg_text_tokens": Family(ndcg_text, cutoff="required", params={"L": 250}, reads="tokens"),
+    "text_recall": Family(text_recall, reads="characters"),
+    "text_precision": Family(text_precision, reads="characters"),
+    "text_iou": Family(text_iou, reads="characters"),
+    "precision_omega": Family(precision_omega, cutoff="none", reads="characters"),
+}
+KNOWN: tuple[str, ...] = tuple(FAMILIES)
+
+
+def parse_measure(name: str) -> Measure:
+    """Read a name such as ``ndcg_exp@10``; raises ValueError naming the known ones and the nearest."""
+    return parse(name, FAMILIES)

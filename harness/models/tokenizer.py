@@ -1,0 +1,55 @@
+"""A model's fast tokenizer as the chunkers need it: character offsets, nothing decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.errors import ModelError
+from harness.models.resolve import Model, read_json
+
+
+class ModelTokenizer:
+    """The tokenizer of ``model`` with truncation and padding off.
+
+    ``window`` is the longest input in tokens the model reads, special tokens included (0: not stated);
+    ``special`` the number of special tokens it adds to a single text.
+    """
+
+    def __init__(self, model: Model) -> None:
+        from tokenizers import Tokenizer
+
+        path = model.folder / "tokenizer.json"
+        if not path.is_file():
+            raise ModelError(
+                f"{model.name}: no tokenizer.json; only models with a fast tokenizer are supported."
+            )
+        self.name = model.name
+        self.fingerprint = model.fingerprint
+        self.window = _window(model)
+        self._tokenizer: Any = Tokenizer.from_file(str(path))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.special: int = self._tokenizer.num_special_tokens_to_add(False)
+
+    def offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """The half-open character range of every content token of every text, in one batched call."""
+        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.offsets for encoding in encodings]
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens the model would see of every text, special tokens included."""
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoding) + self.special for encoding in encodings]
+
+
+def _window(model: Model) -> int:
+    """The model's own word on its longest input: sentence-transformers first, then tokenizer, then config."""
+    stated = [
+        read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"),
+        read_json(model.folder, "tokenizer_config.json").get("model_max_length"),
+        read_json(model.folder, "config.json").get("max_position_embeddings"),
+    ]
+    # tokenizers without a limit state an astronomically large number
+    sizes = [int(size) for size in stated if isinstance(size, int | float) and 0 < size < 1_000_000]
+    return sizes[0] if sizes else 0

@@ -1,0 +1,105 @@
+"""How far a judge agrees with the people who have labelled the same corpus: on grades, and on settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.config import BenchConfig
+from harness.errors import LabelError
+from harness.judge import Pair
+from harness.judge.agreement import OrderAgreement, order_agreement
+from harness.judge.agreement_report import Agreement, match_judgments, measure_agreement
+from harness.judge.corrected import FEWEST, Corrected, corrected_mean
+from harness.judge.labels import pairs_of_labels
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import Corpus
+from harness.pipeline.judges import PoolJudgeConfig, make_judge
+from harness.pipeline.judging import Judged, grade_all, judge_pool, judged_by_people
+from harness.pipeline.scoring import queries_to_score, score_setting
+from harness.pipeline.search import Searched
+from harness.store.ledger import Ledger
+from harness.types import MAX_GRADE
+
+# Values of one measure by query id, for each (setting, stage)
+Values = dict[tuple[str, str], dict[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsAgreement:
+    """Settings under a judge and under people, by one measure.
+
+    ``order`` compares their orders over the ``queries`` that both have a value for, None with fewer than two
+    rankings or no such query; ``corrected`` is the judge-corrected mean of each (setting, stage), empty with
+    too few labelled queries.
+    """
+
+    measure: str
+    queries: int
+    order: OrderAgreement | None
+    corrected: dict[tuple[str, str], Corrected]
+
+
+def label_pairs(corpus: Corpus) -> list[Pair]:
+    """The pairs that people have graded, each once, query by query; raises LabelError where there is none."""
+    if not corpus.labels:
+        raise LabelError("There are no human labels to compare with: name a label file under labels.")
+    queries = {query.query_id: query for query in corpus.queries.queries}
+    documents = {document.doc_id: document for document in corpus.documents}
+    pairs = pairs_of_labels(corpus.labels, queries, documents)
+    return list({(pair.query.query_id, pair.passage.chunk_id): pair for pair in pairs}.values())
+
+
+def grade_agreement(corpus: Corpus, judge_config: PoolJudgeConfig, context: Context) -> Agreement:
+    """Let the judge grade what people have graded, through the ledger, and compare."""
+    with Ledger(context.cache.ledger) as ledger:
+        judge = make_judge(judge_config, ledger, context)
+        graded, _ = grade_all(judge, label_pairs(corpus), context)
+    pairs = match_judgments(corpus.labels, [one.judgment for one in graded])
+    return measure_agreement(judge.name, pairs, MAX_GRADE)
+
+
+def settings_agreement(
+    searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context
+) -> SettingsAgreement:
+    """Score all settings under the judge's grades and under people's, by the first measure, and compare."""
+    judge = _values(searched, judge_pool(searched, corpus, config, context), corpus, config, context)
+    people = _values(searched, judged_by_people(corpus, config), corpus, config, context)
+    labelled = {label.query_id for label in corpus.labels}
+    human = {
+        name: {query: value for query, value in values.items() if query in labelled}
+        for name, values in people.items()
+    }
+    shared = [
+        query
+        for query in sorted(labelled)
+        if all(values[query] is not None for both in (human, judge) for values in both.values())
+    ]
+    enough = len(shared) > 0 and len(human) > 1
+    return SettingsAgreement(
+        config.measures[0],
+        len(shared),
+        order_agreement(_matrix(human, shared), _matrix(judge, shared)) if enough else None,
+        {name: corrected_mean(human[name], judge[name]) for name in human} if len(shared) >= FEWEST else {},
+    )
+
+
+def _values(
+    searched: Sequence[Searched], judged: Judged, corpus: Corpus, config: BenchConfig, context: Context
+) -> Values:
+    first = config.model_copy(update={"measures": config.measures[:1]})
+    queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
+    values: Values = {}
+    for one in searched:
+        for row in score_setting(one, queries, judged, corpus.documents, first, context).per_query:
+            if row.measure == config.measures[0]:
+                values.setdefault((row.setting, row.stage), {})[row.query_id] = row.value
+    return values
+
+
+def _matrix(
+    values: Mapping[tuple[str, str], Mapping[str, float | None]], queries: Sequence[str]
+) -> np.ndarray:
+    return np.array([[its[query] for query in queries] for its in values.values()], dtype=float)

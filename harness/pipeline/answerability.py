@@ -1,0 +1,41 @@
+"""How well top scores tell the queries that the documents answer from those they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from harness.config import BenchConfig
+from harness.measures import separation, thresholds
+from harness.report import AnswerabilityRow, ThresholdRow
+from harness.types import Query, Ranking
+
+
+def answerability(
+    setting: str, stage: str, rankings: Sequence[Ranking], queries: Sequence[Query], config: BenchConfig
+) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
+    """The AUROC of the top scores of one stage, and what every threshold on them would do.
+
+    Both are empty where all queries are answerable or none is. A query without a ranking has no top score
+    and takes no part.
+    """
+    answerable = {query.query_id: query.answerable for query in queries}
+    tops = [(ranking.scores[0], answerable[ranking.query_id]) for ranking in rankings if ranking.scores]
+    yes = np.array([score for score, has_answer in tops if has_answer])
+    no = np.array([score for score, has_answer in tops if not has_answer])
+    bootstrap = config.bootstrap
+    found = separation(yes, no, bootstrap.seed, bootstrap.resamples, bootstrap.level)
+    if found is None:
+        return [], []
+    head = AnswerabilityRow(
+        setting, stage, found.auroc, found.low, found.high, found.n_answerable, found.n_unanswerable
+    )
+    table = thresholds(yes, no)
+    rows = [
+        ThresholdRow(setting, stage, float(threshold), float(kept), float(refused))
+        for threshold, kept, refused in zip(
+            table.threshold, table.answerable_kept, table.unanswerable_refused, strict=True
+        )
+    ]
+    return [head], rows

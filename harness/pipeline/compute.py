@@ -1,0 +1,77 @@
+"""Run a model over many items so that what is done is kept, and a run cut short ends with the same numbers.
+
+A float that a model computes depends, in its last digits, on what else is in the batch. So the batches are
+planned once over the items that are new, the plan is kept, and a run that was killed goes on with the very
+same batches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.pipeline.context import Context
+from harness.store import KeyValue, key_of
+
+Floats = NDArray[np.float32]
+Batches = Callable[[Sequence[int]], Iterable[list[int]]]
+
+
+def digest(*texts: str) -> bytes:
+    """The key of an item made of texts."""
+    parts = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+    return parts[0] if len(parts) == 1 else hashlib.sha256(b"".join(parts)).digest()
+
+
+def compute_new(
+    name: str,
+    keys: Sequence[bytes],
+    path: Path,
+    batches: Batches,
+    run: Callable[[list[int]], Floats],
+    context: Context,
+) -> list[Floats]:
+    """The float32 value of every key: from the file at ``path`` where it is there, else by ``run``.
+
+    ``batches`` groups indices into ``keys``, ``run`` computes one such group, [items, …]. Each batch is
+    stored as soon as it is done.
+    """
+    store = KeyValue(path)
+    try:
+        first_index = {key: i for i, key in reversed(list(enumerate(keys)))}
+        known = store.get(list(first_index))
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        context.count(f"{name}_reused", len(first_index) - len(missing))
+        context.count(f"{name}_computed", len(missing))
+        if missing:
+            planned = [first_index[key] for key in _plan(name, path, list(first_index), missing, context)]
+            with context.reporter.task(name.replace("_", " "), len(missing)) as task:
+                for positions in batches(planned):
+                    batch = [planned[p] for p in positions]
+                    new = [i for i in batch if keys[i] not in known]
+                    if not new:
+                        continue
+                    values = np.ascontiguousarray(run(batch), dtype=np.float32)
+                    done = {keys[i]: value.tobytes() for i, value in zip(batch, values, strict=True)}
+                    store.put(done)
+                    known |= done
+                    task.advance(len(new))
+        return [np.frombuffer(known[key], dtype=np.float32) for key in keys]
+    finally:
+        store.close()
+
+
+def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], context: Context) -> list[bytes]:
+    """What was missing when this work was first begun: what is missing now, or more after a kill."""
+    key = key_of(name, path.name, hashlib.sha256(b"".join(items)).hexdigest())
+    stored = context.artifacts.get("plan", key)
+    if stored is not None:
+        planned = [bytes.fromhex(text) for text in stored]
+        if set(missing) <= set(planned):
+            return planned
+    context.artifacts.put("plan", key, [item.hex() for item in missing])
+    return missing

@@ -1,0 +1,70 @@
+"""What every step of a run shares: the cache, the reporter, the clock, the counters, the loaded models."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.embed import EmbedConfig, SentenceEncoder
+from harness.kinds import StageConfig
+from harness.progress import Reporter
+from harness.rerank import KINDS as RERANKERS
+from harness.store import Artifacts, CacheLayout
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one run. Models are made once per configuration and load their weights when first used."""
+
+    cache: CacheLayout
+    reporter: Reporter
+    timings: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
+    _rerankers: dict[StageConfig, Any] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, cache: Path, reporter: Reporter) -> Context:
+        """A fresh context over the cache folder ``cache``."""
+        return cls(CacheLayout(cache), reporter)
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """The cache of stage outputs."""
+        return Artifacts(self.cache.artifacts)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the wall time of the with block, in seconds, to ``stage``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - start
+
+    def count(self, name: str, amount: int) -> None:
+        """Add to a counter of the run record."""
+        self.counts[name] = self.counts.get(name, 0) + amount
+
+    def encoder(self, config: EmbedConfig) -> SentenceEncoder:
+        """The bi-encoder of a configuration."""
+        if config not in self._encoders:
+            self._encoders[config] = SentenceEncoder(config)
+        return self._encoders[config]
+
+    def reranker(self, config: StageConfig) -> Any:
+        """The pair scorer of a configuration; one that differs in ``top_n`` alone is the same."""
+        key = config.model_copy(update={"top_n": 1})
+        if key not in self._rerankers:
+            kind: str = getattr(config, "kind")  # noqa: B009 - every config in the table of kinds has one
+            self._rerankers[key] = RERANKERS[kind].make(config)
+        return self._rerankers[key]
+
+    def models(self) -> dict[str, dict[str, str]]:
+        """The models in use, by name, for the run record."""
+        used = [e.model for e in self._encoders.values()] + [r.model for r in self._rerankers.values()]
+        return {model.name: model.describe() for model in used}

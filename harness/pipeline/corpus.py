@@ -1,0 +1,133 @@
+"""Documents, queries and labels of a benchmark, parsed at most once per content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.config import BenchConfig
+from harness.corpus import (
+    AnchorResult,
+    DocumentFile,
+    ParsedDocument,
+    QuerySet,
+    SkippedDocument,
+    anchor,
+    find_documents,
+    parse_documents,
+    parser_fingerprint,
+    read_labels,
+    read_queries,
+)
+from harness.errors import CorpusError, LabelError
+from harness.judge import LabelsConfig
+from harness.judge.labels import pairs_of_labels
+from harness.judge.labels import read_labels as read_spans
+from harness.pipeline.context import Context
+from harness.store import key_of
+from harness.types import Document, Judgment
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Everything a benchmark is run on.
+
+    ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
+    """
+
+    parsed: tuple[ParsedDocument, ...]
+    skipped: tuple[SkippedDocument, ...]
+    queries: QuerySet
+    anchored: AnchorResult
+    labels: tuple[Judgment, ...]
+    hashes: dict[str, str]
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents, in the order of their files."""
+        return [parsed.document for parsed in self.parsed]
+
+    @property
+    def key(self) -> list[list[str]]:
+        """What identifies the text: ids and hashes."""
+        return [[document.doc_id, document.sha256] for document in self.documents]
+
+
+def load_corpus(config: BenchConfig, context: Context) -> Corpus:
+    """Read documents, queries and labels; raises CorpusError or LabelError for what cannot be used."""
+    with context.timed("parse"):
+        files = find_documents(config.documents, Path())
+        hashes = {str(file.path): _sha256(file.path) for file in files}
+        parsed, skipped = _parse(config, context, files, hashes)
+    with context.timed("labels"):
+        queries = read_queries(config.queries, config.split)
+        documents = {item.document.doc_id: item.document for item in parsed}
+        anchored = anchor(
+            read_labels(config.labels) if config.labels else [],
+            documents,
+            config.anchor,
+            query_ids=[query.query_id for query in queries.queries],
+            skipped_documents=[item.doc_id for item in skipped],
+        )
+        file = _span_file(config)
+        labels = anchored.judgments if file is None else _read_spans(file, documents, queries)
+    read = [path for path in (config.queries, config.labels, file) if path is not None]
+    hashes |= {str(path): _sha256(path) for path in read}
+    return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes)
+
+
+def _span_file(config: BenchConfig) -> Path | None:
+    """The file of graded spans that ``relevance.file`` names."""
+    judge = config.relevance.judge
+    return Path(judge.file) if isinstance(judge, LabelsConfig) and judge.file else None
+
+
+def _read_spans(file: Path, documents: Mapping[str, Document], queries: QuerySet) -> tuple[Judgment, ...]:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            labels = tuple(read_spans(lines, str(file)))
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabelError(f"relevance.file: {file} cannot be read: {error}") from error
+    # pairing them with queries and documents is what checks them
+    for _ in pairs_of_labels(labels, {query.query_id: query for query in queries.queries}, documents):
+        pass
+    return labels
+
+
+def _parse(
+    config: BenchConfig, context: Context, files: Sequence[DocumentFile], hashes: dict[str, str]
+) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
+    fingerprint = parser_fingerprint(config.parser)
+    keys = {
+        file: key_of(file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint) for file in files
+    }
+    stored = {file: context.artifacts.get("document", key) for file, key in keys.items()}
+    known = {file: ParsedDocument.from_json(value) for file, value in stored.items() if value is not None}
+    new = [file for file in files if file not in known]
+    skipped: list[SkippedDocument] = []
+    fresh: list[ParsedDocument] = []
+    if new:
+        with context.reporter.task("parse documents", len(new)) as task:
+
+            def keep(file: DocumentFile, item: ParsedDocument | None) -> None:
+                # at once, so that a run that is killed does not read it again
+                if item is not None:
+                    context.artifacts.put("document", keys[file], item.to_json())
+                task.advance()
+
+            fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, on_done=keep)
+    if skipped and not fresh and not known:
+        raise CorpusError(f"None of the {len(skipped)} documents can be used. The first: {skipped[0].reason}")
+    context.count("documents_parsed", len(fresh))
+    context.count("documents_reused", len(known))
+    for item in skipped:
+        context.reporter.warn(f"skipped {item.path}: {item.reason}")
+    by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
+    return [by_id[file.doc_id] for file in files if file.doc_id in by_id], skipped
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,108 @@
+"""The judge that a configuration names, with what it needs to work: a ledger, or a model of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.config import BenchConfig
+from harness.embed import EmbedConfig
+from harness.errors import ConfigError
+from harness.judge import KINDS, CosineConfig, LlmConfig, LlmJudge, RerankerConfig
+from harness.judge.llm import llm_name
+from harness.judge.prompting import load_prompt
+from harness.judge.standins import StandIn, same_model_warning, standin_name
+from harness.kinds import StageConfig
+from harness.models import EMBEDDED
+from harness.pipeline.context import Context
+from harness.pipeline.search import pair_scores, vectors
+from harness.rerank import CrossEncoderConfig, LateInteractionConfig
+from harness.store.ledger import Ledger
+
+PoolJudge = LlmJudge | StandIn
+PoolJudgeConfig = LlmConfig | CosineConfig | RerankerConfig
+
+
+def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
+    """The judge's configuration, or None where people have judged."""
+    judge = config.relevance.judge
+    return judge if isinstance(judge, LlmConfig | CosineConfig | RerankerConfig) else None
+
+
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context) -> PoolJudge:
+    """The judge; nothing is asked and no weights are loaded yet."""
+    needs: Any = ledger
+    if isinstance(config, CosineConfig):
+        needs = _Encoder(EmbedConfig(model=config.model), context)
+    elif isinstance(config, RerankerConfig):
+        needs = _Scorer(_reranker(config.model), context)
+    judge: PoolJudge = KINDS[config.kind].make(config, needs)
+    return judge
+
+
+def judge_name(config: PoolJudgeConfig) -> str:
+    """How the judge is named in every table."""
+    if isinstance(config, LlmConfig):
+        return llm_name(config, load_prompt(config.prompt))
+    return standin_name(config)
+
+
+def llm_config(config: BenchConfig) -> LlmConfig:
+    """The language model that judges; raises ConfigError where another judge is configured."""
+    judge = config.relevance.judge
+    if isinstance(judge, LlmConfig):
+        return judge
+    kind = getattr(judge, "kind", "labels")
+    raise ConfigError(
+        f"{config.name}: the judge is {kind}, not a language model. Configure relevance: {{judge: llm, …}}; "
+        "docs/judge.md describes it."
+    )
+
+
+def warn_of_same_model(config: BenchConfig, context: Context) -> None:
+    """Warn where the judge is also a ranker."""
+    judge = config.relevance.judge
+    model = judge.endpoint.model if isinstance(judge, LlmConfig) else getattr(judge, "model", None)
+    if model is None:
+        return
+    rankers = {
+        str(getattr(stage, "model", ""))
+        for setting in config.settings
+        for stage in (setting.embed, setting.rerank)
+        if stage is not None
+    }
+    plain = sorted(name.removeprefix("embedded:") for name in rankers)
+    warning = same_model_warning(model.removeprefix("embedded:"), plain)
+    if warning:
+        context.reporter.warn(warning)
+
+
+def _reranker(model: str) -> StageConfig:
+    return LateInteractionConfig(model=model) if model in EMBEDDED else CrossEncoderConfig(model=model)
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """The pipeline's encoder as the cosine stand-in wants it."""
+
+    config: EmbedConfig
+    context: Context
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return vectors(texts, self.context.encoder(self.config), self.context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scorer:
+    """The pipeline's pair scorer as the reranker stand-in wants it."""
+
+    config: StageConfig
+    context: Context
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        scorer: Any = self.context.reranker(self.config)
+        return [float(value[0]) for value in pair_scores(pairs, scorer, self.context)]

@@ -1,0 +1,57 @@
+"""What is odd about labels that could be anchored all the same: said aloud, changed by nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from harness.config import BenchConfig
+from harness.pipeline.corpus import Corpus
+from harness.pipeline.judges import pool_judge_config
+from harness.progress import Reporter
+from harness.types import MAX_GRADE
+
+_SHOWN = 8
+
+
+def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> None:
+    """Warn of doubtful quotes, answers to unanswerable queries, and answerable queries without a label.
+
+    Says nothing where a judge grades: there labels only stand beside its grades.
+    """
+    if pool_judge_config(config) is not None:
+        return
+    queries, labels = corpus.queries.queries, corpus.labels
+    found = [row for row in corpus.anchored.anchorings if row.accepted]
+    _tell(
+        reporter.warn,
+        [str(row.line) for row in found if row.figures_differ],
+        "labels were found by likeness, but the figures in quote and text differ; compare them in "
+        "anchoring.csv (label file, lines",
+    )
+    _tell(
+        reporter.warn,
+        [str(row.line) for row in found if row.copies > 1],
+        "quotes stand more than once where they were looked for, and the first was taken; make them "
+        "longer, or label every copy under one evidence name (label file, lines",
+    )
+    unanswerable = {query.query_id for query in queries if not query.answerable}
+    answered = {row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable
+    _tell(
+        reporter.warn,
+        sorted(answered),
+        "queries are marked unanswerable, have a label of the highest grade, and are left out of NDCG (",
+    )
+    labelled = {row.query_id for row in labels}
+    forgotten = [q.query_id for q in queries if q.answerable and q.query_id not in labelled]
+    _tell(
+        reporter.warn,
+        forgotten,
+        "queries have no label and are left out of NDCG and recall as if nothing answered them; label "
+        "them, or mark them answerable: no (",
+    )
+
+
+def _tell(warn: Callable[[str], None], names: Sequence[str], what: str) -> None:
+    if names:
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        warn(f"{len(names)} {what}{'' if what.endswith('(') else ' '}{', '.join(names[:_SHOWN])}{more})")

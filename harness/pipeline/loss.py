@@ -1,0 +1,151 @@
+"""The levels of the loss waterfall of a setting, in units of text-NDCG.
+
+Why text-NDCG and not NDCG@k of chunks: the ideal of the latter is made of the chunking's own chunks, so it is
+blind to what the chunking lost, and a chunk that holds two facts earns but one. Text-NDCG has one ideal under
+every chunking: the judged text and nothing else, densest first. What the best order of chunks falls short of
+1 is what the chunking costs, evidence cut apart or padded with other text.
+
+The best order of chunks under overlaps, copies and a budget is a hard problem. Greed by gain per character
+comes near, and the level is the best order *known*: greed's own, or any that was achieved or is the best of
+fewer chunks. So no level is below a later one, and what the chunking costs may be overstated a little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.compare.waterfall import Levels
+from harness.corpus import AnchorResult, LabelRow
+from harness.measures import ChunkTable, SpanQrels, score
+from harness.measures.overlap import overlapping
+from harness.pipeline.oracle import Evidence, greedy_order
+from harness.pipeline.search import RERANK, RETRIEVE, Searched
+from harness.types import Chunk, Judgment, Query, Ranking
+
+BUDGET = 10_000
+# No document has this id: file names hold no NUL.
+_LOST = "\0lost"
+# A label that says neither quote nor offsets, of a document that could not be read: one reading unit.
+_UNKNOWN_LENGTH = 1000
+
+Floats = NDArray[np.float64]
+_Orders = dict[str, list[str]]
+
+
+def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Judgment]:
+    """The labels whose text is not in the documents as extracted, as spans of a document that does not exist.
+
+    These are quotes that were not found, and all labels of documents that were skipped. Each is as long as
+    its quote, so that it has a place in the ideal.
+    """
+    missing = {a.line for a in anchored.anchorings if not a.accepted} | {row.line for row in anchored.skipped}
+    lost, at = [], 0
+    for row in labels:
+        if row.line not in missing:
+            continue
+        length = len(row.quote.strip()) or (row.end or 0) - (row.start or 0) or _UNKNOWN_LENGTH
+        lost.append(Judgment(row.query_id, _LOST, at, at + length, row.grade, row.evidence, row.source))
+        at += length + 1
+    return lost
+
+
+def loss_levels(
+    searched: Searched,
+    queries: Sequence[Query],
+    judgments: Sequence[Judgment],
+    lost: Sequence[Judgment] = (),
+    budget: int = BUDGET,
+) -> Levels:
+    """What each query of a setting could still reach after each stage, as ``ndcg_text@budget``.
+
+    ``lost`` is evidence that is in no text (``lost_evidence``); it belongs to the ideal of all levels, so the
+    last level is below the reported ``ndcg_text`` where evidence was lost, and equal to it elsewhere. NaN for
+    queries without relevant evidence, found or lost.
+    """
+    measure = f"ndcg_text@{budget}"
+    spans = SpanQrels.from_judgments([*judgments, *lost])
+    table = ChunkTable.of(searched.chunking.chunks)
+
+    def level(orders: Iterable[Ranking]) -> Floats:
+        return score(list(orders), queries, spans, table, [measure]).values[:, 0]
+
+    retrieved = {r.query_id: list(r.chunk_ids) for r in searched.rankings[RETRIEVE]}
+    every, within = _best_orders(spans, table, queries, retrieved, budget)
+    ranked = level(searched.rankings[RETRIEVE])
+    reranked = level(searched.rankings[RERANK]) if RERANK in searched.rankings else None
+    # fmax: NaN stands for the same queries in all of them
+    best_retrieved = np.fmax(level(_rankings(within)), ranked)
+    if reranked is not None:
+        best_retrieved = np.fmax(best_retrieved, reranked)
+    return Levels(
+        query_ids=tuple(query.query_id for query in queries),
+        parsed=_parsed(queries, judgments, lost, spans, measure),
+        chunked=np.fmax(level(_rankings(every)), best_retrieved),
+        retrieved=best_retrieved,
+        ranked=ranked,
+        reranked=reranked,
+    )
+
+
+def _best_orders(
+    spans: SpanQrels, table: ChunkTable, queries: Sequence[Query], retrieved: _Orders, budget: int
+) -> tuple[_Orders, _Orders]:
+    """For every query the greedy order of all chunks, and of those that were retrieved."""
+    relevant = np.flatnonzero(spans.grade > 0)
+    span, chunk, _ = overlapping(spans.take(relevant), table)
+    query = spans.query[relevant[span]]
+    number = {query_id: i for i, query_id in enumerate(spans.query_ids)}
+    every: _Orders = {}
+    within: _Orders = {}
+    for query_id in (q.query_id for q in queries):
+        here = query == number.get(query_id, -1)
+        if not here.any():
+            continue
+        chunk_rows = np.unique(chunk[here])
+        span_rows = relevant[spans.query[relevant] == number[query_id]]
+        evidence = Evidence.of(spans, table, span_rows, chunk_rows)
+        names = [table.chunk_ids[row] for row in chunk_rows]
+        found = set(retrieved.get(query_id, ()))
+        some = [i for i, name in enumerate(names) if name in found]
+        every[query_id] = [names[i] for i in greedy_order(evidence, range(len(names)), budget)]
+        within[query_id] = [names[i] for i in greedy_order(evidence, some, budget)]
+    return every, within
+
+
+def _parsed(
+    queries: Sequence[Query],
+    judgments: Sequence[Judgment],
+    lost: Sequence[Judgment],
+    spans: SpanQrels,
+    measure: str,
+) -> Floats:
+    """The ideal of the evidence that was found over that of all evidence, for every query.
+
+    Reading one found span earns the same under both ideals; the ratio of its scores is that of the ideals.
+    """
+    first: dict[str, Judgment] = {}
+    for row in judgments:
+        if row.grade:
+            first.setdefault(row.query_id, row)
+    chunk = {
+        query_id: Chunk(f"{query_id}", row.doc_id, row.start, row.end, "") for query_id, row in first.items()
+    }
+    asked = {query.query_id for query in queries}
+    orders = [Ranking(query_id, (query_id,), (0.0,)) for query_id in chunk if query_id in asked]
+    table = ChunkTable.of(chunk.values())
+    with_all = score(orders, queries, spans, table, [measure]).values[:, 0]
+    found_only = score(orders, queries, SpanQrels.from_judgments(judgments), table, [measure]).values[:, 0]
+    share = np.divide(with_all, found_only, out=np.zeros(len(queries)), where=found_only > 0)
+    touched = {row.query_id for row in lost if row.grade}
+    whole = np.array([query.query_id not in touched for query in queries], dtype=np.bool_)
+    return np.where(np.isnan(with_all), np.nan, np.where(whole, 1.0, share))
+
+
+def _rankings(orders: _Orders) -> list[Ranking]:
+    return [
+        Ranking(query_id, tuple(names), tuple(-float(i) for i in range(len(names))))
+        for query_id, names in orders.items()
+    ]

@@ -1,0 +1,88 @@
+"""The best order of chunks that greed finds for a query whose evidence is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.measures import ChunkTable, SpanQrels
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The relevant spans of one query and the chunks that show some of them, cut into common segments.
+
+    ``length`` [G] of the segments in characters; ``shows`` [C, G] and ``holds`` [S, G] say which chunk and
+    which span contains which segment; ``density`` [S] is a span's gain per character, ``fact`` [S] its
+    evidence, numbered from 0; ``size`` [C] the chunks' lengths.
+    """
+
+    length: Floats
+    shows: Floats
+    holds: Floats
+    density: Floats
+    fact: Ints
+    size: Floats
+
+    @classmethod
+    def of(cls, spans: SpanQrels, chunks: ChunkTable, span_rows: Ints, chunk_rows: Ints) -> Evidence:
+        """Cut the given spans and chunks at each other's ends; documents are laid end to end."""
+        number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
+        strangers = len(number)
+        doc = np.array([number.get(chunks.doc_ids[d], strangers) for d in chunks.doc[chunk_rows]])
+        width = int(max(spans.end[span_rows].max(initial=0), chunks.end[chunk_rows].max(initial=0))) + 1
+        span_from = spans.doc[span_rows] * width + spans.start[span_rows]
+        span_to = spans.doc[span_rows] * width + spans.end[span_rows]
+        chunk_from, chunk_to = doc * width + chunks.start[chunk_rows], doc * width + chunks.end[chunk_rows]
+        edges = np.unique(np.concatenate([span_from, span_to, chunk_from, chunk_to]))
+        left, right = edges[:-1], edges[1:]
+        holds = (span_from[:, None] <= left) & (right <= span_to[:, None])
+        wanted = holds.any(axis=0)
+        left, right, holds = left[wanted], right[wanted], holds[:, wanted]
+        gain = np.exp2(spans.grade[span_rows]) - 1.0
+        return cls(
+            length=(right - left).astype(np.float64),
+            shows=((chunk_from[:, None] <= left) & (right <= chunk_to[:, None])).astype(np.float64),
+            holds=holds.astype(np.float64),
+            density=gain / (spans.end[span_rows] - spans.start[span_rows]),
+            fact=np.unique(spans.evidence[span_rows], return_inverse=True)[1],
+            size=(chunk_to - chunk_from).astype(np.float64),
+        )
+
+    def gain(self, shown: Floats) -> Floats:
+        """The undiscounted gain of each row of shown segments [N, G]; of copies the best-covered counts."""
+        by_span = (shown * self.length) @ self.holds.T * self.density
+        best = np.zeros((len(shown), int(self.fact.max(initial=-1)) + 1))
+        for span, fact in enumerate(self.fact.tolist()):
+            np.maximum(best[:, fact], by_span[:, span], out=best[:, fact])
+        total: Floats = best.sum(axis=1)
+        return total
+
+
+def greedy_order(evidence: Evidence, allowed: Sequence[int], budget: float) -> list[int]:
+    """Read, again and again, the allowed chunk that adds most gain per character read, up to ``budget``.
+
+    Returns indices into the chunks of ``evidence``; of equals the first. A chunk that adds nothing is left
+    out.
+    """
+    left = list(allowed)
+    shown = np.zeros(len(evidence.length))
+    have, used = 0.0, 0.0
+    order: list[int] = []
+    while left and used < budget:
+        rate = (evidence.gain(np.maximum(evidence.shows[left], shown)) - have) / evidence.size[left]
+        best = int(np.argmax(rate))
+        if rate[best] <= 1e-15:
+            break
+        chunk = left.pop(best)
+        order.append(chunk)
+        used += float(evidence.size[chunk])
+        shown = np.maximum(shown, evidence.shows[chunk])
+        have = float(evidence.gain(shown[None, :])[0])
+    return order

@@ -1,0 +1,142 @@
+"""What a benchmark would do, found out without embedding, scoring or paying for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.config import BenchConfig
+from harness.errors import ConfigError
+from harness.judge import LlmConfig
+from harness.judge.endpoint import read_key
+from harness.judge.money import Estimate
+from harness.pipeline.chunks import Chunking, chunk_corpus
+from harness.pipeline.compute import digest
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import Corpus, load_corpus
+from harness.pipeline.judges import PoolJudgeConfig, judge_name, pool_judge_config, warn_of_same_model
+from harness.pipeline.judging import estimate_pool, make_pool
+from harness.pipeline.label_warnings import warn_of_labels
+from harness.pipeline.scoring import warn_of_pool, warn_of_shallow_rankings
+from harness.pipeline.search import is_searched, search
+from harness.progress import Reporter
+from harness.store import KeyValue
+
+
+@dataclass(frozen=True, slots=True)
+class SettingPlan:
+    """One setting: its chunks, how many of their texts are not embedded yet, the pairs its reranker reads."""
+
+    setting: str
+    chunks: int
+    tokens_p50: int
+    overlong: int
+    to_embed: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    """What judging would take. ``estimate`` None: at no cost, or not known before the settings are searched.
+
+    ``ranked`` are the chunks, copies included, that all settings would put into the pool; ``pairs`` its size,
+    None before they are searched. ``problem`` says what is missing, such as a key.
+    """
+
+    judge: str
+    ranked: int
+    pairs: int | None
+    estimate: Estimate | None
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge."""
+
+    corpus: Corpus
+    settings: tuple[SettingPlan, ...]
+    unlabelled: tuple[str, ...]
+    models: tuple[str, ...]
+    judge: JudgePlan | None
+
+
+def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
+    """Check everything a run needs (files, models, labels) and count what it would do."""
+    context = Context.at(config.cache, reporter)
+    for setting in config.settings:
+        context.encoder(setting.embed)
+        if setting.rerank is not None:
+            context.reranker(setting.rerank)
+    corpus = load_corpus(config, context)
+    warn_of_labels(corpus, config, reporter)
+    warn_of_shallow_rankings(config, reporter)
+    labelled = {judgment.query_id for judgment in corpus.labels}
+    judge = pool_judge_config(config)
+    queries = corpus.queries.queries
+    planned: set[bytes] = set()
+    rows = []
+    chunkings = [chunk_corpus(corpus, setting, context) for setting in config.settings]
+    for setting, chunking in zip(config.settings, chunkings, strict=True):
+        encoder = context.encoder(setting.embed)
+        keys = {digest(setting.embed.passage_prefix + chunk.text) for chunk in chunking.chunks}
+        path = context.cache.vectors(encoder.model.fingerprint)
+        done = set(KeyValue(path).get(list(keys))) if path.exists() else set()
+        top_n = 0 if setting.rerank is None else int(getattr(setting.rerank, "top_n"))  # noqa: B009
+        rows.append(
+            SettingPlan(
+                setting=setting.name,
+                chunks=len(chunking.chunks),
+                tokens_p50=chunking.health.get("tokens_p50", 0),
+                overlong=chunking.health["overlong"],
+                to_embed=len(keys - done - planned),
+                pairs=len(queries) * min(top_n, len(chunking.chunks)),
+            )
+        )
+        planned |= keys
+    return Plan(
+        corpus,
+        tuple(rows),
+        tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
+        tuple(context.models()),
+        None if judge is None else _plan_judge(judge, config, corpus, chunkings, context),
+    )
+
+
+def _plan_judge(
+    judge: PoolJudgeConfig,
+    config: BenchConfig,
+    corpus: Corpus,
+    chunkings: Sequence[Chunking],
+    context: Context,
+) -> JudgePlan:
+    """Count what is to be judged: exactly where the rankings are cached, since nothing may be computed."""
+    warn_of_pool(config, context.reporter)
+    warn_of_same_model(config, context)
+    queries = corpus.queries.queries
+    points = list(zip(config.settings, chunkings, strict=True))
+    ranked = sum(
+        len(queries) * min(judge.pool.depth, len(chunking.chunks)) * (1 + (setting.rerank is not None))
+        for setting, chunking in points
+    )
+    pairs = None
+    if all(is_searched(setting, chunking, queries, context) for setting, chunking in points):
+        searched = [search(setting, chunking, queries, context) for setting, chunking in points]
+        pairs = make_pool(searched, corpus, judge.pool).pairs
+    return JudgePlan(
+        judge_name(judge),
+        ranked,
+        None if pairs is None else len(pairs),
+        None if pairs is None else estimate_pool(pairs, judge, context),
+        _problem(judge),
+    )
+
+
+def _problem(judge: PoolJudgeConfig) -> str:
+    """What keeps the judge from being asked; its endpoint is not."""
+    if isinstance(judge, LlmConfig):
+        try:
+            read_key(judge.endpoint)
+        except ConfigError as error:
+            return str(error)
+    return ""

@@ -1,0 +1,93 @@
+"""The run record: everything needed to know how a result came about."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from harness.config import BenchConfig
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import Corpus
+from harness.pipeline.judging import Judged
+from harness.pipeline.search import Searched
+from harness.types import RunRecord
+
+_PACKAGES = (
+    "harness",
+    "chromadb",
+    "langchain-text-splitters",
+    "numpy",
+    "openai",
+    "pypdf",
+    "pypdfium2",
+    "rapidfuzz",
+    "sentence-transformers",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+CONVENTIONS = (
+    "gain: exponential 2^g-1 (ndcg_exp) and linear g (ndcg_lin); discount log2(rank+1)",
+    "ideal: the best k of all judged items of the query, not of what was retrieved",
+    "rank order is authoritative; ties keep the earlier stage's order",
+    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG, counted apart",
+    "unjudged text has gain 0 in the headline; judged@k says how much there is",
+    "text or evidence already read earns nothing again",
+    "a failed judgment is no grade",
+)
+
+
+def make_record(
+    config: BenchConfig, corpus: Corpus, searched: list[Searched], judged: Judged, context: Context
+) -> RunRecord:
+    """Put together what the run knows of itself."""
+    return RunRecord(
+        config=config.model_dump(mode="json"),
+        hashes=corpus.hashes,
+        versions={"python": platform.python_version(), **_versions()},
+        models={name: dict(facts) for name, facts in context.models().items()},
+        seeds={"bootstrap": config.bootstrap.seed, "split": config.split.seed},
+        timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
+        counts={
+            **context.counts,
+            "documents": len(corpus.parsed),
+            "documents_skipped": len(corpus.skipped),
+            "queries": len(corpus.queries.queries),
+            "judgments": len(judged.judgments),
+            "labels": len(corpus.labels),
+            "labels_not_anchored": sum(not a.accepted for a in corpus.anchored.anchorings),
+            "settings": {s.setting.name: {**s.chunking.health, **s.notes} for s in searched},
+            "conventions": list(CONVENTIONS),
+        },
+        judge={"name": judged.judge, **judged.fingerprint},
+        cost=judged.spent,
+        git=_git(),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _git() -> dict[str, Any]:
+    """Commit and dirty flag of the working folder; empty outside a checkout."""
+
+    def ask(*words: str) -> str | None:
+        try:
+            done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=10, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    commit = ask("rev-parse", "HEAD")
+    if commit is None:
+        return {}
+    return {"commit": commit, "dirty": bool(ask("status", "--porcelain", "--untracked-files=no"))}

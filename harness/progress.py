@@ -1,0 +1,53 @@
+"""How the pipeline tells what it is doing without printing: the caller passes a reporter in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+
+class Task(Protocol):
+    """One piece of long work that is under way."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Say that ``steps`` more units are done."""
+
+
+class Reporter(Protocol):
+    """Receives progress, notes and warnings; the command line shows them, a library call drops them."""
+
+    def task(self, name: str, total: int) -> AbstractContextManager[Task]:
+        """Open a task of ``total`` units for the length of a with block."""
+
+    def note(self, text: str) -> None:
+        """Tell something worth knowing."""
+
+    def warn(self, text: str) -> None:
+        """Tell something the user should look at."""
+
+
+class _SilentTask:
+    def advance(self, steps: int = 1) -> None:
+        """Drop it."""
+
+
+class Silent:
+    """A reporter that drops everything but keeps the warnings, for tests and for use as a library."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.warnings: list[str] = []
+
+    @contextmanager
+    def task(self, name: str, total: int) -> Iterator[Task]:
+        """Open a task that shows nothing."""
+        yield _SilentTask()
+
+    def note(self, text: str) -> None:
+        """Keep a note."""
+        self.notes.append(text)
+
+    def warn(self, text: str) -> None:
+        """Keep a warning."""
+        self.warnings.append(text)

@@ -1,0 +1,40 @@
+"""CSV that opens safely in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+# A cell that starts with one of these is run as a formula by spreadsheets.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+SNIPPET = 200
+
+
+def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as CSV text; numbers in full precision, None as an empty cell, text made harmless."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([cell(row[column]) for column in columns] for row in rows)
+    return out.getvalue()
+
+
+def cell(value: Any) -> Any:
+    """One cell: text that a spreadsheet would run gets an apostrophe before it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        # a bare carriage return ends a row for some readers, and csv does not quote it
+        text = value.replace("\r\n", "\n").replace("\r", "\n")
+        return f"'{text}" if value.startswith(_FORMULA) else text
+    return repr(value) if isinstance(value, float) else value
+
+
+def snippet(text: str, length: int = SNIPPET) -> str:
+    """The beginning of a passage on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"

@@ -1,0 +1,62 @@
+"""Read back what a benchmark has left behind."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_JUDGED = ("query_id", "document", "start", "end", "grade", "scored_on")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """One folder of results: ``per_query`` has the columns of per_query.csv, all as text.
+
+    ``texts`` maps documents to the hash of their extracted text; ``judged`` is a hash of the graded spans
+    that the settings were scored on.
+    """
+
+    name: str
+    per_query: pd.DataFrame
+    record: dict[str, Any]
+    texts: dict[str, str]
+    judged: str
+
+
+def read_result(folder: Path) -> StoredResult:
+    """Read a folder of results; raises HarnessError where it is none."""
+    import pandas as pd
+
+    try:
+        per_query = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
+        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+        documents = _rows(folder / "documents.csv")
+        judgments = _rows(folder / "judgments.csv")
+    except FileNotFoundError as error:
+        raise HarnessError(
+            f"{folder} holds no results of a benchmark ({Path(error.filename).name} is missing). "
+            f"Name a folder such as results/quickstart, written by harness bench."
+        ) from None
+    per_query["setting"] = per_query["setting"].str.removeprefix("'")
+    spans = sorted([row.get(column, "") for column in _JUDGED] for row in judgments)
+    return StoredResult(
+        name=folder.name,
+        per_query=per_query,
+        record=record,
+        texts={row["document"]: row["sha256"] for row in documents if row["status"] == "read"},
+        judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
+    )
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

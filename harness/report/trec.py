@@ -1,0 +1,41 @@
+"""Rankings and grades as TREC files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from harness.types import Ranking
+
+
+def trec_run(rankings: Iterable[Ranking], tag: str) -> str:
+    """A TREC run whose scores fall strictly, also in single precision.
+
+    trec_eval ignores the rank column and orders by a 32-bit score; equal scores would be reordered by id.
+    """
+    lines = []
+    for ranking in rankings:
+        for rank, (chunk_id, score) in enumerate(
+            zip(ranking.chunk_ids, strictly_falling(ranking.scores), strict=True), start=1
+        ):
+            lines.append(f"{ranking.query_id} Q0 {chunk_id} {rank} {score!r} {tag}\n")
+    return "".join(lines)
+
+
+def trec_qrels(rows: Iterable[tuple[str, str, int]]) -> str:
+    """(query, chunk, grade) rows as TREC qrels."""
+    return "".join(f"{query_id} 0 {chunk_id} {grade}\n" for query_id, chunk_id, grade in rows)
+
+
+def strictly_falling(scores: Sequence[float]) -> list[float]:
+    """Scores lowered by as little as single precision allows, where one is not below its predecessor."""
+    out: list[float] = []
+    last = np.float32(np.inf)
+    for score in scores:
+        value = np.float32(score)
+        if not value < last:
+            value = np.nextafter(last, np.float32(-np.inf))
+        out.append(float(value))
+        last = value
+    return out

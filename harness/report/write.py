@@ -1,0 +1,135 @@
+"""The folder of a result: tables, TREC files and the run record, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.report.cells import snippet, to_csv
+from harness.report.rows import (
+    AnswerabilityRow,
+    CostRow,
+    JudgmentRow,
+    Results,
+    SeedRatioRow,
+    SummaryRow,
+    ThresholdRow,
+)
+from harness.report.trec import trec_qrels, trec_run
+
+SUMMARY = "summary.csv"
+RECORD = "record.json"
+_PER_QUERY = ("setting", "stage", "query_id", "split", "measure", "value")
+_RANKED = (
+    "setting",
+    "stage",
+    "query_id",
+    "rank",
+    "chunk_id",
+    "document",
+    "page",
+    "score",
+    "grade",
+    "earned",
+    "snippet",
+)
+_JUDGMENTS = (*(name for name in JudgmentRow.__slots__ if name != "text"), "snippet")
+
+
+def write_results(folder: Path, results: Results, file_name: Callable[[str], str]) -> None:
+    """Fill an empty ``folder``; ``file_name`` turns a setting's name into part of a file name."""
+    split = {query.query_id: query.split for query in results.queries}
+    tables = {
+        SUMMARY: to_csv(tuple(SummaryRow.__slots__), map(asdict, results.summary)),
+        "per_query.csv": to_csv(
+            _PER_QUERY, ({**asdict(row), "split": split[row.query_id]} for row in results.per_query)
+        ),
+        "rankings.csv": to_csv(
+            _RANKED, ({**asdict(row), "snippet": snippet(row.text)} for row in results.ranked)
+        ),
+        "judgments.csv": to_csv(
+            _JUDGMENTS, ({**asdict(row), "snippet": snippet(row.text)} for row in results.judgments)
+        ),
+        "documents.csv": _table(results.documents),
+        "anchoring.csv": _table(results.anchorings),
+    }
+    if results.costs:
+        tables["costs.csv"] = to_csv(tuple(CostRow.__slots__), map(asdict, results.costs))
+    if results.answerability:
+        tables["answerability.csv"] = to_csv(
+            tuple(AnswerabilityRow.__slots__), map(asdict, results.answerability)
+        )
+        tables["thresholds.csv"] = to_csv(tuple(ThresholdRow.__slots__), map(asdict, results.thresholds))
+    if results.seed_ratios:
+        tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
+    for name, content in tables.items():
+        _write(folder / name, content)
+    for (setting, stage), rankings in results.runs.items():
+        _write(folder / "runs" / f"{file_name(setting)}.{stage}.trec", trec_run(rankings, stage))
+    for setting, qrels in results.qrels.items():
+        _write(folder / "qrels" / f"{file_name(setting)}.trec", trec_qrels(qrels.rows))
+    _write(folder / "qrels" / "README.txt", _about_qrels(results, file_name))
+    _write(folder / RECORD, json.dumps(asdict(results.record), indent=2, ensure_ascii=False) + "\n")
+
+
+def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
+    """The summary and the record of a finished result; raises HarnessError where there is none."""
+    try:
+        with (folder / SUMMARY).open(encoding="utf-8", newline="") as file:
+            rows = [_summary_row(row) for row in csv.DictReader(file)]
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        found = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
+        hint = f" There are results for: {', '.join(found)}." if found else " Run a benchmark first."
+        raise HarnessError(f"{folder} holds no results.{hint}") from None
+    return rows, record
+
+
+def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:
+    """What other tools make of these files, and for how many queries it differs from our figures."""
+    lines = [
+        "Grades of chunks, projected from the graded spans of the documents.",
+        "",
+        "Chunks that overlap, or hold copies of one evidence, each stand here with their grade: TREC",
+        "qrels cannot say that they are one fact. Other tools count each of them; our figures count the",
+        "evidence once. For all other queries trec_eval computes NDCG, MRR and precision from these files",
+        "and those in ../runs as per_query.csv has them. Our recall and map also count evidence that no",
+        "chunk covers.",
+        "",
+    ]
+    lines += [
+        f"{file_name(setting)}.trec: evidence repeats in {qrels.repeating} of {qrels.queries} queries"
+        for setting, qrels in results.qrels.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _summary_row(row: dict[str, str]) -> SummaryRow:
+    number = {key: float(row[key]) if row[key] else None for key in ("mean", "ci_low", "ci_high")}
+    return SummaryRow(
+        setting=row["setting"].removeprefix("'"),
+        stage=row["stage"],
+        split=row["split"],
+        measure=row["measure"],
+        mean=number["mean"],
+        ci_low=number["ci_low"],
+        ci_high=number["ci_high"],
+        n_queries=int(row["n_queries"]),
+        n_unanswerable=int(row["n_unanswerable"]),
+        n_failed=int(row["n_failed"]),
+        judge=row.get("judge", "").removeprefix("'"),
+    )
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    return to_csv(tuple(rows[0]), rows) if rows else ""
+
+
+def _write(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8", newline="\n")

@@ -1,0 +1,61 @@
+"""Write so that whoever looks finds the old content or the new, never a part."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_TEMPORARY = ".partial-"
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole: to a neighbour first, flushed to disk, then renamed over ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, content: str) -> None:
+    """`write_bytes` for text in UTF-8."""
+    write_bytes(path, content.encode("utf-8"))
+
+
+@contextmanager
+def replace_folder(path: Path) -> Iterator[Path]:
+    """Fill a new folder inside the with block; it takes the place of ``path`` when the block ends well.
+
+    Killed between the two renames, the old folder is left beside ``path`` and put back by the next call.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old = path.with_name(f".old-{path.name}")
+    _recover(path, old)
+    partial = path.with_name(f"{_TEMPORARY}{path.name}-{uuid.uuid4().hex}")
+    partial.mkdir()
+    try:
+        yield partial
+        if path.exists():
+            path.rename(old)
+        partial.rename(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _recover(path: Path, old: Path) -> None:
+    if old.exists() and not path.exists():
+        old.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
+    for left in path.parent.glob(f"{_TEMPORARY}{path.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)

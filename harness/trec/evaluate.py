@@ -1,0 +1,144 @@
+"""Score ranked documents against judged ones, under the conventions of this harness or of another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from harness.measures import FAMILIES, Measure, compute, parse_measure
+from harness.measures.conventions import Convention, find_convention
+from harness.measures.documents import JudgedDocuments, grade_documents
+from harness.measures.graded import Graded
+from harness.measures.order import rank_rows, tie_groups
+from harness.measures.ragged import owners
+from harness.trec.ids import Ids, TrecError, fingerprints
+from harness.trec.match import judged_rows, repeated_row
+from harness.trec.tables import Qrels, Run
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class DocScores:
+    """Values [Q, M] of every measure for every query, NaN where it is undefined."""
+
+    query_ids: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: Floats
+    convention: Convention
+
+    def means(self) -> dict[str, float | None]:
+        """The mean over the queries that have a value, None where none has."""
+        return {
+            measure.name: float(np.nanmean(column)) if (~np.isnan(column)).any() else None
+            for measure, column in zip(self.measures, self.values.T, strict=True)
+        }
+
+
+def evaluate(
+    run: Run, qrels: Qrels, measures: Sequence[Measure | str], convention: Convention | str = "harness"
+) -> DocScores:
+    """Every measure for every judged query.
+
+    Queries that only the run has are left out, as no tool can score them. Raises ValueError for an unknown
+    measure or convention, and for a measure that a convention does not define; TrecError where a document is
+    ranked twice for a query within the depth that is looked at.
+    """
+    rules = find_convention(convention)
+    wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
+    check_defined(wanted, rules)
+    n_queries = len(qrels.query.names)
+    query = run.query.codes_in(qrels.query.names)[run.query.code] if len(run) else np.zeros(0, dtype=np.int64)
+    rows = _scored_rows(run, query, rules)
+    ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)
+    _refuse_repeats(run, query, ranked)
+    graded = _grade(run, qrels, ranked, offsets, rules)
+    values = compute(graded, wanted, rules.unanswerable)
+    kept = np.diff(offsets) > 0 if rules.missing == "drop" else np.ones(n_queries, dtype=np.bool_)
+    names = qrels.query.names.filter(pa.array(kept)).to_pylist()
+    return DocScores(tuple(names), wanted, values[kept], rules)
+
+
+def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
+    """Raise ValueError for a measure that ranked documents, or the convention, do not define."""
+    for measure in measures:
+        if FAMILIES[measure.family].reads != "ranks":
+            raise ValueError(f"{measure} reads the text of chunks; a run of documents has none")
+        if rules.order == "score_ties_averaged" and not measure.family.startswith("ndcg"):
+            raise ValueError(
+                f"the convention {rules.name} averages ties, which is defined for NDCG, not {measure}"
+            )
+
+
+def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
+    """How far down the rankings matter; None for all the way."""
+    if rules.ideal == "retrieved" or any(m.cutoff is None or "condensed" in m.family for m in measures):
+        return None
+    return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
+
+
+def _scored_rows(run: Run, query: Ints, rules: Convention) -> Ints | None:
+    """The rows of judged queries; None where these are all."""
+    kept = query >= 0
+    if rules.skip_same_id:
+        same = np.flatnonzero(fingerprints(run.query.names)[run.query.code] == run.doc.prints())
+        kept[[row for row in same.tolist() if run.query.name(row) == run.doc.name(row)]] = False
+    return None if kept.all() else np.flatnonzero(kept)
+
+
+def _rank(
+    run: Run, query: Ints, rows: Ints | None, n_queries: int, depth: int | None, rules: Convention
+) -> tuple[Ints, Ints]:
+    """The ranked rows of every query, and their offsets."""
+    score = run.score
+    if rules.order == "given" and run.rank is not None:
+        score = -run.rank.astype(np.float64)
+    if rules.order == "score_then_id_descending":
+        score = score.astype(np.float32).astype(np.float64)
+
+    def tie_key(chosen: Ints) -> npt.NDArray[Any]:
+        return _id_order(run, chosen if rows is None else rows[chosen])
+
+    ranked, offsets = rank_rows(
+        query if rows is None else query[rows],
+        n_queries,
+        score if rows is None else score[rows],
+        depth,
+        tie_key if rules.order == "score_then_id_descending" else None,
+    )
+    return ranked if rows is None else rows[ranked], offsets
+
+
+def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
+    """Where the document ids of some rows stand in the order of their bytes."""
+    ids = Ids.of(run.doc.take(rows), run.source)
+    order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
+    return np.asarray(order.to_numpy(), dtype=np.int64)[ids.code]
+
+
+def _refuse_repeats(run: Run, query: Ints, ranked: Ints) -> None:
+    repeated = repeated_row(query[ranked], run.doc, ranked)
+    if repeated is not None:
+        row = int(ranked[repeated])
+        raise TrecError(
+            f"{run.source}, row {row + 1}: document {run.doc.name(row)} is ranked twice for query "
+            f"{run.query.name(row)}; keep one"
+        )
+
+
+def _grade(run: Run, qrels: Qrels, ranked: Ints, offsets: Ints, rules: Convention) -> Graded:
+    row = judged_rows(owners(offsets), run.doc, ranked, qrels.query.code, qrels.doc)
+    averaged = rules.order == "score_ties_averaged"
+    ties = tie_groups(run.score[ranked], offsets) if averaged else None
+    judged = row >= 0
+    earned = np.zeros(len(row), dtype=np.int64)
+    earned[judged] = qrels.grade[row[judged]]
+    judgments = JudgedDocuments(qrels.query.code, qrels.grade)
+    return grade_documents(earned, judged, offsets, judgments, ties, rules.ideal == "retrieved")

@@ -1,0 +1,122 @@
+"""Runs and judgments from parquet, CSV, BEIR folders, DataFrames and dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from harness.trec.ids import DocIds, Ids, TrecError
+from harness.trec.tables import (
+    DOC_NAMES,
+    QUERY_NAMES,
+    Qrels,
+    Run,
+    find_column,
+    qrels_of,
+    run_of,
+)
+from harness.trec.text import read_trec_qrels, read_trec_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TABULAR = {".parquet", ".csv", ".tsv"}
+
+
+def read_run(path: Path) -> Run:
+    """Read a run by its suffix: parquet, CSV or TSV with named columns, anything else as a TREC run.
+
+    Raises TrecError with the place of what cannot be read.
+    """
+    return run_of(_table(path), str(path)) if path.suffix in _TABULAR else read_trec_run(_existing(path))
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Read judgments by suffix, as ``read_run``; a folder is taken for a BEIR one (``qrels/test.tsv``)."""
+    if path.is_dir():
+        return read_beir_qrels(path)
+    return qrels_of(_table(path), str(path)) if path.suffix in _TABULAR else read_trec_qrels(_existing(path))
+
+
+def read_beir_qrels(folder: Path, split: str = "test") -> Qrels:
+    """The judgments of a split of a BEIR folder: ``qrels/<split>.tsv`` with a header line."""
+    path = folder / "qrels" / f"{split}.tsv"
+    if not path.exists():
+        there = ", ".join(sorted(p.stem for p in (folder / "qrels").glob("*.tsv"))) or "none"
+        raise TrecError(f"{folder}: no qrels/{split}.tsv; splits found: {there}")
+    return qrels_of(_table(path), str(path))
+
+
+def run_from_frame(frame: pd.DataFrame, source: str = "DataFrame") -> Run:
+    """A run from columns such as query_id, doc_id, score and possibly rank."""
+    return run_of(pa.Table.from_pandas(frame, preserve_index=False), source)
+
+
+def qrels_from_frame(frame: pd.DataFrame, source: str = "DataFrame") -> Qrels:
+    """Judgments from columns such as query_id, doc_id and grade (or relevance)."""
+    return qrels_of(pa.Table.from_pandas(frame, preserve_index=False), source)
+
+
+def run_from_dict(run: Mapping[str, Mapping[str, float]]) -> Run:
+    """A run from ``{query: {document: score}}``; ties keep the order of the dictionary."""
+    query, doc, score = _flatten(run)
+    return Run(query, doc, np.fromiter(score, dtype=np.float64, count=len(doc)), source="dictionary")
+
+
+def qrels_from_dict(qrels: Mapping[str, Mapping[str, int]]) -> Qrels:
+    """Judgments from ``{query: {document: grade}}``."""
+    query, doc, grade = _flatten(qrels)
+    return Qrels(query, doc, np.fromiter(grade, dtype=np.int64, count=len(doc)), source="dictionary")
+
+
+def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds, Any]:
+    counts = np.fromiter(map(len, nested.values()), dtype=np.int64, count=len(nested))
+    query = Ids(
+        pa.array(list(nested), pa.large_string()), np.repeat(np.arange(len(nested), dtype=np.int32), counts)
+    )
+    names = pa.array(list(chain.from_iterable(nested.values())), pa.large_string())
+    values = chain.from_iterable(inner.values() for inner in nested.values())
+    return query, DocIds(names), values
+
+
+def _table(path: Path) -> pa.Table:
+    _existing(path)
+    try:
+        if path.suffix == ".parquet":
+            return _read_parquet(path)
+        return _read_csv(path)
+    except pa.ArrowInvalid as error:
+        raise TrecError(f"{path}: {error}") from error
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    """The columns that count, query ids as dictionary codes where they are text.
+
+    Document ids are read as they stand: with many of them, a file holds no dictionary to profit from.
+    """
+    schema = parquet.read_schema(path)
+    query = find_column(schema.names, QUERY_NAMES)
+    coded = [query] if query is not None and pa.types.is_string(schema.field(query).type) else []
+    return parquet.read_table(path, read_dictionary=coded)
+
+
+def _read_csv(path: Path) -> pa.Table:
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    parse = csv.ParseOptions(delimiter=delimiter)
+    header = csv.open_csv(path, parse_options=parse).schema.names
+    ids = [find_column(header, names) for names in (QUERY_NAMES, DOC_NAMES)]
+    types = {name: pa.string() for name in ids if name}
+    convert = csv.ConvertOptions(column_types=types, strings_can_be_null=False)
+    return csv.read_csv(path, parse_options=parse, convert_options=convert)
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise TrecError(f"{path}: there is no such file")
+    return path

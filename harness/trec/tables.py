@@ -1,0 +1,129 @@
+"""Runs and judgments of documents as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from harness.trec.ids import DocIds, Ids, TrecError
+from harness.trec.match import repeated_row
+
+QUERY_NAMES = ("query_id", "qid", "query-id", "topic", "query", "q_id")
+DOC_NAMES = ("doc_id", "docid", "docno", "corpus-id", "document", "chunk_id")
+SCORE_NAMES = ("score", "sim")
+RANK_NAMES = ("rank",)
+GRADE_NAMES = ("grade", "relevance", "rel", "label", "score")
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Ranked documents, one row each, in the order of the source; ``rank`` is None where it has no ranks."""
+
+    query: Ids
+    doc: DocIds
+    score: Floats
+    rank: Ints | None = None
+    source: str = "run"
+
+    def __post_init__(self) -> None:
+        """Refuse scores that cannot be ordered."""
+        bad = np.flatnonzero(np.isnan(self.score))
+        if len(bad):
+            row = int(bad[0])
+            raise TrecError(
+                f"{self.source}, row {row + 1}: query {self.query.name(row)}, document {self.doc.name(row)}: "
+                "the score is not a number, so it has no rank"
+            )
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+@dataclass(frozen=True, slots=True)
+class Qrels:
+    """Judged documents, one row each."""
+
+    query: Ids
+    doc: DocIds
+    grade: Ints
+    source: str = "qrels"
+
+    def __post_init__(self) -> None:
+        """Refuse a document that is judged twice for one query."""
+        row = repeated_row(self.query.code, self.doc)
+        if row is not None:
+            raise TrecError(
+                f"{self.source}, row {row + 1}: document {self.doc.name(row)} is judged twice for query "
+                f"{self.query.name(row)}; keep one"
+            )
+
+    def __len__(self) -> int:
+        return len(self.grade)
+
+
+def run_of(table: pa.Table, source: str) -> Run:
+    """A run from a table with columns for query, document and score, and possibly rank."""
+    rank = find_column(table.column_names, RANK_NAMES)
+    return Run(
+        Ids.of(_column(table, QUERY_NAMES, source), source),
+        DocIds.of(_column(table, DOC_NAMES, source), source),
+        numbers(_column(table, SCORE_NAMES, source), source, "score").astype(np.float64),
+        None if rank is None else whole_numbers(table.column(rank), source, "rank"),
+        source,
+    )
+
+
+def qrels_of(table: pa.Table, source: str) -> Qrels:
+    """Judgments from a table with columns for query, document and grade."""
+    return Qrels(
+        Ids.of(_column(table, QUERY_NAMES, source), source),
+        DocIds.of(_column(table, DOC_NAMES, source), source),
+        whole_numbers(_column(table, GRADE_NAMES, source), source, "grade"),
+        source,
+    )
+
+
+def find_column(names: Sequence[str], accepted: Sequence[str]) -> str | None:
+    """The first accepted name that is there, whatever its case."""
+    present: Mapping[str, str] = {name.lower(): name for name in names}
+    return next((present[name] for name in accepted if name in present), None)
+
+
+def _column(table: pa.Table, accepted: Sequence[str], source: str) -> Any:
+    name = find_column(table.column_names, accepted)
+    if name is None:
+        raise TrecError(
+            f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}"
+        )
+    return table.column(name)
+
+
+def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
+    """A column as numbers; raises TrecError that names the first row that holds none."""
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise TrecError(f"{source}, row {row + 1}: there is no {what}")
+    try:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = column.cast(pa.float64())
+        return np.asarray(column.to_numpy())
+    except pa.ArrowInvalid as error:
+        raise TrecError(f"{source}: a {what} is not a number: {error}") from error
+
+
+def whole_numbers(column: Any, source: str, what: str) -> Ints:
+    """A column as integers; raises TrecError that names the first row that holds a fraction or NaN."""
+    values = numbers(column, source, what)
+    if values.dtype.kind not in "iub":
+        bad = np.flatnonzero(~(values == np.floor(values)) | ~np.isfinite(values))
+        if len(bad):
+            raise TrecError(f"{source}, row {bad[0] + 1}: the {what} {values[bad[0]]} is not a whole number")
+    return values.astype(np.int64)

@@ -1,0 +1,135 @@
+"""The values that flow through the pipeline. Standard library only; frozen, slotted, compared by value."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Split = Literal["train", "validation"]
+SPLITS: tuple[Split, ...] = ("train", "validation")
+MAX_GRADE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The extracted text of one file, kept once and for all; every span refers to it.
+
+    ``page_starts[i]`` is the character offset at which page ``i + 1`` begins (empty for unpaged text);
+    ``sha256`` is the hash of ``text`` in UTF-8 (lone surrogates passed through).
+    """
+
+    doc_id: str
+    text: str
+    page_starts: tuple[int, ...]
+    sha256: str
+
+    def page_of(self, offset: int) -> int | None:
+        """The 1-based page that holds the character at ``offset``; None for unpaged text."""
+        return bisect_right(self.page_starts, offset) if self.page_starts else None
+
+    def page_span(self, page: int) -> tuple[int, int]:
+        """The half-open character range of a 1-based page; raises IndexError when there is no such page."""
+        if not 1 <= page <= len(self.page_starts):
+            raise IndexError(f"{self.doc_id} has {len(self.page_starts)} pages, not page {page}")
+        last = page == len(self.page_starts)
+        return self.page_starts[page - 1], len(self.text) if last else self.page_starts[page]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A half-open character range of a document: ``text == document.text[start:end]``, always."""
+
+    chunk_id: str
+    doc_id: str
+    start: int
+    end: int
+    text: str
+
+    @classmethod
+    def of(cls, document: Document, start: int, end: int) -> Chunk:
+        """Slice ``document`` by offsets; the id is ``doc:start-end``."""
+        return cls(f"{document.doc_id}:{start}-{end}", document.doc_id, start, end, document.text[start:end])
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One information need. ``answerable`` is False where the documents are known to hold no answer."""
+
+    query_id: str
+    text: str
+    split: Split
+    answerable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """A graded span of a document for a query.
+
+    ``grade`` is 0..4, or None for *not scored* (never 0). Judgments of one query that share a non-empty
+    ``evidence`` name are copies of one fact. ``source`` says where it comes from (a label file, a ledger),
+    ``judge`` who graded (``human``, a model name), ``prompt_sha`` the hash of the prompt ('' for people).
+    """
+
+    query_id: str
+    doc_id: str
+    start: int
+    end: int
+    grade: int | None
+    evidence: str = ""
+    source: str = ""
+    judge: str = ""
+    prompt_sha: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The ranked chunks of one query. The order of ``chunk_ids`` is the rank order and is authoritative."""
+
+    query_id: str
+    chunk_ids: tuple[str, ...]
+    scores: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a ranking that cannot be scored: unequal lengths, a chunk ranked twice, a NaN score."""
+        if len(self.chunk_ids) != len(self.scores):
+            raise ValueError(f"{self.query_id}: {len(self.chunk_ids)} chunks, {len(self.scores)} scores")
+        if len(set(self.chunk_ids)) != len(self.chunk_ids):
+            raise ValueError(f"{self.query_id}: a chunk stands more than once in its ranking")
+        if any(score != score for score in self.scores):
+            raise ValueError(f"{self.query_id}: a score is NaN")
+
+    @classmethod
+    def by_score(cls, query_id: str, chunk_ids: Sequence[str], scores: Sequence[float]) -> Ranking:
+        """Order by score, highest first; equal scores keep the order given (the earlier stage's order)."""
+        order = sorted(range(len(scores)), key=lambda i: -scores[i])
+        return cls(query_id, tuple(chunk_ids[i] for i in order), tuple(float(scores[i]) for i in order))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScore:
+    """The value of one measure for one query under one setting; None where the measure is undefined."""
+
+    setting: str
+    stage: str
+    query_id: str
+    measure: str
+    value: float | None
+    judged_at_k: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """Everything needed to know how a result came about; written beside it as ``record.json``."""
+
+    config: dict[str, Any]
+    hashes: dict[str, str]
+    versions: dict[str, str]
+    models: dict[str, dict[str, Any]]
+    seeds: dict[str, int]
+    timings: dict[str, float]
+    counts: dict[str, Any]
+    judge: dict[str, Any] = field(default_factory=dict)
+    cost: dict[str, Any] = field(default_factory=dict)
+    git: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,162 @@
+"""What holds for every chunker, whatever the text."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from harness.chunk import KINDS, ChunkConfig, chunk_documents, chunker_fingerprint
+from harness.errors import ConfigError
+from tests.chunk.conftest import document
+from tests.chunk.texts import EDGE_CASES, texts
+
+CONFIGS = [
+    {"kind": "recursive_token", "chunk_size": 60, "tokens_per_chunk": 8},
+    {
+        "kind": "recursive_token",
+        "chunk_size": 90,
+        "chunk_overlap": 30,
+        "tokens_per_chunk": 9,
+        "token_overlap": 3,
+    },
+    {"kind": "recursive_token", "chunk_size": 9, "chunk_overlap": 4, "tokens_per_chunk": 3, "strip": False},
+    {"kind": "recursive", "chunk_size": 50},
+    {"kind": "recursive", "chunk_size": 40, "chunk_overlap": 20, "keep_separator": "end"},
+    {"kind": "recursive", "chunk_size": 30, "chunk_overlap": 10, "keep_separator": False},
+    {"kind": "recursive", "chunk_size": 12, "chunk_overlap": 5, "unit": "model"},
+    {"kind": "recursive", "chunk_size": 1},
+    {"kind": "token", "tokens_per_chunk": 3},
+    {"kind": "token", "tokens_per_chunk": 10, "token_overlap": 4},
+    {"kind": "token", "tokens_per_chunk": 10, "token_overlap": 7, "whole_words": False},
+    {"kind": "token", "tokens_per_chunk": 7, "token_overlap": 2, "strip": False},
+    {"kind": "sentence", "chunk_size": 40},
+    {"kind": "sentence", "chunk_size": 80, "sentence_overlap": 2},
+    {"kind": "sentence", "chunk_size": 20, "sentence_overlap": 1, "unit": "model"},
+    {"kind": "markdown", "chunk_size": 50},
+    {"kind": "markdown", "chunk_size": 60, "chunk_overlap": 20, "merge_short": True},
+    {"kind": "page"},
+    {"kind": "page", "strip": False},
+]
+parse = TypeAdapter(ChunkConfig).validate_python
+every_config = pytest.mark.parametrize(
+    "config", [parse(config) for config in CONFIGS], ids=[str(config) for config in CONFIGS]
+)
+slow_is_fine = settings(
+    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def check(chunks, doc, config):
+    """The offset invariant, the order, the coverage."""
+    covered = bytearray(len(doc.text))
+    for chunk in chunks:
+        assert chunk.doc_id == doc.doc_id
+        assert chunk.text == doc.text[chunk.start : chunk.end]
+        assert chunk.chunk_id == f"{doc.doc_id}:{chunk.start}-{chunk.end}"
+        assert chunk.text.strip()
+        assert not config.strip or chunk.text == chunk.text.strip()
+        covered[chunk.start : chunk.end] = b"\1" * (chunk.end - chunk.start)
+    ranges = [(chunk.start, chunk.end) for chunk in chunks]
+    assert ranges == sorted(set(ranges))
+    missed = [c for c, seen in zip(doc.text, covered, strict=True) if not seen and not c.isspace()]
+    assert not missed
+
+
+def without_overlap(config):
+    return not any(value for name, value in config.model_dump().items() if name.endswith("overlap"))
+
+
+@every_config
+@slow_is_fine
+@given(text=texts, data=st.data())
+def test_offsets_order_and_coverage_hold_for_any_text(config, minilm, text, data):
+    starts = sorted(data.draw(st.sets(st.integers(1, len(text)), max_size=4))) if text else []
+    doc = document(text, [0, *starts] if starts else [])
+    chunks = chunk_documents([doc], config, minilm)
+    check(chunks, doc, config)
+    if without_overlap(config):
+        assert all(a.end <= b.start for a, b in pairwise(chunks))
+
+
+@every_config
+@pytest.mark.parametrize("name", EDGE_CASES)
+def test_offsets_order_and_coverage_hold_for_hard_texts(config, minilm, byte_level, name):
+    doc = document(EDGE_CASES[name])
+    for tokenizer in (minilm, byte_level):
+        chunks = chunk_documents([doc], config, tokenizer)
+        check(chunks, doc, config)
+        assert bool(chunks) == bool(doc.text.strip())
+
+
+@every_config
+def test_documents_keep_their_order_and_do_not_touch_each_other(config, minilm):
+    docs = [
+        document(EDGE_CASES[name], doc_id=name)
+        for name in ("repeated text", "Chinese", "empty", "one character")
+    ]
+    together = chunk_documents(docs, config, minilm)
+    assert together == [chunk for doc in docs for chunk in chunk_documents([doc], config, minilm)]
+    assert chunk_documents([], config, minilm) == []
+
+
+@every_config
+def test_a_config_survives_json_and_has_a_documented_default(config):
+    assert parse(config.model_dump(mode="json")) == config
+    assert KINDS[config.kind].config is type(config)
+    for name, field in type(config).model_fields.items():
+        assert name == "kind" or field.description, f"{name} has no description"
+
+
+def test_every_kind_has_usable_defaults():
+    for name, kind in KINDS.items():
+        assert parse({"kind": name}) == kind.config()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (
+            {"kind": "recursive", "chunk_size": 100, "chunk_overlap": 100},
+            "chunk_overlap .100. must be smaller",
+        ),
+        ({"kind": "markdown", "chunk_size": 10, "chunk_overlap": 11}, "chunk_size .10."),
+        ({"kind": "recursive_token", "chunk_size": 10, "chunk_overlap": 10}, "chunk_overlap .10."),
+        ({"kind": "token", "tokens_per_chunk": 8, "token_overlap": 8}, "token_overlap .8. must be smaller"),
+        ({"kind": "recursive", "chunk_size": 0}, "greater than or equal to 1"),
+        ({"kind": "recursive", "separators": []}, "at least 1 item"),
+        ({"kind": "sentence", "chunk_overlap": 1}, "Extra inputs"),
+        ({"kind": "semantic"}, "recursive_token"),
+    ],
+)
+def test_a_config_that_cannot_work_is_refused(wrong, says):
+    with pytest.raises(ValidationError, match=says):
+        parse(wrong)
+
+
+def test_a_window_must_fit_the_model(minilm):
+    with pytest.raises(ConfigError, match=r"tokens_per_chunk is 257.*minilm reads at most 256"):
+        chunk_documents([document("a")], parse({"kind": "token", "tokens_per_chunk": 257}), minilm)
+    config = parse({"kind": "recursive_token", "tokens_per_chunk": 4, "token_overlap": 3})
+    with pytest.raises(ConfigError, match=r"leaves 2 tokens.*token_overlap \(3\)"):
+        chunk_documents([document("a")], config, minilm)
+
+
+@pytest.mark.parametrize(
+    "config", [{"kind": "token"}, {"kind": "recursive_token"}, {"kind": "sentence", "unit": "model"}]
+)
+def test_model_tokens_need_a_model(config):
+    with pytest.raises(ConfigError, match="no embedding model"):
+        chunk_documents([document("a")], parse(config), None)
+    with pytest.raises(ConfigError, match="needs the tokenizer"):
+        chunker_fingerprint(parse(config), None)
+
+
+def test_the_fingerprint_tells_apart_what_gives_other_chunks(minilm, byte_level):
+    prints = [chunker_fingerprint(parse(config), minilm) for config in CONFIGS]
+    assert len(set(prints)) == len(CONFIGS)
+    assert chunker_fingerprint(parse(CONFIGS[0]), byte_level) not in prints
+    assert chunker_fingerprint(parse({"kind": "page"}), minilm) == chunker_fingerprint(
+        parse({"kind": "page"})
+    )

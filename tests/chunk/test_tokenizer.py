@@ -1,0 +1,81 @@
+"""Token offsets of tiktoken, lengths of chunks, and the errors of both."""
+
+import numpy as np
+import pytest
+import tiktoken
+from hypothesis import given, settings
+
+from harness.chunk import PageConfig, chunk_documents, count_overlong, token_lengths
+from harness.chunk.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
+from harness.errors import ModelError
+from tests.chunk.conftest import FastTokenizer, document
+from tests.chunk.texts import texts
+
+BYTES = Tiktoken(
+    tiktoken.Encoding(
+        "bytes", pat_str=r"\S+|\s+", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={}
+    )
+)
+
+
+@given(text=texts)
+@settings(deadline=None)
+def test_tiktoken_offsets_are_the_characters_each_token_touches(text):
+    (offsets,) = token_offsets(BYTES, [text])
+    # One token a byte, so a character appears as often as it has bytes; U+FFFD, like a surrogate, has three.
+    expected = [
+        (i, i + 1) for i, character in enumerate(text) for _ in character.encode("utf-8", "surrogatepass")
+    ]
+    assert offsets == expected
+    assert token_counts(BYTES, [text, "", text]) == [len(expected), 0, len(expected)]
+
+
+def test_cl100k_tokens_tile_the_text_and_special_strings_are_text(cl100k):
+    text = "净收入 grew <|endoftext|> 10.5% 👩‍🚀"
+    (offsets,) = cl100k.offsets([text])
+    assert offsets[0][0] == 0
+    assert offsets[-1][1] == len(text)
+    assert all(start < end for start, end in offsets)
+    assert len(offsets) == cl100k.counts([text])[0] == len(cl100k._encoding.encode_ordinary(text))
+
+
+def test_a_vocabulary_that_cannot_be_loaded_says_what_to_do(monkeypatch):
+    def refuse(name):
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(tiktoken, "get_encoding", refuse)
+    load_tiktoken.cache_clear()
+    with pytest.raises(
+        ModelError, match=r"o200k_base cannot be loaded: no route to host.*TIKTOKEN_CACHE_DIR"
+    ):
+        load_tiktoken("o200k_base")
+
+
+def test_a_missing_tiktoken_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "tiktoken", None)
+    load_tiktoken.cache_clear()
+    with pytest.raises(ModelError, match="pip install tiktoken"):
+        load_tiktoken("cl100k_base")
+
+
+def test_lengths_count_special_tokens_and_overlong_chunks_are_counted(minilm):
+    docs = [
+        document("one two", doc_id="a"),
+        document("word " * 300, doc_id="b"),
+        document("word " * 254, doc_id="c"),
+    ]
+    chunks = chunk_documents(docs, PageConfig())
+    lengths = token_lengths(chunks, minilm)
+    assert lengths.dtype == np.int32
+    assert lengths.tolist() == [4, 302, 256]
+    overlong = count_overlong(chunks, minilm, lengths)
+    assert (overlong.count, overlong.total, overlong.longest, overlong.window) == (1, 3, 302, 256)
+    assert overlong.share == pytest.approx(1 / 3)
+    assert count_overlong(chunks, minilm) == overlong
+
+
+def test_no_chunks_and_an_unknown_window(minilm):
+    assert token_lengths([], minilm).tolist() == []
+    assert count_overlong([], minilm).share == 0
+    unknown = FastTokenizer(minilm.fast, "unknown", window=0, special=2)
+    assert count_overlong([], unknown) is None

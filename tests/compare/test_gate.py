@@ -1,0 +1,125 @@
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from harness.compare import ScoredOn, gate, github_annotations, junit
+from harness.errors import HarnessError
+
+from .build import matrix
+
+RNG = np.random.default_rng(11)
+BASE = RNG.random(100)
+SLIGHTLY_DIFFERENT = BASE + RNG.normal(0, 0.05, 100)
+
+
+def checked(now, before=BASE, **options):
+    options = {"max_drop": 0.02} | options
+    return gate(matrix({"a": now}), matrix({"a": before}), **options)
+
+
+def test_a_real_drop_fails():
+    result = checked(BASE - 0.1 + RNG.normal(0, 0.05, 100))
+    (check,) = result.checks
+    assert result.failed
+    assert check.drop == pytest.approx(0.1, abs=0.02)
+    assert 0.02 < check.at_least < check.drop
+    assert "where 0.02 is tolerated" in check.reason
+
+
+def test_a_rise_and_a_small_drop_pass():
+    assert not checked(BASE + 0.1).failed
+    assert not checked(SLIGHTLY_DIFFERENT).failed
+    assert not checked(BASE).failed
+    assert not checked(BASE - 0.01).failed
+    assert "no drop beyond the 0.02" in checked(BASE).checks[0].reason
+
+
+def test_a_drop_in_doubt_passes_and_says_so():
+    few = np.array([0.5, 0.9, 0.2, 0.7, 0.6])
+    result = checked(few - np.array([0.4, -0.2, 0.1, 0.3, -0.1]), few)
+    assert not result.failed
+    assert (
+        "a drop of 0.1000, where 0.02 is tolerated, but only 0.0000 of it is sure" in result.checks[0].reason
+    )
+
+
+def test_more_confidence_asks_for_more():
+    now = BASE - 0.04 + RNG.normal(0, 0.08, 100)
+    bounds = [checked(now, confidence=c).checks[0].at_least for c in (0.6, 0.8, 0.95, 0.999)]
+    assert bounds == sorted(bounds, reverse=True)
+
+
+def test_several_settings_share_the_risk():
+    now, before = matrix({"a": SLIGHTLY_DIFFERENT, "b": BASE}), matrix({"a": BASE, "b": BASE})
+    both = gate(now, before, max_drop=0.02)
+    alone = checked(SLIGHTLY_DIFFERENT, confidence=0.975)
+    assert both.checks[0].at_least == pytest.approx(alone.checks[0].at_least)
+
+
+def test_settings_can_be_paired_and_undefined_queries_left_out():
+    now = matrix({"new": [0.5, np.nan, 0.4]})
+    before = matrix({"old": [0.5, np.nan, 0.4], "other": [0, np.nan, 0]})
+    result = gate(now, before, max_drop=0, pairs={"new": "old"})
+    assert result.checks[0].n == 2
+
+
+def test_queries_are_matched_by_name():
+    before = matrix({"a": BASE[::-1]}, ids=tuple(f"q{i}" for i in range(99, -1, -1)), splits=("train",) * 100)
+    now = matrix({"a": BASE}, splits=("train",) * 100)
+    assert gate(now, before, max_drop=0).checks[0].drop == 0
+
+
+def test_a_single_query_cannot_fail():
+    result = checked([0.1], [0.9])
+    assert not result.failed
+    assert "single query" in result.checks[0].reason
+
+
+def test_three_queries_that_drop_alike_prove_nothing():
+    result = checked(np.array([0.3, 0.4, 0.5]), np.array([0.8, 0.9, 1.0]))
+    assert result.checks[0].at_least == pytest.approx(0.5)
+    # all of the eight sign patterns are below the data but the data themselves, which count half
+    assert result.checks[0].p == 1 / 16
+    assert not result.failed
+    assert "too few queries to be sure" in result.checks[0].reason
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(HarnessError, match="the queries differ"):
+        checked(BASE[:50])
+    with pytest.raises(HarnessError, match="settings b are not among the results"):
+        gate(matrix({"a": BASE}), matrix({"b": BASE}), max_drop=0)
+    with pytest.raises(HarnessError, match="defined only under one"):
+        checked([0.1, np.nan], [0.1, 0.2])
+    with pytest.raises(HarnessError, match="max-drop of at least 0"):
+        checked(BASE, max_drop=-1)
+    with pytest.raises(HarnessError, match="confidence"):
+        checked(BASE, confidence=1.0)
+    one = ScoredOn({"queries": "1", "labels": "2"}, {}, {})
+    other = ScoredOn({"queries": "1", "labels": "3"}, {}, {})
+    with pytest.raises(HarnessError, match="the labels differ"):
+        checked(BASE, scored_on=(one, other))
+
+
+HOSTILE = 'a<b>&"c"\x00 100 %, x: y\nz'
+
+
+def test_junit_holds_any_name_and_counts():
+    now = matrix({HOSTILE: BASE - 0.3, "fine": BASE})
+    root = ElementTree.fromstring(
+        junit(gate(now, matrix({HOSTILE: BASE, "fine": BASE}), max_drop=0.02)).split("\n", 1)[1]
+    )
+    assert (root.tag, root.get("tests"), root.get("failures")) == ("testsuite", "2", "1")
+    bad, fine = root.findall("testcase")
+    assert bad.get("name").startswith('a<b>&"c"\ufffd 100 %')
+    assert bad.find("failure").get("message").startswith("0.")
+    assert fine.find("failure") is None
+
+
+def test_annotations_cannot_be_broken_out_of():
+    now = matrix({HOSTILE: BASE - 0.3})
+    text = github_annotations(gate(now, matrix({HOSTILE: BASE}), max_drop=0.02))
+    assert text.count("\n") == 1
+    assert text.startswith('::error title=ndcg_exp@10 of a<b>&"c"\x00 100 %25%2C x%3A y%0Az::')
+    assert github_annotations(checked(BASE)).startswith("::notice title=ndcg_exp@10 of a::")

@@ -1,0 +1,185 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from harness.compare import ScoredOn, ScoreMatrix, differences, from_scores, from_table, join
+from harness.compare.comparable import matrix_differences
+from harness.errors import HarnessError
+from harness.types import QueryScore
+
+from .build import matrix
+
+SPLITS = {"q1": "train", "q2": "validation"}
+ROWS = [
+    QueryScore("a", "retrieve", "q1", "m", 0.1),
+    QueryScore("a", "retrieve", "q2", "m", None),
+    QueryScore("a", "rerank", "q1", "m", 0.3),
+    QueryScore("a", "rerank", "q2", "m", None),
+    QueryScore("b", "retrieve", "q2", "m", None),
+    QueryScore("b", "retrieve", "q1", "m", 0.2),
+    QueryScore("b", "retrieve", "q1", "other", 0.9),
+]
+
+
+def test_the_final_stage_is_the_last_of_each_setting():
+    scores = from_scores(ROWS, "m", SPLITS)
+    assert scores.settings == ("a", "b")
+    assert scores.query_ids == ("q1", "q2")
+    assert scores.splits == ("train", "validation")
+    np.testing.assert_array_equal(scores.values, [[0.3, np.nan], [0.2, np.nan]])
+    np.testing.assert_array_equal(scores.means, [0.3, 0.2])
+
+
+def test_stages_can_stand_side_by_side_or_alone():
+    assert from_scores(ROWS, "m", SPLITS, stage=None).settings == (
+        "a [retrieve]",
+        "a [rerank]",
+        "b [retrieve]",
+    )
+    assert from_scores(ROWS, "m", SPLITS, stage="rerank").settings == ("a",)
+    with pytest.raises(HarnessError, match="no scores of m for the stage fusion"):
+        from_scores(ROWS, "m", SPLITS, stage="fusion")
+
+
+@pytest.mark.parametrize("how", [{}, {"dtype": str, "keep_default_na": False}])
+def test_a_table_reads_as_the_rows_do(how):
+    text = "setting,stage,query_id,split,measure,value\n" + "".join(
+        f"{r.setting},{r.stage},{r.query_id},{SPLITS[r.query_id]},{r.measure},"
+        f"{'' if r.value is None else r.value}\n"
+        for r in ROWS
+    )
+    found = from_table(pd.read_csv(io.StringIO(text), **how), "m")
+    expected = from_scores(ROWS, "m", SPLITS)
+    assert (found.settings, found.query_ids, found.splits) == (
+        expected.settings,
+        expected.query_ids,
+        expected.splits,
+    )
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+def test_a_score_given_twice_is_refused():
+    with pytest.raises(HarnessError, match="q1 stands twice"):
+        from_scores([*ROWS, ROWS[0]], "m", SPLITS)
+
+
+def test_settings_with_other_queries_are_refused():
+    with pytest.raises(HarnessError, match="a and b were not scored on the same queries: q2"):
+        from_scores([row for row in ROWS if (row.setting, row.query_id) != ("b", "q2")], "m", SPLITS)
+
+
+def test_undefined_queries_leave_together_or_not_at_all():
+    assert from_scores(ROWS, "m", SPLITS).defined().query_ids == ("q1",)
+    with pytest.raises(HarnessError, match="a value for q1 under some settings"):
+        matrix({"a": [0.1, np.nan], "b": [0.1, 0.2]}).defined()
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "queries", "message"),
+    [
+        (np.zeros((2, 2)), ("a", "a"), ("x", "y"), "setting is named twice"),
+        (np.zeros((2, 2)), ("a", "b"), ("x", "x"), "query is named twice"),
+        (np.zeros((2, 3)), ("a", "b"), ("x", "y"), "shape"),
+        (np.full((2, 2), np.inf), ("a", "b"), ("x", "y"), "infinite"),
+    ],
+)
+def test_a_matrix_that_cannot_be_is_refused(values, settings, queries, message):
+    with pytest.raises(ValueError, match=message):
+        ScoreMatrix("m", settings, queries, values, ("train",) * len(queries))
+
+
+def test_an_unknown_setting_is_answered_with_the_known_ones():
+    with pytest.raises(HarnessError, match=r"no setting 'z'.*a, b"):
+        matrix({"a": [0.1], "b": [0.2]}).row("z")
+
+
+RECORD = {
+    "config": {
+        "queries": "c/queries.csv",
+        "labels": "c/labels.csv",
+        "relevance": {"rule": "any_overlap"},
+        "anchor": {"threshold": 90.0},
+        "parser": {"kind": "pypdf"},
+    },
+    "hashes": {"c/queries.csv": "11", "c/labels.csv": "22", "c/docs/report.pdf": "33"},
+    "counts": {"conventions": ["gain"]},
+}
+
+
+def changed(*path, value):
+    def copy(node, keys):
+        return {**node, keys[0]: copy(node[keys[0]], keys[1:]) if keys[1:] else value}
+
+    return copy(RECORD, path)
+
+
+def test_a_record_is_comparable_with_itself_from_another_folder():
+    moved = {
+        **changed("config", "queries", value="d/queries.csv"),
+        "hashes": {"d/queries.csv": "11", "c/labels.csv": "22", "elsewhere/report.pdf": "33"},
+    }
+    assert differences(ScoredOn.of(RECORD), ScoredOn.of(moved)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("hashes", "c/queries.csv"), "99", "the queries differ"),
+        (("hashes", "c/labels.csv"), "99", "the labels differ"),
+        (("hashes", "c/docs/report.pdf"), "99", "the text differs of the documents report"),
+        (("config", "relevance", "rule"), "full_cover", "the rules of relevance differ"),
+        (("config", "anchor", "threshold"), 50.0, "the anchoring of quotes differ"),
+        (("config", "parser", "kind"), "pypdfium2", "the parser differ"),
+        (("counts", "conventions"), [], "the conventions differ"),
+    ],
+)
+def test_every_difference_is_a_reason(path, value, reason):
+    found = differences(ScoredOn.of(RECORD), ScoredOn.of(changed(*path, value=value)))
+    assert len(found) == 1
+    assert found[0].startswith(reason)
+
+
+def test_one_document_more_is_a_reason():
+    more = changed("hashes", value={**RECORD["hashes"], "c/docs/second.pdf": "44"})
+    assert differences(ScoredOn.of(RECORD), ScoredOn.of(more)) == [
+        "only one of them has the documents second"
+    ]
+
+
+def test_the_extracted_text_counts_more_than_the_parser():
+    other = changed("config", "parser", "kind", value="pypdfium2")
+    same = {"report": "aa"}
+    assert differences(ScoredOn.of(RECORD, same), ScoredOn.of(other, same)) == []
+    assert differences(ScoredOn.of(RECORD, same), ScoredOn.of(other, {"report": "bb"})) == [
+        "the text differs of the documents report"
+    ]
+
+
+def test_a_record_that_says_too_little_is_refused():
+    with pytest.raises(HarnessError, match="does not say 'relevance'"):
+        ScoredOn.of({**RECORD, "config": {"queries": "c/queries.csv", "labels": "c/labels.csv"}})
+
+
+def test_joined_settings_keep_their_own_scores_whatever_the_order_of_queries():
+    one = matrix({"a": [0.1, 0.2], "b": [0.3, 0.4]}, splits=("train", "validation"))
+    other = matrix({"b": [0.9, 0.8]}, ids=("q1", "q0"), splits=("validation", "train"))
+    joined = join({"old": one, "new": other})
+    assert joined.settings == ("a", "old: b", "new: b")
+    np.testing.assert_array_equal(joined.values, [[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
+
+
+def test_a_join_refuses_with_all_the_reasons():
+    one = matrix({"a": [0.1, 0.2]}, splits=("train", "train"))
+    moved = matrix({"b": [0.1, np.nan]}, splits=("train", "validation"))
+    fewer = matrix({"c": [0.1]})
+    other = matrix({"d": [0.1, 0.2]}, measure="recall@10")
+    with pytest.raises(HarnessError) as refused:
+        join({"one": one, "moved": moved, "fewer": fewer, "other": other})
+    message = str(refused.value)
+    assert "one and moved: the split differs for q1" in message
+    assert "one and moved: ndcg_exp@10 is defined only under one of them for q1" in message
+    assert "one and fewer: the queries differ: only one of them has q1" in message
+    assert "one and other: the measures differ: ndcg_exp@10 and recall@10" in message
+    assert matrix_differences(one, one) == []

@@ -1,0 +1,180 @@
+"""Configuration files: what is read, what is refused, and that the message says file, line and remedy."""
+
+import textwrap
+
+import pytest
+
+from harness.config import load_config
+from harness.errors import ConfigError
+
+GOOD = """
+name: demo
+documents: docs/*.pdf
+queries: queries.csv
+labels: labels.csv
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, base=GOOD):
+        path = tmp_path / "bench.yaml"
+        path.write_text(base + textwrap.dedent(text), encoding="utf-8")
+        return path
+
+    return write
+
+
+def names(config):
+    return [setting.name for setting in config.settings]
+
+
+def test_defaults_are_the_real_study_s(write):
+    config = load_config(write(""))
+    assert names(config) == ["base"]
+    setting = config.settings[0]
+    assert setting.chunk.kind == "recursive_token"
+    assert setting.embed.model == "sentence-transformers/all-MiniLM-L6-v2"
+    assert setting.retrieve.kind == "chroma"
+    assert setting.rerank is None
+    assert config.documents == ("docs/*.pdf",)
+
+
+def test_a_sweep_is_the_product_of_the_lists_and_names_only_what_varies(write):
+    config = load_config(
+        write(
+            """
+            chunk: {chunk_size: [500, 1000], chunk_overlap: 0, tokens_per_chunk: [128, 256]}
+            retrieve: {top_k: 20}
+            rerank: {kind: late_interaction, top_n: 10}
+            """
+        )
+    )
+    assert names(config) == [
+        "chunk=500/0 tokens=128",
+        "chunk=500/0 tokens=256",
+        "chunk=1000/0 tokens=128",
+        "chunk=1000/0 tokens=256",
+    ]
+
+
+def test_a_list_of_mappings_compares_kinds(write):
+    config = load_config(
+        write(
+            """
+            chunk:
+              - {kind: recursive, chunk_size: [500, 1000]}
+              - {kind: page}
+            rerank: [null, {kind: late_interaction}]
+            """
+        )
+    )
+    assert names(config) == [
+        "recursive chunk=500/0 rerank=none",
+        "recursive chunk=500/0",
+        "recursive chunk=1000/0 rerank=none",
+        "recursive chunk=1000/0",
+        "page rerank=none",
+        "page",
+    ]
+
+
+def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
+    one = load_config(write('chunk: {kind: recursive, separators: ["\\n", ""]}'))
+    assert one.settings[0].chunk.separators == ("\n", "")
+    two = load_config(write('chunk: {kind: recursive, separators: [["\\n", ""], [" ", ""]]}'))
+    assert [s.chunk.separators for s in two.settings] == [("\n", ""), (" ", "")]
+
+
+def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
+    config = load_config(write('embed: {model: ["embedded:all-MiniLM-L6-v2", "org/e5-small"]}'))
+    assert names(config) == ["embed=all-MiniLM-L6-v2", "embed=e5-small"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("mesures: [ndcg_exp@10]", 6, ["mesures", "did you mean measures?"]),
+        ("chunk: {chunk_sise: 500}", 6, ["chunk.chunk_sise", "did you mean chunk_size?"]),
+        ("chunk:\n  kind: recursive_token\n  chunk_sizes: 3", 8, ["did you mean chunk_size?"]),
+        ("chunk: {kind: recursiv}", 6, ["no kind 'recursiv'", "recursive", "sentence", "page"]),
+        ("chunk: {chunk_size: [500, many]}", 6, ["chunk.chunk_size", "'many'"]),
+        ("chunk: {chunk_size: []}", 6, ["list is empty"]),
+        ("chunk: {chunk_size: [100, 500], chunk_overlap: 200}", 6, ["chunk_size=100", "chunk_overlap=200"]),
+        ("chunk: 500", 6, ["must be a mapping", "recursive_token"]),
+        ("retrieve: {top_k: 0}", 6, ["retrieve.top_k", "greater than or equal to 1"]),
+        ("retrieve: {top_k: 5}\nrerank: {kind: late_interaction, top_n: 10}", 7, ["top_n", "only 5"]),
+        ("rerank: {kind: cross_encoder, model: 'embedded:maxsim'}", 6, ["late_interaction"]),
+        ("measures: [ndgc_exp@10]", 6, ["ndcg_exp"]),
+        ("measures: [map, map]", 6, ["twice"]),
+        ("split: {validation: 2}", 6, ["split.validation"]),
+        ("split: {by: date}", 6, ["'hash'"]),
+        ("relevance: {rul: any_overlap}", 6, ["did you mean rule?"]),
+        ("relevance: {judge: people}", 6, ["no kind 'people'", "cosine, labels, llm, reranker"]),
+        ("relevance: {judge: llm}", 6, ["relevance.endpoint", "missing"]),
+        ("relevance: {depth: 3}", 6, ["relevance.depth", "no such key"]),
+        ("relevance: {samples: 3}", 6, ["relevance.samples", "judge: llm"]),
+        ("relevance: {judge: llm, endpoint: {model: m}, promt: x}", 6, ["did you mean prompt?"]),
+        ("relevance:\n  judge: llm\n  endpoint:\n    modle: m", 9, ["did you mean model?"]),
+        ("relevance:\n  judge: llm\n  endpoint: {model: m}\n  pool: {dept: 3}", 9, ["mean depth?"]),
+        ("relevance: {judge: llm, endpoint: {model: m}, max_cost: 1}", 6, ["price of 'm'"]),
+        ("relevance: {judge: cosine}", 6, ["relevance.model", "missing"]),
+        ("relevance: {judge: labels, file: l.jsonl}", 1, ["labels and relevance.file"]),
+        ("parser: {kind: pdfminer}", 6, ["pypdf", "pypdfium2"]),
+        ("name: again", 6, ["given twice"]),
+        ("chunk: {kind: [page, page]}", 1, ["the same"]),
+        ("chunk: {kind: page, : }", 6, []),
+    ],
+)
+def test_a_mistake_is_told_with_line_and_remedy(write, text, line, words):
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(text))
+    message = str(caught.value)
+    assert f"bench.yaml:{line}:" in message or line == 1
+    for word in words:
+        assert word in message
+
+
+def test_a_missing_key_is_named(write):
+    with pytest.raises(ConfigError, match=r"labels: this key is missing"):
+        load_config(write("", base=GOOD.replace("labels: labels.csv\n", "")))
+
+
+def test_a_judge_s_keys_stand_beside_those_of_relevance(write):
+    text = "relevance: {judge: llm, rule: any_overlap, endpoint: {model: m}, pool: {unit: passage}}"
+    relevance = load_config(write(text, base=GOOD.replace("labels: labels.csv\n", ""))).relevance
+    assert relevance.rule == "any_overlap"
+    assert relevance.judge.kind == "llm"
+    assert relevance.judge.pool.unit == "passage"
+    assert load_config(write("relevance: {judge: labels}")).relevance.judge.kind == "labels"
+
+
+@pytest.mark.parametrize("field", ["api_key_env: sk-secret", "api_key: sk-secret", "base_url: 'sk-secret'"])
+def test_a_key_that_stands_in_the_file_is_refused_and_not_repeated(write, field):
+    with pytest.raises(ConfigError, match=r"bench\.yaml:\d+: ") as caught:
+        load_config(write(f"relevance:\n  judge: llm\n  endpoint: {{model: m, {field}}}"))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_missing_file_names_its_neighbours(write, tmp_path):
+    write("")
+    with pytest.raises(ConfigError, match=r"no configuration file .*there are: bench.yaml"):
+        load_config(tmp_path / "bnch.yaml")
+
+
+def test_a_file_that_is_no_mapping_is_refused(tmp_path):
+    path = tmp_path / "list.yaml"
+    path.write_text("- a\n- b\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="mapping"):
+        load_config(path)
+
+
+def test_the_name_cannot_leave_the_results_folder(write):
+    with pytest.raises(ConfigError, match="name"):
+        load_config(write("", base=GOOD.replace("demo", "../demo")))
+
+
+def test_configs_are_frozen(write):
+    config = load_config(write(""))
+    with pytest.raises(ValueError, match="frozen"):
+        config.name = "other"

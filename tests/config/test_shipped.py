@@ -1,0 +1,14 @@
+"""The configurations in configs/ can be read."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.config import load_config
+
+CONFIGS = sorted((Path(__file__).parent.parent.parent / "configs").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.name)
+def test_it_loads_and_is_named_after_its_file(path):
+    assert load_config(path).name == path.stem

@@ -1,0 +1,16 @@
+"""Fixtures that every room's tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_corpora():
+    """The folder of public collections that is not part of the repository; tests skip where it is absent."""
+    default = Path(__file__).parent.parent.parent / "shared"
+    folder = Path(os.environ.get("HARNESS_SHARED", default)) / "corpora"
+    if not folder.is_dir():
+        pytest.skip(f"the shared corpora are not at {folder} (set HARNESS_SHARED)")
+    return folder

@@ -1,0 +1,267 @@
+"""Label rows land on the text they mean, or fail with all that is needed to mend them."""
+
+import csv
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.corpus import AnchorConfig, LabelRow, anchor
+from harness.corpus.text import join_pages, text_sha256
+from harness.errors import LabelError
+from harness.types import Document, Judgment
+from tests.corpus.conftest import document
+
+CONFIG = AnchorConfig()
+LIST = AnchorConfig(on_unanchored="list")
+PAGES = (
+    "Contents\nPage one says little.",
+    "Total revenue was 1,234 million.\nTotal cost was 999 million. The text runs",
+    "on over the break. Total revenue was 1,234 million.",
+    "",
+)
+DOC = document(*PAGES)
+
+
+def row(**fields):
+    return LabelRow(
+        **{"line": 2, "query_id": "q1", "document": "doc", "grade": 4, "source": "l.csv", **fields}
+    )
+
+
+def land(text=DOC, config=CONFIG, **fields):
+    """The one anchoring, and the text it covers."""
+    (anchoring,) = anchor([row(**fields)], {text.doc_id: text}, config).anchorings
+    return anchoring, text.text[anchoring.start : anchoring.end]
+
+
+def test_offsets_are_taken_at_their_word():
+    result = anchor([row(start=9, end=17, evidence="e", judge="ann", grade=0)], {"doc": DOC}, CONFIG)
+    assert result.judgments == (Judgment("q1", "doc", 9, 17, 0, "e", "l.csv", "ann"),)
+    assert result.anchorings[0].method == "offsets"
+    assert DOC.text[9:17] == "Page one"
+
+
+def test_a_page_alone_is_the_page_without_the_space_around_it():
+    anchoring, found = land(page=2)
+    assert (anchoring.method, anchoring.page, found) == ("page", 2, PAGES[1])
+
+
+def test_a_quote_is_sought_on_its_page_only():
+    quote = "Total revenue was 1,234 million."
+    assert land(page=2, quote=quote)[0].start == DOC.text.index(quote)
+    anchoring, found = land(page=3, quote=quote)
+    assert anchoring.start == DOC.text.rindex(quote)
+    assert (anchoring.method, anchoring.score, anchoring.copies, found) == ("exact", 100.0, 1, quote)
+
+
+def test_without_a_page_the_first_of_several_copies_is_taken_and_told():
+    anchoring, _ = land(quote=" Total revenue was 1,234 million. ")
+    assert (anchoring.page, anchoring.copies) == (2, 2)
+
+
+def test_spaces_do_not_matter():
+    anchoring, found = land(page=2, quote="Total\u00a0rev\nenue was1,234 million.")
+    assert (anchoring.method, anchoring.score, found) == (
+        "whitespace_free",
+        100.0,
+        "Total revenue was 1,234 million.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("quote", "method"),
+    [
+        ("The text runs\non over the break.", "exact"),
+        ("The text runs on over the break.", "whitespace_free"),
+        ("The text – runs on over the break.", "fuzzy"),
+    ],
+)
+def test_a_quote_may_run_over_the_page_break(quote, method):
+    anchoring, found = land(page=2, quote=quote)
+    assert (anchoring.method, anchoring.page) == (method, 2)
+    assert found == "The text runs\non over the break."
+
+
+def test_a_quote_longer_than_its_page():
+    quote = " ".join((*PAGES[1:3], "And much more that is not there"))
+    anchoring, found = land(page=2, quote=quote, config=AnchorConfig(threshold=80))
+    assert (anchoring.method, found) == ("fuzzy", f"{PAGES[1]}\n{PAGES[2]}")
+
+
+def test_a_fuzzy_quote_has_its_score():
+    anchoring, found = land(page=2, quote="Total reuenue was 1,234 million.")
+    assert (anchoring.method, found) == ("fuzzy", "Total revenue was 1,234 million.")
+    # 28 characters without spaces, one replaced: indel distance 2, 100 * (1 - 2 / 56)
+    assert anchoring.score == pytest.approx(100 * (1 - 2 / 56))
+
+
+def test_a_fuzzy_quote_without_a_page_in_a_long_text():
+    filler = [f"Page {n} tells of other matters, number {n * 7919}. " * 20 for n in range(60)]
+    filler[41] += "Cash flows from operating activities were 5,363 in 2018 and 4,869 in 2017."
+    quote = "Cash flow from operating activities : $5,363 in 2018 and 4,869 in 2017."
+    for paged in (True, False):
+        text = document(*filler, paged=paged)
+        anchoring, found = land(text, quote=quote)
+        assert found.startswith("Cash flows from")
+        assert found.endswith("in 2017.")
+        assert anchoring.page == (42 if paged else None)
+
+
+@pytest.mark.parametrize("name", ["doc", "doc.pdf", "doc.PDF", "doc.md"])
+def test_a_document_goes_by_its_name_with_or_without_suffix(name):
+    assert anchor([row(document=name, page=1)], {"doc": DOC}, CONFIG).judgments[0].doc_id == "doc"
+
+
+def test_a_name_that_ends_like_a_suffix_is_itself_first():
+    other = document("x", doc_id="doc.txt")
+    result = anchor([row(document="doc.txt", page=1)], {"doc": DOC, "doc.txt": other}, CONFIG)
+    assert result.judgments[0].doc_id == "doc.txt"
+
+
+def test_file_names_with_spaces_mean_their_document():
+    text = document("x y", doc_id="my_report")
+    assert anchor([row(document="my report.pdf", page=1)], {"my_report": text}, CONFIG).judgments
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"document": "dok.pdf", "page": 1}, r"no document 'dok.pdf'; did you mean 'doc'"),
+        ({"query_id": "q11", "page": 1}, r"no query 'q11'; did you mean 'q1'"),
+        ({"page": 5}, "doc has 4 pages, not page 5"),
+        ({"page": 4}, "page 4 of doc has no text"),
+        ({"start": 1, "end": 10_000}, r"end 10000 lies beyond the text of doc \(\d+ characters\)"),
+        (
+            {"start": 9, "end": 17, "quote": "Page two"},
+            "at 9-17 of doc stands 'Page one', not the quote 'Page two'",
+        ),
+        ({"start": 9, "end": 17, "page": 2}, "offset 9 of doc is page 1, not 2"),
+    ],
+)
+def test_rows_that_do_not_fit_name_their_line(fields, message):
+    with pytest.raises(LabelError, match=rf"l\.csv, line 2: .*{message}"):
+        anchor([row(**fields)], {"doc": DOC}, CONFIG, {"q1", "q2"})
+
+
+def test_a_page_of_a_text_without_pages():
+    with pytest.raises(LabelError, match="doc is a text without pages"):
+        anchor([row(page=1)], {"doc": document("x", paged=False)}, CONFIG)
+
+
+def test_all_failing_quotes_are_told_at_once_with_their_best_candidate():
+    rows = [row(line=n, page=1, quote=f"Total cost was 999 million, {n}") for n in range(2, 27)]
+    with pytest.raises(LabelError) as error:
+        anchor([row(line=1, page=1), *rows], {"doc": DOC}, CONFIG)
+    message = str(error.value)
+    assert "25 of 26 labels are not found" in message
+    assert "l.csv, line 2, query q1, doc page 1: 'Total cost was 999 million, 2' scores " in message
+    assert "; page 2 holds it with 9" in message
+    assert "line 21," in message
+    assert "line 22," not in message
+    assert "… and 5 more" in message
+
+
+def test_below_the_threshold_rows_are_listed_and_give_no_judgment():
+    rows = [row(line=2, page=1, quote="Page one says little!"), row(line=3, page=1, quote="Цена выросла")]
+    result = anchor(rows, {"doc": DOC}, AnchorConfig(threshold=99, on_unanchored="list"))
+    assert result.judgments == ()
+    near, far = result.anchorings
+    assert not near.accepted
+    assert near.found == "Page one says little"
+    assert (far.start, far.end, far.score, far.page, far.accepted) == (None, None, 0.0, 1, False)
+
+
+def test_a_threshold_of_zero_still_needs_a_place():
+    rows = [row(page=1, quote="Цена")]
+    with pytest.raises(LabelError, match="nothing alike for 'Цена'"):
+        anchor(rows, {"doc": DOC}, AnchorConfig(threshold=0))
+
+
+def test_rows_of_skipped_documents_are_put_aside():
+    rows = [row(document="gone.pdf", page=1), row(line=3, page=1)]
+    result = anchor(rows, {"doc": DOC}, CONFIG, skipped_documents={"gone"})
+    assert result.skipped == (rows[0],)
+    assert len(result.judgments) == len(result.anchorings) == 1
+
+
+def test_two_rows_on_one_span_are_refused_but_two_judges_may_differ():
+    one = row(page=2, quote="Total cost was 999 million.")
+    two = row(line=3, page=2, quote="Total cost was999 million.", grade=1)
+    with pytest.raises(LabelError, match=r"line 3: lands on the same text as line 2 \(doc:"):
+        anchor([one, two], {"doc": DOC}, CONFIG)
+    other = row(line=3, page=2, quote="Total cost was999 million.", grade=1, judge="ann")
+    assert len(anchor([one, other], {"doc": DOC}, CONFIG).judgments) == 2
+
+
+def test_row_order_is_kept_across_documents():
+    other = document("b text", doc_id="a")
+    rows = [row(line=2, page=1), row(line=3, document="a", page=1), row(line=4, page=2)]
+    result = anchor(rows, {"doc": DOC, "a": other}, CONFIG)
+    assert [a.line for a in result.anchorings] == [2, 3, 4]
+    assert [j.doc_id for j in result.judgments] == ["doc", "a", "doc"]
+
+
+TEXTS = st.text(alphabet=st.sampled_from("ab1,$ \n\u00a0é汉\ufb01"), min_size=5, max_size=120)
+
+
+@given(TEXTS, st.data())
+def test_a_slice_with_other_spaces_comes_back_as_the_first_such_slice(text, data):
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    squeezed = "".join(text[start:end].split())
+    if not squeezed:
+        return
+    quote = "".join(character + data.draw(st.sampled_from(["", " ", "\n\t"])) for character in squeezed)
+    doc = Document("doc", text, (0,), text_sha256(text))
+    anchoring, found = land(doc, page=1, quote=quote)
+    assert anchoring.method in ("exact", "whitespace_free")
+    assert "".join(found.split()) == squeezed
+    assert found == found.strip()
+    assert anchoring.start <= start + len(text[start:end]) - len(text[start:end].lstrip())
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=5), st.data())
+def test_an_exact_slice_of_a_page_comes_back_on_its_page(pages, data):
+    text, starts = join_pages(pages)
+    page = data.draw(st.integers(1, len(pages)))
+    start = data.draw(st.integers(0, len(pages[page - 1]) - 1))
+    quote = pages[page - 1][start:].strip()
+    if not quote:
+        return
+    anchoring, found = land(Document("doc", text, starts, text_sha256(text)), page=page, quote=quote)
+    assert (anchoring.page, found) == (page, quote)
+
+
+@pytest.mark.slow
+def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
+    """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
+    from harness.corpus import Pypdfium2Config, find_documents, parse_documents, read_labels
+    from harness.corpus.importers import import_financebench
+
+    import_financebench(shared_corpora / "financebench", tmp_path / "fb")
+    files = find_documents("pdfs/*.pdf", tmp_path / "fb")
+    parsed, _ = parse_documents(files, Pypdfium2Config())
+    documents = {p.document.doc_id: p.document for p in parsed}
+    result = anchor(read_labels(tmp_path / "fb" / "labels.csv"), documents, LIST)
+    assert len(result.anchorings) == 91
+    assert sum(a.accepted for a in result.anchorings) >= 85
+
+
+def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora):
+    from harness.corpus import DocumentFile, PypdfConfig, parse_document
+
+    name = "ULTABEAUTY_2023Q4_EARNINGS"
+    with (shared_corpora / "financebench" / "evidence.csv").open(encoding="utf-8", newline="") as stream:
+        evidence = [record for record in csv.DictReader(stream) if record["document"] == name]
+    path = shared_corpora / "financebench" / "pdfs" / f"{name}.pdf"
+    parsed = parse_document(DocumentFile(name, path), PypdfConfig())
+    rows = [
+        row(line=n, document=name, page=int(r["page"]), quote=r["evidence_text"], query_id=f"{n}")
+        for n, r in enumerate(evidence)
+    ]
+    result = anchor(rows, {name: parsed.document}, CONFIG)
+    assert Counter(a.accepted for a in result.anchorings) == {True: len(evidence)}
+    assert [a.page for a in result.anchorings] == [int(r["page"]) for r in evidence]
+    assert min(a.score for a in result.anchorings) > 95

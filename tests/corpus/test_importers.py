@@ -1,0 +1,204 @@
+"""Importers write corpus folders that the readers accept and whose labels anchor."""
+
+import json
+
+import pytest
+
+from harness.corpus import (
+    AnchorConfig,
+    PypdfConfig,
+    SplitConfig,
+    anchor,
+    find_documents,
+    parse_documents,
+    read_labels,
+    read_queries,
+)
+from harness.corpus.importers import IMPORTERS, import_beir, import_chunking_eval, import_financebench
+from harness.errors import CorpusError
+from tests.corpus.conftest import pdf_bytes
+
+
+def load(folder, pattern):
+    """Read the corpus folder back: documents, queries, judgments."""
+    parsed, _ = parse_documents(find_documents(pattern, folder), PypdfConfig(), jobs=1)
+    documents = {p.document.doc_id: p.document for p in parsed}
+    queries = read_queries(folder / "queries.csv", SplitConfig())
+    labels = read_labels(folder / "labels.csv")
+    result = anchor(labels, documents, AnchorConfig(), {query.query_id for query in queries.queries})
+    return documents, queries, result
+
+
+def json_lines(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.fixture
+def beir(write, tmp_path):
+    write(
+        "beir/corpus.jsonl",
+        json_lines(
+            {"_id": "d1", "title": "Wings", "text": "Lift.\u2028Drag."},
+            {"_id": "a/b: c", "title": "", "text": "Café 👍"},
+            {"_id": ".hidden", "title": "Only a title", "text": ""},
+            {"_id": "empty", "title": "", "text": " "},
+        ),
+    )
+    write("beir/queries.jsonl", json_lines({"_id": "1", "text": "lift?"}, {"_id": "2", "text": "unused"}))
+    write(
+        "beir/qrels/test.tsv",
+        "query-id\tcorpus-id\tscore\n"
+        "1\td1\t4\n1\ta/b: c\t-1\n1\t.hidden\t0\n1\tempty\t2\n1\tgone\t1\n9\td1\t1\n",
+    )
+    return tmp_path / "beir"
+
+
+def test_beir(beir, tmp_path):
+    summary = import_beir(beir, tmp_path / "out")
+    documents, queries, result = load(tmp_path / "out", "documents/*.txt")
+    assert {name: document.text for name, document in documents.items()} == {
+        "d1": "Wings\n\nLift.\u2028Drag.",
+        "a%2Fb%3A%20c": "Café 👍",
+        "%2Ehidden": "Only a title",
+    }
+    assert [query.query_id for query in queries.queries] == ["1"]
+    assert [(j.doc_id, j.start, j.end, j.grade) for j in result.judgments] == [
+        ("d1", 0, 18, 4),
+        ("a%2Fb%3A%20c", 0, 6, 0),
+        ("%2Ehidden", 0, 12, 0),
+    ]
+    assert (summary.documents, summary.queries, summary.labels) == (3, 1, 3)
+    assert summary.notes[1:] == (
+        "1 documents without text were left out (empty).",
+        "1 judgments of documents without text were left out.",
+        "1 judgments of documents that corpus.jsonl does not hold were left out.",
+        "1 judgments of queries that queries.jsonl does not hold were left out.",
+        "1 queries without judgments were left out.",
+        "1 negative grades became 0.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        ("1\td1\t4\n", r"test\.tsv, line 1: the header is"),
+        ("query-id\tcorpus-id\tscore\n1\td1\t5\n", r"line 2: grade 5 is above 4\. Translate.*grade_map"),
+        ("query-id\tcorpus-id\tscore\n1\td1\t0.5\n", "line 2: the grade '0.5' is not an integer"),
+        ("query-id\tcorpus-id\tscore\n1 d1 5\n", "line 2: 1 fields instead of 3"),
+        ("query-id\tcorpus-id\tscore\n1\td1\t1\n1\td1\t2\n", "line 3: judges 1, d1 again, as line 2"),
+    ],
+)
+def test_beir_qrels_errors(beir, write, tmp_path, qrels, message):
+    write("beir/qrels/test.tsv", qrels)
+    with pytest.raises(CorpusError, match=message):
+        import_beir(beir, tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["beir"]  # no half folder stays behind
+
+
+def test_beir_grade_map_and_choice_of_qrels(beir, write, tmp_path):
+    write("beir/qrels/train.tsv", "query-id\tcorpus-id\tscore\r\n1\td1\t9\r\n")
+    with pytest.raises(CorpusError, match=r"several qrels: qrels/test\.tsv, qrels/train\.tsv\. Choose"):
+        import_beir(beir, tmp_path / "out")
+    import_beir(beir, tmp_path / "out", qrels="qrels/train.tsv", grade_map={9: 3})
+    assert [row.grade for row in read_labels(tmp_path / "out" / "labels.csv")] == [3]
+    with pytest.raises(CorpusError, match="grade_map says nothing of grade 9"):
+        import_beir(beir, tmp_path / "other", qrels="qrels/train.tsv", grade_map={1: 1})
+
+
+def test_chunking_eval(write, tmp_path):
+    text = "Über allem.\nTwice. Twice.\n"
+    write("src/corpora/a.md", text)
+    second = text.rindex("Twice.")
+    write(
+        "src/spans.csv",
+        "query_id,document,question,start,end,text\n"
+        f"q1,a,What?,{second},{second + 6},Twice.\nq1,a,What?,0,11,Über allem.\n",
+    )
+    summary = import_chunking_eval(tmp_path / "src", tmp_path / "out")
+    documents, queries, result = load(tmp_path / "out", "documents/*.md")
+    assert documents["a"].text == text
+    assert [query.text for query in queries.queries] == ["What?"]
+    assert [(j.start, j.end, j.grade) for j in result.judgments] == [(second, second + 6, 4), (0, 11, 4)]
+    assert summary.notes == ("1 questions have several spans (up to 2), each graded 4.",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("q1,a,What?,0,3,abd\n", "line 2: at 0-3 of a stands 'abc', not the text"),
+        ("q1,a,What?,x,3,abc\n", "line 2: start 'x' and end '3' must be integers"),
+        ("q1,b,What?,0,3,abc\n", r"b\.md: cannot be read"),
+        ("q1,a,What?,0,3,abc\nq1,a,Who?,0,3,abc\n", "line 3: query_id 'q1' has another question on line 2"),
+    ],
+)
+def test_chunking_eval_errors(write, tmp_path, rows, message):
+    write("src/corpora/a.md", "abc")
+    write("src/spans.csv", f"query_id,document,question,start,end,text\n{rows}")
+    with pytest.raises(CorpusError, match=message):
+        import_chunking_eval(tmp_path / "src", tmp_path / "out")
+
+
+@pytest.fixture
+def financebench(write, tmp_path):
+    write("fb/pdfs/ACME_2022.pdf", pdf_bytes("Cover", "Revenue was 12 million.", "Cost was 7 million."))
+    write("fb/documents.csv", "document,doc_type\nACME_2022,10k\n")
+    write(
+        "fb/questions.csv",
+        "query_id,document,question,answer,question_type,question_reasoning,justification\n"
+        "q1,ACME_2022,Revenue?,12,metrics,extraction,\nq2,ACME_2022,Profit?,5,metrics,numerical,12 - 7\n",
+    )
+    write(
+        "fb/evidence.csv",
+        "query_id,evidence_no,document,page,evidence_text\n"
+        "q1,1,ACME_2022,2,Revenue was 12 million.\n"
+        "q2,1,ACME_2022,2,Revenue was 12million.\nq2,2,ACME_2022,3,Cost was 7 million\n",
+    )
+    return tmp_path / "fb"
+
+
+def test_financebench(financebench, tmp_path):
+    summary = import_financebench(financebench, tmp_path / "corpora" / "fb")
+    documents, queries, result = load(tmp_path / "corpora" / "fb", "pdfs/*.pdf")
+    graded = [(j.query_id, documents[j.doc_id].text[j.start : j.end], j.grade) for j in result.judgments]
+    assert graded == [
+        ("q1", "Revenue was 12 million.", 4),
+        ("q2", "Revenue was 12 million.", 3),
+        ("q2", "Cost was 7 million", 3),
+    ]
+    assert queries.extras["q2"]["type"] == "metrics"
+    assert (summary.documents, summary.queries, summary.labels) == (1, 2, 3)
+    with pytest.raises(CorpusError, match="is there already"):
+        import_financebench(financebench, tmp_path / "corpora" / "fb")
+
+
+def test_financebench_with_parts_missing(financebench, write, tmp_path):
+    with pytest.raises(CorpusError, match=r"documents\.csv, questions\.csv, evidence\.csv, pdfs not found"):
+        import_financebench(tmp_path, tmp_path / "out")
+    write("fb/documents.csv", "document,doc_type\nACME_2022,10k\nOTHER,10k\n")
+    with pytest.raises(CorpusError, match=r"OTHER\.pdf: is not there, though documents\.csv lists it"):
+        import_financebench(financebench, tmp_path / "out")
+    write("fb/documents.csv", "document,doc_type\nOTHER,10k\n")
+    with pytest.raises(CorpusError, match=r"questions\.csv, line 2: documents\.csv has no 'ACME_2022'"):
+        import_financebench(financebench, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_table_of_importers_describes_each_in_one_line():
+    assert sorted(IMPORTERS) == ["beir", "chunking_eval", "financebench"]
+    for importer in IMPORTERS.values():
+        assert importer.description.endswith(".")
+        assert "\n" not in importer.description
+
+
+def test_cranfield(shared_corpora, tmp_path):
+    summary = import_beir(shared_corpora / "cranfield", tmp_path / "out")
+    documents, queries, result = load(tmp_path / "out", "documents/*.txt")
+    # 1,400 documents of which 471 and 995 are empty; 1,837 judgments of which one is of an empty document.
+    assert (len(documents), len(queries.queries), len(result.judgments)) == (1398, 225, 1836)
+    assert "2 documents without text were left out (471, 995)." in summary.notes
+
+
+def test_the_chunking_eval_corpora(shared_corpora, tmp_path):
+    import_chunking_eval(shared_corpora / "chunking-eval", tmp_path / "out")
+    documents, queries, result = load(tmp_path / "out", "documents/*.md")
+    assert (len(documents), len(queries.queries), len(result.judgments)) == (3, 276, 452)

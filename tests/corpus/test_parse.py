@@ -1,0 +1,194 @@
+"""One file becomes a document: the text, its pages, its statistics, and the errors."""
+
+import json
+import logging
+
+import pytest
+
+from harness.corpus import (
+    PARSERS,
+    DocumentFile,
+    ParsedDocument,
+    PypdfConfig,
+    Pypdfium2Config,
+    parse_document,
+    parser_fingerprint,
+)
+from harness.corpus.parsers.pdf_file import PdfPages
+from harness.corpus.text import join_pages, text_sha256, without_surrogates
+from harness.errors import CorpusError
+from harness.kinds import Kind
+from tests.corpus.conftest import encrypted, pdf_bytes
+
+BOTH = pytest.mark.parametrize("parser", [PypdfConfig(), Pypdfium2Config()], ids=lambda p: p.kind)
+
+
+def parse(path, parser=None):
+    return parse_document(DocumentFile(path.stem, path), parser or PypdfConfig())
+
+
+@BOTH
+def test_pages_are_joined_with_exact_starts(write, parser):
+    parsed = parse(write("a.pdf", pdf_bytes("First page", None, "Third page")), parser)
+    document = parsed.document
+    pages = [document.text[slice(*document.page_span(number))] for number in (1, 2, 3)]
+    # The newline between two pages belongs to the page before it.
+    assert [page.strip() for page in pages] == ["First page", "", "Third page"]
+    assert "".join(pages) == document.text
+    assert document.page_of(document.text.index("Third")) == 3
+    assert document.sha256 == text_sha256(document.text)
+    assert (parsed.stats.pages, parsed.stats.pages_without_text) == (3, (2,))
+    assert parsed.stats.bytes == len(pdf_bytes("First page", None, "Third page"))
+    assert parsed.stats.characters == len(document.text)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("algorithm", "told"),
+    [("RC4-40", "rc4-40"), ("RC4-128", "rc4-128"), ("AES-128", "aes-128"), ("AES-256", "aes-256")],
+)
+def test_an_empty_user_password_is_no_obstacle(write, parser, algorithm, told):
+    parsed = parse(write("a.pdf", encrypted(pdf_bytes("Open to all"), algorithm, "")), parser)
+    assert parsed.document.text.strip() == "Open to all"
+    assert told in parsed.stats.encryption
+
+
+@BOTH
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
+def test_a_real_password_is_an_error(write, parser, algorithm):
+    path = write("a.pdf", encrypted(pdf_bytes("Closed"), algorithm, "secret"))
+    with pytest.raises(CorpusError, match=r"a\.pdf: .*encrypted with a password.*without the password"):
+        parse(path, parser)
+
+
+SOUND = pdf_bytes("Some text")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"the file is empty\. Download"),
+        (b"<!DOCTYPE html><html>Not found</html>", "is not a PDF.*looks like an HTML page"),
+        (b"PK\x03\x04 and more", "is not a PDF.*ZIP archive or an Office document"),
+        (SOUND[: len(SOUND) // 2], r"does not end with %%EOF, so it is cut off"),
+        (SOUND[:-7], r"does not end with %%EOF"),
+        (b"%PDF-1.4\nrubbish\n%%EOF\n", "is damaged; pypdf"),
+        (pdf_bytes(None, None), "none of the 2 pages has any text.*OCR"),
+    ],
+    ids=["empty", "html", "zip", "half", "no end", "rubbish", "scan"],
+)
+def test_bad_files_are_errors_that_name_file_and_remedy(write, parser, content, message):
+    with pytest.raises(CorpusError, match=rf"(?s)bad\.pdf.*{message}"):
+        parse(write("bad.pdf", content), parser)
+
+
+def test_a_pdf_with_no_pages_is_an_error(write):
+    from io import BytesIO
+
+    from pypdf import PdfWriter
+
+    buffer = BytesIO()
+    PdfWriter().write(buffer)
+    with pytest.raises(CorpusError, match=r"a\.pdf: the PDF has 0 pages"):
+        parse(write("a.pdf", buffer.getvalue()))
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    for name in ("a.pdf", "a.txt"):
+        with pytest.raises(CorpusError, match=rf"{name}: cannot be read \(No such file"):
+            parse(tmp_path / name)
+
+
+def test_a_page_that_crashes_the_parser_is_named(write, monkeypatch):
+    from pypdf import PageObject
+
+    original = PageObject.extract_text
+
+    def crash_on_the_second(page, *args, **kwargs):
+        text = original(page, *args, **kwargs)
+        if "two" in text:
+            raise KeyError("/Widths")
+        return text
+
+    monkeypatch.setattr(PageObject, "extract_text", crash_on_the_second)
+    with pytest.raises(
+        CorpusError, match=r"a\.pdf, page 2: pypdf cannot extract the text: KeyError: '/Widths'"
+    ):
+        parse(write("a.pdf", pdf_bytes("page one", "page two")))
+
+
+def test_pypdf_warnings_are_kept_and_do_not_reach_the_terminal(write, capsys, monkeypatch):
+    from pypdf import PageObject
+
+    def warn(page, *args, **kwargs):
+        logging.getLogger("pypdf._page").warning("odd %s", "font")
+        return "text"
+
+    monkeypatch.setattr(PageObject, "extract_text", warn)
+    parsed = parse(write("a.pdf", pdf_bytes("x", "y")))
+    assert parsed.stats.warnings == ("odd font",)
+    assert capsys.readouterr() == ("", "")
+    assert logging.getLogger("pypdf").handlers == []
+
+
+def test_characters_that_cannot_be_decoded_are_counted_not_dropped(write, monkeypatch):
+    def read(path, config):
+        return PdfPages(("lone \ud800 here", "pair \ud83d\ude00 and \ufffd, a\u00a0b\u00a0c"), "none")
+
+    monkeypatch.setitem(PARSERS, "pypdf", Kind(PypdfConfig, read))
+    parsed = parse(write("a.pdf", SOUND))
+    assert parsed.document.text == "lone \ufffd here\npair \U0001f600 and \ufffd, a\u00a0b\u00a0c"
+    assert (parsed.stats.undecodable_characters, parsed.stats.no_break_spaces) == (2, 2)
+    assert parsed.document.text[slice(*parsed.document.page_span(2))].startswith("pair")
+    parsed.document.text.encode("utf-8")
+
+
+def test_a_surrogate_cannot_swallow_its_neighbours():
+    assert without_surrogates("\udc00a\ud800b\ud800") == "\ufffda\ufffdb\ufffd"
+    assert without_surrogates("\ud800\ud83d\ude00") == "\ufffd\U0001f600"
+
+
+def test_text_is_kept_as_it_is_but_for_the_byte_order_mark(write):
+    parsed = parse(write("a.md", "\ufeff# Titre\r\n\r\nCafé\u00a0👍\n"))
+    assert parsed.document.text == "# Titre\r\n\r\nCafé\u00a0👍\n"
+    assert parsed.document.page_starts == ()
+    assert (parsed.stats.byte_order_marks, parsed.stats.no_break_spaces, parsed.stats.pages) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "holds no text"),
+        (b" \n\t", "holds no text"),
+        (b"one\ntwo caf\xe9\n", r"byte 0xe9 at offset 11 is not UTF-8 \(line 2\).*Save it as UTF-8"),
+        ("x".encode("utf-16"), r"offset 0 .* is in UTF-16\. Save it as UTF-8"),
+    ],
+)
+def test_bad_text_files(write, content, message):
+    with pytest.raises(CorpusError, match=rf"(?s)a\.txt: .*{message}"):
+        parse(write("a.txt", content))
+
+
+def test_json_and_back(write):
+    parsed = parse(write("a.pdf", pdf_bytes("one", None, "three")))
+    stored = json.loads(json.dumps(parsed.to_json()))
+    assert ParsedDocument.from_json(stored) == parsed
+    stored["document"]["text"] += "!"
+    with pytest.raises(ValueError, match="does not match its hash"):
+        ParsedDocument.from_json(stored)
+
+
+def test_the_fingerprint_tells_parsers_versions_and_options_apart():
+    from importlib.metadata import version
+
+    plain, layout = PypdfConfig(), PypdfConfig(extraction_mode="layout")
+    assert version("pypdf") in parser_fingerprint(plain)
+    prints = {parser_fingerprint(p) for p in (plain, layout, Pypdfium2Config())}
+    assert len(prints) == 3
+    assert parser_fingerprint(PypdfConfig()) == parser_fingerprint(plain)
+
+
+def test_join_pages_by_hand():
+    # "ab" 0-2, newline 2, "" 3-3, newline 3, "c" 4-5
+    assert join_pages(["ab", "", "c"]) == ("ab\n\nc", (0, 3, 4))

@@ -1,0 +1,119 @@
+"""Query files and the split by hash."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.corpus import SplitConfig, read_queries
+from harness.errors import CorpusError
+from harness.types import Query
+
+HASH = SplitConfig()
+
+
+def test_a_full_file(write):
+    path = write(
+        "q.csv",
+        "query_id,text,split,answerable,type,answer\n"
+        'q1,"What, when?",train,yes,fact,"two\nlines"\n'
+        "\n"
+        " q2 , Who? ,validation,no,,\n",
+    )
+    result = read_queries(path, HASH)
+    assert result.queries == (
+        Query("q1", "What, when?", "train", True),
+        Query("q2", "Who?", "validation", False),
+    )
+    assert result.extras == {
+        "q1": {"type": "fact", "answer": "two\nlines"},
+        "q2": {"type": "", "answer": ""},
+    }
+
+
+def test_csv_and_jsonl_agree(write):
+    rows = [
+        {"query_id": "1", "text": "Größe?", "split": "train", "answerable": False},
+        {"query_id": "2", "text": "汉字?", "split": "validation", "answerable": True},
+    ]
+    csv_path = write(
+        "q.csv", "\ufeffquery_id,text,split,answerable\r\n1,Größe?,train,0\r\n2,汉字?,validation,1\r\n"
+    )
+    jsonl_path = write("q.jsonl", "\n".join(json.dumps(row) for row in rows) + "\n")
+    assert read_queries(csv_path, None).queries == read_queries(jsonl_path, None).queries
+
+
+@pytest.mark.parametrize(
+    ("query_id", "split"), [("q1", "train"), ("q5", "train"), ("q8", "validation"), ("q10", "validation")]
+)
+def test_the_hash_split_is_fixed_for_ever(query_id, split):
+    # The first byte of sha256sum of 7:q1 is c2, of 7:q5 57, of 7:q8 07, of 7:q10 1e; 0.3 is 4c.cc.
+    assert HASH.split_of(query_id) == split
+
+
+@given(st.text(min_size=1, max_size=20).filter(lambda s: s.isprintable()))
+def test_the_hash_split_at_its_ends(query_id):
+    assert SplitConfig(validation=0).split_of(query_id) == "train"
+    assert SplitConfig(validation=1).split_of(query_id) == "validation"
+
+
+def test_the_hash_split_has_about_the_share_asked_for():
+    share = sum(HASH.split_of(f"query-{i}") == "validation" for i in range(2000)) / 2000
+    assert abs(share - 0.3) < 0.04  # four standard deviations
+
+
+def test_the_split_column_wins_over_the_config(write):
+    path = write("q.csv", "query_id,text,split\nq1,x,train\n")
+    assert read_queries(path, SplitConfig(validation=1)).queries[0].split == "train"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "there is no column 'query_id'.*columns are"),
+        ("query_id,text,split\n", "there is no row below the header"),
+        ("query_id,Text,split\nq1,x,train\n", "no column 'text'; did you mean 'Text'"),
+        ("query-id,text,split\nq1,x,train\n", "no column 'query_id'; did you mean 'query-id'"),
+        ("query_id;text;split\nq1;x;train\n", "line 1: the columns are not separated by commas"),
+        ("query_id,text,text\nq1,x,y\n", "line 1: the column 'text' stands twice"),
+        ("query_id,text,split\nq1,x,train\nq1,y,train\n", "line 3: query_id 'q1' stands already on line 2"),
+        ("query_id,text,split\nq1,  ,train\n", "line 2: the text of query 'q1' is empty"),
+        ("query_id,text,split\n,x,train\n", "line 2: query_id is empty"),
+        ("query_id,text,split\nq 1,x,train\n", "line 2: query_id 'q 1' holds a space"),
+        ("query_id,text,split\nq1,x,valid\n", "line 2: split is 'valid'; did you mean 'validation'"),
+        ("query_id,text,split\nq1,x,\n", "line 2: split is ''.*train or validation"),
+        (
+            "query_id,text,split,answerable\nq1,x,train,maybe\n",
+            "line 2: answerable is 'maybe'. Write yes or no",
+        ),
+        ("query_id,text,split\nq1,a,b,train\n", "line 2: 4 fields where the header has 3"),
+        ('query_id,text,split\nq1,"two\nlines",train\nq2,"open,train\n', "line 4: not valid CSV"),
+        ("query_id,text,split\nq1,x,\xe9\n".encode("latin-1"), "offset 25 is not UTF-8"),
+    ],
+)
+def test_errors_name_line_and_column(write, content, message):
+    with pytest.raises(CorpusError, match=rf"(?s)q\.csv.*{message}"):
+        read_queries(write("q.csv", content), HASH)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"query_id": "a", "text": "x"}\n{"query_id"\n', "line 2: not valid JSON"),
+        ("[1]\n", "line 1: a list where an object is expected"),
+        ('{"query_id": "a", "text": "\\ud800"}\n', "line 1: holds half a character"),
+    ],
+)
+def test_jsonl_errors(write, content, message):
+    with pytest.raises(CorpusError, match=message):
+        read_queries(write("q.jsonl", content), HASH)
+
+
+def test_no_split_anywhere_and_unknown_formats(write):
+    with pytest.raises(
+        CorpusError, match=r"no column 'split', and the configuration names no split.*by: hash"
+    ):
+        read_queries(write("q.csv", "query_id,text\nq1,x\n"), None)
+    with pytest.raises(CorpusError, match=r"unknown table format '\.xlsx'.*\.csv, \.jsonl"):
+        read_queries(write("q.xlsx", "x"), HASH)

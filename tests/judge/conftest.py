@@ -1,0 +1,25 @@
+import importlib.util
+
+import pytest
+
+from harness.judge.retry import Backoff
+from harness.store.ledger import Ledger
+
+if importlib.util.find_spec("hypothesis"):
+    import hypothesis
+
+    # A busy machine makes single examples slow, which says nothing about the code.
+    hypothesis.settings.register_profile("unhurried", deadline=None)
+    hypothesis.settings.load_profile("unhurried")
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / "ledger.db") as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def quick_backoff(monkeypatch):
+    """Real pauses would only make the tests slow; test_limits has the numbers."""
+    monkeypatch.setattr("harness.judge.asking.Backoff", lambda: Backoff(first=0.02, longest=0.05))

@@ -1,0 +1,45 @@
+"""Pairs, configurations and runs for the tests of this room; needs no pytest, for it also runs in a child."""
+
+import itertools
+
+from harness.judge import LlmConfig, LlmJudge, Pair
+from harness.progress import Silent
+from harness.types import Chunk, Query
+
+
+def pairs(count, *, per_query=1, prefix=""):
+    """``count`` distinct pairs, lazily."""
+    for number in range(count):
+        query = Query(f"q{number // per_query}", f"{prefix}question {number // per_query}", "train")
+        text = f"{prefix}passage {number}"
+        yield Pair(query, Chunk(f"d:{number}", "d", number * 100, number * 100 + len(text), text))
+
+
+def config(url, **options):
+    """The configuration of a judge at a fake server, with short times."""
+    endpoint = {
+        "model": "fake",
+        "base_url": url,
+        "api_key_env": None,
+        "timeout": 4,
+        "deadline": 8,
+        "max_concurrency": 4,
+        **options.pop("endpoint", {}),
+    }
+    return LlmConfig(endpoint=endpoint, **options)
+
+
+def judge_all(judge_config, ledger, items, **options):
+    """Grade ``items``; returns the graded pairs in the order of the pairs, and the summary."""
+    graded = []
+    items = list(items)
+    summary = LlmJudge(judge_config, ledger).grade(items, graded.append, reporter=Silent(), **options)
+    order = {(p.query.query_id, p.passage.chunk_id): n for n, p in enumerate(items)}
+    graded.sort(key=lambda g: order[g.pair.query.query_id, g.pair.passage.chunk_id])
+    return graded, summary
+
+
+def script_of(*answers):
+    """A script that gives the answers in turn and then the last one for ever."""
+    queue = itertools.chain(answers, itertools.repeat(answers[-1]))
+    return lambda request, number: next(queue)

@@ -1,0 +1,17 @@
+"""Judge N pairs, for the test that kills it: python -m tests.judge.killed_judge URL LEDGER N."""
+
+import sys
+from pathlib import Path
+
+from harness.judge import LlmJudge
+from harness.progress import Silent
+from harness.store.ledger import Ledger
+from tests.judge.helpers import config, pairs
+
+if __name__ == "__main__":
+    url, path, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    grades = []
+    with Ledger(path) as ledger:
+        judge = LlmJudge(config(url, endpoint={"max_concurrency": 8, "timeout": 60, "deadline": 120}), ledger)
+        summary = judge.grade(pairs(count), grades.append, reporter=Silent(), total=count)
+    print(len(grades), summary.calls)

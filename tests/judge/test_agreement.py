@@ -1,0 +1,227 @@
+"""Agreement coefficients against worked examples, other libraries and the public pairs."""
+
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import LabelError
+from harness.judge.agreement import (
+    bias_per_grade,
+    bootstrap,
+    cohen_kappa,
+    confusion_matrix,
+    kendall_tau,
+    krippendorff_alpha,
+    order_agreement,
+)
+from harness.judge.agreement_report import (
+    GradedPair,
+    agreement_csv,
+    agreement_plot,
+    match_judgments,
+    measure_agreement,
+    read_pairs,
+)
+from harness.types import Judgment
+
+SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+PUBLIC = SHARED / "corpora" / "judge-agreement"
+graded = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=80)
+
+
+def columns(rows):
+    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+
+
+def test_kappa_of_a_worked_example():
+    # 20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no: observed 0.7; expected 0.5 * 0.6 + 0.5 * 0.4 = 0.5;
+    # kappa = (0.7 - 0.5) / (1 - 0.5) = 0.4.
+    human = np.repeat([1, 1, 0, 0], [20, 5, 10, 15])
+    judge = np.repeat([1, 0, 1, 0], [20, 5, 10, 15])
+    assert cohen_kappa(human, judge, 2) == pytest.approx(0.4)
+    assert confusion_matrix(human, judge, 2).tolist() == [[15, 10], [5, 20]]
+
+
+@given(graded)
+def test_kappa_equals_scikit_learn(rows):
+    metrics = pytest.importorskip("sklearn.metrics")
+    human, judge = columns(rows)
+    for weights in ("none", "linear", "quadratic"):
+        ours = cohen_kappa(human, judge, 5, weights)
+        if math.isnan(ours):
+            assert len(set(human)) == len(set(judge)) == 1
+            continue
+        theirs = metrics.cohen_kappa_score(
+            human, judge, weights=None if weights == "none" else weights, labels=range(5)
+        )
+        assert ours == pytest.approx(theirs)
+
+
+def test_alpha_of_krippendorffs_own_example():
+    # Krippendorff 2011, example C: four observers, twelve units, missing data; nominal .743, ordinal .815,
+    # interval .849.
+    gap = math.nan
+    data = np.array(
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, gap, gap, gap],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, gap, 3],
+            [gap, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, gap],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, gap],
+        ]
+    )
+    assert krippendorff_alpha(data, "nominal") == pytest.approx(0.743, abs=5e-4)
+    assert krippendorff_alpha(data, "ordinal") == pytest.approx(0.815, abs=5e-4)
+    assert krippendorff_alpha(data, "interval") == pytest.approx(0.849, abs=5e-4)
+
+
+def alpha_by_definition(human, judge):
+    """One less the mean squared difference within pairs over that between all values (interval, no gaps)."""
+    pool = np.concatenate([human, judge]).astype(float)
+    observed = ((human - judge) ** 2).mean()
+    n = len(pool)
+    expected = (np.subtract.outer(pool, pool) ** 2).sum() / (n * (n - 1))
+    return 1 - observed / expected
+
+
+@given(graded)
+def test_alpha_equals_its_definition(rows):
+    human, judge = columns(rows)
+    ours = krippendorff_alpha(np.stack([human, judge]).astype(float), "interval")
+    if len({*human, *judge}) == 1:
+        assert math.isnan(ours)
+    else:
+        assert ours == pytest.approx(alpha_by_definition(human, judge))
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=12))
+def test_tau_equals_scipy(rows):
+    stats = pytest.importorskip("scipy.stats")
+    left, right = columns(rows)
+    ours, theirs = kendall_tau(left, right), stats.kendalltau(left, right).statistic
+    assert ours == pytest.approx(theirs, nan_ok=True)
+
+
+def test_nothing_is_undefined_not_zero():
+    empty = np.array([], dtype=int)
+    assert math.isnan(cohen_kappa(empty, empty, 5))
+    assert math.isnan(krippendorff_alpha(np.empty((2, 0))))
+    assert math.isnan(krippendorff_alpha(np.array([[1.0, math.nan], [math.nan, 2.0]])))
+
+
+def test_bias_per_grade():
+    found = bias_per_grade(np.array([0, 0, 4, 2]), np.array([1, 2, 1, 2]), 5)
+    assert found == pytest.approx([1.5, math.nan, 0, math.nan, -3], nan_ok=True)
+
+
+def test_the_bootstrap_draws_whole_queries():
+    # Within a query all rows are equal, so only the 40 queries carry information: a standard error of
+    # 0.5 / sqrt(40) = 0.079, not 0.5 / sqrt(4000) = 0.008.
+    values = np.repeat(np.arange(40) % 2, 100).astype(float)
+    found = bootstrap(lambda rows: float(values[rows].mean()), np.repeat(np.arange(40), 100), 500, 1)
+    assert found.value == 0.5
+    assert 0.25 < found.high - found.low < 0.38
+
+
+def test_the_order_of_settings():
+    rng = np.random.default_rng(3)
+    quality = np.array([0.9, 0.7, 0.5, 0.3, 0.1])[:, None]
+    human = quality + rng.normal(0, 0.02, (5, 60))
+    same = order_agreement(human, human + 0.3, top=3, resamples=200)
+    assert (same.settings, same.tau.value, same.top, same.tau_top.value) == (5, 1.0, 3, 1.0)
+    # The judge turns the two best round: 9 of 10 pairs agree (tau 0.8), 2 of 3 among the top three (tau 1/3).
+    turned = human[[1, 0, 2, 3, 4]]
+    found = order_agreement(human, turned, top=3, resamples=200)
+    assert (found.tau.value, found.tau_top.value) == (pytest.approx(0.8), pytest.approx(1 / 3))
+    assert found.tau.low <= found.tau.value <= found.tau.high
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.full((2, 4), math.nan), np.zeros(4)])
+def test_an_order_from_unequal_scores_is_refused(wrong):
+    with pytest.raises(ValueError, match="score"):
+        order_agreement(np.zeros((2, 4)), wrong)
+
+
+CSV = [
+    "query_id,human_grade,llm_grade,model\n",
+    "a,0,0,x\n",
+    "a,3,2,x\n",
+    "b,1,5,x\n",
+    "b,2,,x\n",
+    "a,1,1,y\n",
+]
+
+
+def test_out_of_scale_grades_are_counted_and_rejected_or_clamped():
+    rejected, odd = read_pairs(CSV, "f.csv", 3)
+    assert [pair.judge_grade for pair in rejected["x"]] == [0, 2, None, None]
+    assert odd == {"x": 1, "y": 0}
+    clamped, odd = read_pairs(CSV, "f.csv", 3, "clamp")
+    assert [pair.judge_grade for pair in clamped["x"]] == [0, 2, 3, None]
+    assert odd["x"] == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["query_id,human_grade\n"], "llm_grade, model"),
+        ([CSV[0], "a,7,0,x\n"], "line 2.*'7'"),
+        ([CSV[0], "a,,0,x\n"], "line 2"),
+        ([CSV[0], "a,0,0,x\n", "a,0,high,x\n"], "line 3.*'high'"),
+    ],
+)
+def test_a_bad_line_is_named(lines, said):
+    with pytest.raises(LabelError, match=said):
+        read_pairs(lines, "f.csv", 3)
+
+
+def test_a_table_and_a_plot():
+    pairs, odd = read_pairs(CSV, "f.csv", 3)
+    found = [measure_agreement(name, pairs[name], 3, out_of_scale=odd[name], resamples=50) for name in pairs]
+    header, first, second = agreement_csv(found).splitlines()
+    row = dict(zip(header.split(","), first.split(","), strict=True))
+    assert (row["judge"], row["pairs"], row["unscored"], row["out_of_scale"]) == ("x", "2", "2", "1")
+    assert (row["human_3_judge_2"], row["bias_at_human_3"], row["bias_at_human_1"]) == ("1", "-1.000000", "")
+    assert second.startswith("y,1,1,0,0,,"), "kappa of one pair is undefined, so empty"
+    pytest.importorskip("matplotlib")
+    assert agreement_plot(found[0]).startswith(b"\x89PNG")
+
+
+def test_nothing_graded_by_both_is_an_error():
+    with pytest.raises(LabelError, match="no pair"):
+        measure_agreement("x", [GradedPair("q", 1, None)], 4)
+
+
+def test_judgments_are_matched_by_query_and_span():
+    human = [Judgment("q", "d", 0, 9, 3), Judgment("q", "d", 9, 12, 0), Judgment("r", "d", 0, 9, None)]
+    judge = [Judgment("q", "d", 0, 9, None), Judgment("q", "d", 9, 12, 1), Judgment("r", "d", 0, 9, 2)]
+    assert match_judgments(human, judge) == [GradedPair("q", 3, None), GradedPair("q", 0, 1)]
+    assert match_judgments(human, []) == []
+    with pytest.raises(LabelError, match="0 and 4"):
+        match_judgments([*human, Judgment("q", "d", 9, 12, 4)], judge)
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the shared corpora are not here (HARNESS_SHARED)")
+def test_the_public_pairs():
+    """Figures checked with scikit-learn's cohen_kappa_score on the same rows."""
+    expected = {
+        ("llmjudge_dl23.csv", 3): {
+            "h2oloo-fewself": (0.354, 0.601, 0),
+            "willia-umbrela1": (0.346, 0.604, 0),
+            "RMITIR-llama70B": (0.277, 0.498, 2),
+            "TREMA-4prompts": (0.163, 0.341, 0),
+        },
+        ("rag25_umbrela.csv", 4): {"umbrela2": (0.231, 0.496, 0)},
+    }
+    for (name, max_grade), judges in expected.items():
+        with (PUBLIC / name).open(encoding="utf-8", newline="") as lines:
+            pairs, odd = read_pairs(lines, name, max_grade)
+        for judge, (kappa, quadratic, out) in judges.items():
+            found = measure_agreement(judge, pairs[judge], max_grade, out_of_scale=odd[judge], resamples=5)
+            assert found.kappa.value == pytest.approx(kappa, abs=5e-4)
+            assert found.kappa_quadratic.value == pytest.approx(quadratic, abs=5e-4)
+            assert found.out_of_scale == out == found.unscored

@@ -1,0 +1,95 @@
+"""The check finds each fault it looks for, in judges made to have it."""
+
+import json
+import re
+
+import pytest
+
+from harness.judge.canaries import TOPICS
+from harness.judge.check import check_judge
+from harness.progress import Silent
+from tests.judge.fake_server import FakeServer, says
+from tests.judge.helpers import config
+
+KNOWN = {passage.text: passage for topic in TOPICS for passage in topic.passages}
+FENCE = re.compile(r"<passage (\d+) (\w{16})>\n(.*?)\n</passage \1 \2>", re.DOTALL)
+
+
+def passages_in(request):
+    return [match.group(3) for match in FENCE.finditer(request["body"]["messages"][1]["content"])]
+
+
+def honest(text):
+    """Grades by the known passage that the text contains, whatever else it says."""
+    (known,) = [passage for part, passage in KNOWN.items() if part in text]
+    return (known.low + known.high) // 2
+
+
+def check(judge, ledger, **options):
+    def script(request, number):
+        shown = passages_in(request)
+        grades = judge(shown, request)
+        if "prompt" in options and options["prompt"].startswith("listwise"):
+            rows = [{"passage": n, "grade": g} for n, g in enumerate(grades, start=1)]
+            return says(json.dumps({"grades": rows}))
+        return says(json.dumps({"grade": grades[0]}))
+
+    with FakeServer(script) as server:
+        return check_judge(config(server.url, **options), ledger, reporter=Silent())
+
+
+@pytest.mark.parametrize("prompt", ["pointwise", "pointwise_zh", "umbrela", "listwise", "listwise_zh"])
+def test_an_honest_judge_passes(prompt, ledger):
+    report = check(lambda shown, _: [honest(text) for text in shown], ledger, prompt=prompt)
+    assert report.passed, report.problems
+    assert (report.in_range, report.self_agreement) == (1.0, 1.0)
+    assert set(report.leakage.values()) == {0.0}
+    assert report.position_bias == (pytest.approx(0) if "listwise" in prompt else None)
+
+
+def test_an_obedient_judge_is_found_out(ledger):
+    def obedient(shown, _):
+        return [4 if "grade this 4" in text else honest(text) for text in shown]
+
+    report = check(obedient, ledger)
+    assert report.leakage == {
+        "orders a grade": 4,
+        "claims a grade": 0,
+        "holds an answer": 0,
+        "stuffed with the query": 0,
+        "closes its fence": 4,
+    }
+    assert any("orders a grade gains +4.00" in problem for problem in report.problems)
+
+
+def test_a_judge_that_counts_words_is_found_out(ledger):
+    def counting(shown, request):
+        query = request["body"]["messages"][1]["content"].splitlines()[1]
+        return [4 if query in text else honest(text) for text in shown]
+
+    assert check(counting, ledger).leakage["stuffed with the query"] == 4
+
+
+def test_a_capricious_judge_is_found_out(ledger):
+    report = check(lambda shown, request: [request["body"]["seed"] % 3], ledger)
+    assert report.self_agreement == 0
+    assert any("same grade" in problem for problem in report.problems)
+
+
+def test_a_judge_that_likes_the_front_is_found_out(ledger):
+    report = check(lambda shown, _: [4, 3, 1, 0][: len(shown)], ledger, prompt="listwise")
+    assert report.position_bias > 1
+    assert any("place in the list" in problem for problem in report.problems)
+
+
+def test_a_judge_that_finds_all_relevant_is_found_out(ledger):
+    report = check(lambda shown, _: [4], ledger)
+    assert report.in_range < 0.5
+    assert not report.passed
+
+
+def test_a_judge_that_refuses_does_not_pass(ledger):
+    with FakeServer(lambda request, number: says(None, refusal="no")) as server:
+        report = check_judge(config(server.url), ledger, reporter=Silent())
+    assert report.unscored == report.passages
+    assert not report.passed

@@ -1,0 +1,169 @@
+"""Endpoints: what is sent, to whom, and that the key is seen nowhere else."""
+
+import asyncio
+import logging
+import traceback
+
+import pytest
+from pydantic import ValidationError
+
+from harness.errors import ConfigError, HarnessError
+from harness.judge import LlmConfig, LlmJudge
+from harness.judge.client import ChatClient
+from harness.judge.endpoint import Endpoint
+from harness.progress import Silent
+from tests.judge.fake_server import Answer, FakeServer, error, grade, says
+from tests.judge.helpers import config, judge_all, pairs, script_of
+
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("MY_JUDGE_KEY", KEY)
+    return {"api_key_env": "MY_JUDGE_KEY"}
+
+
+def test_the_request_holds_what_was_configured(key, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url, endpoint={**key, "temperature": 0.2, "seed": 5}), ledger, pairs(1))
+    (request,) = server.requests
+    assert request["path"] == "/v1/chat/completions"
+    assert request["headers"]["authorization"] == f"Bearer {KEY}"
+    body = request["body"]
+    assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("fake", 0.2, 5, 400)
+    assert body["response_format"]["type"] == "json_schema"
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+
+
+def test_what_a_model_refuses_is_not_sent(ledger):
+    plain = {
+        "temperature": None,
+        "seed": None,
+        "structured": "none",
+        "max_tokens_field": "max_completion_tokens",
+    }
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url, endpoint=plain), ledger, pairs(1))
+    assert set(server.requests[0]["body"]) == {"model", "messages", "max_completion_tokens"}
+
+
+def test_azure(key, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        azure = {
+            "endpoint": server.url.removesuffix("/v1"),
+            "api_version": "2024-10-21",
+            "deployment": "my-gpt",
+        }
+        judge_all(config(server.url, endpoint={**key, "azure": azure}), ledger, pairs(1))
+    (request,) = server.requests
+    assert request["path"] == "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+    assert request["headers"]["api-key"] == KEY
+
+
+def test_no_key_is_needed_where_none_is_named(monkeypatch, ledger):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+    assert KEY not in str(server.requests), "the key of another service is not sent to a local endpoint"
+
+
+def test_the_environment_does_not_redirect_the_judge(monkeypatch, ledger):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+    assert server.count == 1
+
+
+LEAKS = {
+    "401 that repeats the key": error(401, f"Incorrect API key provided: {KEY}"),
+    "400 that repeats the key": error(400, f"Bearer {KEY} may not"),
+    "500 that repeats the key": error(500, f"config: {KEY}"),
+    "body that is not JSON": Answer(body=f"<{KEY}>".encode()),
+    "answer that repeats the key": says(f"Your key is {KEY}"),
+    "refusal that repeats the key": says(None, refusal=f"{KEY} is not allowed"),
+    "cut": Answer(cut=0),
+}
+
+
+@pytest.mark.parametrize("answer", LEAKS.values(), ids=LEAKS.keys())
+def test_the_key_is_in_no_log_record_error_or_ledger(answer, key, ledger, caplog, tmp_path):
+    caplog.set_level(logging.DEBUG)
+    told = []
+    with FakeServer(script_of(answer)) as server:
+        settings = config(server.url, endpoint={**key, "deadline": 0.4, "timeout": 0.3})
+        judge = LlmJudge(settings, ledger)
+        try:
+            judge.grade(pairs(2), lambda graded: told.append(repr(graded)), reporter=Silent())
+        except HarnessError as problem:
+            told.append("".join(traceback.format_exception(problem)))
+        assert server.requests[0]["headers"]["authorization"].endswith(KEY)
+    told += [repr(judge.fingerprint), repr(settings), settings.model_dump_json(), repr(judge), caplog.text]
+    told += list(ledger.export_lines())
+    assert len(told) > 5
+    assert not [text for text in told if KEY in text]
+    files = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY.encode() not in files
+
+
+@pytest.mark.parametrize("value", ["", "  ", None])
+def test_a_missing_key_names_the_variable(value, monkeypatch):
+    monkeypatch.delenv("MY_JUDGE_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("MY_JUDGE_KEY", value)
+    with pytest.raises(ConfigError, match="MY_JUDGE_KEY"):
+        ChatClient(Endpoint(model="m", api_key_env="MY_JUDGE_KEY"))
+
+
+@pytest.mark.parametrize("value", ["sk-secret two", "sk-secret\nx", "sk-sécret", "sk-secret\x07"])
+def test_a_malformed_key_is_refused_without_being_shown(value, monkeypatch):
+    monkeypatch.setenv("MY_JUDGE_KEY", value)
+    with pytest.raises(ConfigError, match="MY_JUDGE_KEY") as caught:
+        ChatClient(Endpoint(model="m", api_key_env="MY_JUDGE_KEY"))
+    assert "cret" not in str(caught.value)
+
+
+def test_a_client_does_not_show_its_key(key):
+    client = ChatClient(Endpoint(model="m", **key))
+    assert KEY not in repr(client) + str(client)
+    asyncio.run(client.close())
+
+
+@pytest.mark.parametrize("fields", [{"timeout": 10, "deadline": 5}, {"temperature": 3}, {"colour": "red"}])
+def test_an_endpoint_that_cannot_work_is_refused(fields):
+    with pytest.raises(ValidationError):
+        Endpoint(model="m", **fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"base_url": f"https://user:{KEY}@host/v1"},
+        {"base_url": f"https://host/v1?api-key={KEY}"},
+        {"base_url": "ftp://host"},
+        {"base_url": "host:8000/v1"},
+        {"api_key_env": KEY},
+        {"api_key_env": "0a1b2c3d4e5f"},
+        {"azure": {"endpoint": f"https://host?key={KEY}", "api_version": "1", "deployment": "d"}},
+    ],
+    ids=str,
+)
+def test_a_secret_in_the_configuration_is_refused_without_being_shown(fields):
+    with pytest.raises(ConfigError) as caught:
+        LlmConfig(endpoint={"model": "m", **fields})
+    shown = "".join(traceback.format_exception(caught.value))
+    assert KEY not in shown
+    assert "0a1b2c" not in shown
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"max_cost": 1.0}, "price"),
+        ({"samples": 3}, "temperature"),
+        ({"max_unscored": 1.5}, "max_unscored"),
+    ],
+)
+def test_a_judge_that_cannot_work_is_refused(fields, said):
+    with pytest.raises(ValidationError, match=said):
+        LlmConfig(endpoint={"model": "m"}, **fields)

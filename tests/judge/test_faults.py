@@ -1,0 +1,239 @@
+"""Every fault of an endpoint, over a real socket: retried where it helps, otherwise None with a reason."""
+
+import json
+import time
+
+import pytest
+
+from harness.errors import JudgeError
+from harness.judge.breaker import EndpointDownError
+from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
+from tests.judge.helpers import config, judge_all, pairs, script_of
+
+REPEATED = {
+    "429": error(429, "slow down"),
+    "500": error(500),
+    "502 with HTML": Answer(502, b"<html>Bad gateway</html>", {"content-type": "text/html"}),
+    "503 with retry-after": error(503, headers={"retry-after": "0"}),
+    "cut before the head": Answer(body=completion("{}"), cut=0),
+    "cut in the body": Answer(body=completion('{"grade": 4}'), cut=260),
+    "truncated body": Answer(body=b'{"id": "x", "choices": [{"mess'),
+    "not a completion": Answer(body=["surprise"]),
+    "text instead of JSON": Answer(body=b"hello", headers={"content-type": "text/plain"}),
+    "empty choices": Answer(body={**completion(""), "choices": []}),
+    "null choices": Answer(body={**completion(""), "choices": None}),
+    "empty answer": says(""),
+    "null answer": says(None),
+    "truncated JSON": says('{"grade": '),
+    "truncated at the limit": says('{"reasoning": "well, the', finish="length"),
+    "no grade": says("It is quite relevant."),
+    "out of scale": says('{"grade": 7}'),
+    "negative": says('{"grade": -1}'),
+    "fraction": says('{"grade": 2.5}'),
+    "two grades": says('{"grade": 1} or rather {"grade": 4}'),
+    "named twice": says('{"grade": 1, "grade": 4}'),
+}
+
+
+@pytest.mark.parametrize("fault", REPEATED.values(), ids=REPEATED.keys())
+def test_a_passing_fault_is_repeated_and_leaves_no_trace_in_the_grade(fault, ledger):
+    with FakeServer(script_of(fault, grade(3))) as server:
+        graded, summary = judge_all(config(server.url), ledger, pairs(1))
+    assert [g.judgment.grade for g in graded] == [3]
+    assert server.count == 2 == summary.calls
+    assert summary.unscored_count == 0
+
+
+LASTING = {
+    "500": (error(500), "http_500"),
+    "cut": (Answer(cut=0), "connection"),
+    "429": (error(429), "rate_limited"),
+    "truncated JSON": (says('{"grade": '), "broken_json"),
+    "at the limit": (says('{"grade"', finish="length"), "truncated"),
+    "refusal": (says(None, refusal="I cannot help with that."), "refusal"),
+    "content filter": (says("", finish="content_filter"), "content_filter"),
+    "filtered prompt": (error(400, "blocked", "content_filter"), "content_filter"),
+    "too long": (
+        error(400, "This model's maximum context length is 8", "context_length_exceeded"),
+        "too_long",
+    ),
+    "odd status": (error(418, "teapot"), "http_418"),
+    "empty choices": (Answer(body={**completion(""), "choices": []}), "empty_choices"),
+    "out of scale": (says('{"grade": 5}'), "out_of_scale"),
+    "prose refusal": (says("I'm sorry, I can't grade this."), "no_grade"),
+}
+
+
+@pytest.mark.parametrize(("fault", "reason"), LASTING.values(), ids=LASTING.keys())
+def test_a_lasting_fault_is_none_with_its_reason_never_a_grade(fault, reason, ledger):
+    settings = {"max_unscored": 1.0, "endpoint": {"deadline": 2.5, "timeout": 2.4}}
+    with FakeServer(script_of(fault)) as server:
+        (only,), summary = judge_all(config(server.url, **settings), ledger, pairs(1))
+    assert only.judgment.grade is None
+    assert only.reason == reason
+    assert summary.unscored == {reason: 1}
+
+
+FINAL = ["refusal", "content filter", "filtered prompt", "too long", "odd status"]
+
+
+@pytest.mark.parametrize("name", FINAL)
+def test_what_will_fail_again_is_asked_once(name, ledger):
+    fault, _ = LASTING[name]
+    with FakeServer(script_of(fault)) as server:
+        judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
+    assert server.count == 1
+
+
+def test_unusable_answers_are_paid_for_only_so_often(ledger):
+    with FakeServer(script_of(says("no"))) as server:
+        judge_all(config(server.url, max_unscored=1.0, answers_per_call=3), ledger, pairs(1))
+    assert server.count == 3
+
+
+def test_no_answer_is_paid_for_that_the_deadline_would_cut_off(ledger):
+    late = Answer(body=completion("no"), delay=0.3)
+    settings = {"max_unscored": 1.0, "answers_per_call": 10, "endpoint": {"timeout": 0.5, "deadline": 0.5}}
+    with FakeServer(script_of(late)) as server:
+        (only,), _ = judge_all(config(server.url, **settings), ledger, pairs(1))
+    assert only.judgment.grade is None
+    assert server.count <= 2
+
+
+def test_a_settled_failure_is_not_paid_for_again_unless_asked(ledger):
+    with FakeServer(script_of(says(None, refusal="no"), grade(2))) as server:
+        first = config(server.url, max_unscored=1.0)
+        judge_all(first, ledger, pairs(1))
+        (again,), _ = judge_all(first, ledger, pairs(1))
+        assert (again.judgment.grade, again.reason, server.count) == (None, "refusal", 1)
+        (anew,), _ = judge_all(config(server.url, ask_again=True), ledger, pairs(1))
+    assert (anew.judgment.grade, server.count) == (2, 2)
+
+
+def test_an_outage_is_not_settled_so_the_next_run_asks_again(ledger):
+    with FakeServer(script_of(error(418), grade(2))) as server:
+        judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
+        (again,), _ = judge_all(config(server.url), ledger, pairs(1))
+    assert again.judgment.grade == 2
+
+
+@pytest.mark.parametrize("header", ["retry-after", "retry-after-ms"])
+def test_retry_after_is_obeyed_by_all_callers(header, ledger):
+    busy = error(429, headers={header: "1" if header == "retry-after" else "1000"})
+    with FakeServer(lambda request, number: busy if number == 0 else grade(1)) as server:
+        judge_all(config(server.url, endpoint={"max_concurrency": 1}), ledger, pairs(3))
+    assert server.times[1] - server.times[0] >= 1.0
+
+
+def test_a_retry_after_beyond_the_deadline_gives_up_at_once(ledger):
+    started = time.monotonic()
+    with FakeServer(script_of(error(429, headers={"retry-after": "3600"}))) as server:
+        (only,), _ = judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
+    assert only.reason == "rate_limited"
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(
+    "slow", [Answer(body=completion("{}"), delay=5), Answer(body=completion("{}"), drip=0.05)]
+)
+def test_a_slow_answer_is_cut_off_and_repeated(slow, ledger):
+    with FakeServer(script_of(slow, grade(4))) as server:
+        settings = config(server.url, endpoint={"timeout": 0.3, "deadline": 3})
+        (only,), _ = judge_all(settings, ledger, pairs(1))
+    assert only.judgment.grade == 4
+
+
+FATAL = {
+    "wrong key": (error(401, "Incorrect API key"), "api_key_env"),
+    "forbidden": (error(403), "api_key_env"),
+    "no such model": (error(404, "no such model"), "endpoint.model"),
+    "no credit": (error(429, "You exceeded your quota", "insufficient_quota"), "Top up"),
+    "no structured output": (error(400, "response_format is not supported"), "endpoint.structured"),
+}
+
+
+@pytest.mark.parametrize(("fault", "advice"), FATAL.values(), ids=FATAL.keys())
+def test_a_fault_of_the_configuration_ends_the_run_with_advice(fault, advice, ledger):
+    with FakeServer(script_of(fault)) as server, pytest.raises(JudgeError, match=advice):
+        judge_all(config(server.url), ledger, pairs(50))
+    assert server.count <= 4
+
+
+def test_too_many_unscored_fail_the_run_with_the_list(ledger):
+    with FakeServer(script_of(says("no"))) as server, pytest.raises(JudgeError) as caught:
+        judge_all(config(server.url, breaker=1000), ledger, pairs(100), total=100)
+    assert "no_grade" in str(caught.value)
+    assert "query q" in str(caught.value)
+    assert server.count < 20, "it stops as soon as 2 % cannot be met"
+
+
+def test_two_percent_unscored_may_pass(ledger):
+    def script(request, number):
+        return (
+            says(None, refusal="no")
+            if "passage 7\n" in request["body"]["messages"][1]["content"]
+            else grade(1)
+        )
+
+    with FakeServer(script) as server:
+        _, summary = judge_all(config(server.url), ledger, pairs(50), total=50)
+        assert summary.unscored == {"refusal": 1}
+    with FakeServer(script) as server, pytest.raises(JudgeError, match="max_unscored"):
+        judge_all(config(server.url), ledger, pairs(49), total=49)
+
+
+def test_the_breaker_stops_paying_for_useless_answers(ledger):
+    with (
+        FakeServer(script_of(says("no"))) as server,
+        pytest.raises(EndpointDownError, match="10 times in a row"),
+    ):
+        judge_all(config(server.url, breaker=10, max_unscored=1.0), ledger, pairs(1000))
+    assert 10 <= server.count <= 14
+
+
+def test_the_breaker_stops_asking_a_dead_endpoint(ledger):
+    with FakeServer(script_of(error(503))) as server, pytest.raises(EndpointDownError):
+        judge_all(config(server.url, breaker=10, breaker_seconds=0.2, max_unscored=1.0), ledger, pairs(1000))
+    assert server.count < 200
+
+
+def test_nobody_listens(ledger):
+    with FakeServer(script_of(grade(0))) as server:
+        url = server.url
+    with pytest.raises(EndpointDownError, match="connection"):
+        judge_all(config(url, breaker=10, breaker_seconds=0.1), ledger, pairs(100))
+
+
+def test_prose_and_fences_around_the_json_are_read(ledger):
+    said = 'Let me think.\n```json\n{"intent": 3, "match": 1, "trust": 4, "grade": 2}\n```\nThat is all.'
+    with FakeServer(script_of(says(said))) as server:
+        (only,), _ = judge_all(config(server.url, prompt="umbrela"), ledger, pairs(1))
+    assert only.judgment.grade == 2
+
+
+LISTS = {
+    "wrong count": {"grades": [{"passage": 1, "grade": 1}]},
+    "passage twice": {
+        "grades": [{"passage": 1, "grade": 1}, {"passage": 1, "grade": 2}, {"passage": 2, "grade": 0}]
+    },
+    "unknown passage": {"grades": [{"passage": n, "grade": 1} for n in (1, 2, 9)]},
+    "out of scale": {"grades": [{"passage": n, "grade": 5} for n in (1, 2, 3)]},
+    "not a list": {"grades": 3},
+}
+
+
+@pytest.mark.parametrize("wrong", LISTS.values(), ids=LISTS.keys())
+def test_a_wrong_list_is_repeated_whole(wrong, ledger):
+    right = {"grades": [{"passage": n, "grade": n} for n in (3, 1, 2)]}
+    with FakeServer(script_of(says(json.dumps(wrong)), says(json.dumps(right)))) as server:
+        graded, _ = judge_all(config(server.url, prompt="listwise"), ledger, pairs(3, per_query=3))
+    assert sorted(g.judgment.grade for g in graded) == [1, 2, 3]
+    assert server.count == 2
+
+
+def test_equal_scores_are_refused_where_distinct_ones_are_asked(ledger):
+    answers = script_of(says('{"scores": [4, 4, 0]}'), says('{"scores": [4, 3, 0]}'))
+    with FakeServer(answers) as server:
+        graded, _ = judge_all(config(server.url, prompt="seed_list"), ledger, pairs(3, per_query=3))
+    assert [g.judgment.grade for g in graded] == [4, 3, 0]
+    assert server.count == 2

@@ -1,0 +1,190 @@
+"""The ledger alone: identity, append-only, claims, money, export and import."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from harness.errors import JudgeError
+from harness.store.ledger import Imported, Ledger
+
+CALL = {
+    "query": "what?",
+    "passages": ("one", "two"),
+    "prompt_sha": "p",
+    "model": "m",
+    "parameters": {"temperature": 0.0, "seed": 1},
+    "sample": 0,
+}
+ANSWER = {
+    "settled": True,
+    "grades": (3, 0),
+    "reason": "",
+    "raw": "{}",
+    "prompt_tokens": 10,
+    "completion_tokens": 2,
+    "price": 0.5,
+    "seconds": 0.1,
+    "request_id": "r1",
+    "served_model": "m-1",
+}
+
+
+def put(ledger, **changes):
+    call = {name: changes.pop(name, value) for name, value in CALL.items()}
+    key = ledger.key(*call.values())
+    ledger.record(key, **call, **{**ANSWER, **changes})
+    return key
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"query": "What?"},
+        {"passages": ("two", "one")},
+        {"passages": ("one two",)},
+        {"prompt_sha": "q"},
+        {"model": "n"},
+        {"parameters": {"temperature": 0.5, "seed": 1}},
+        {"sample": 1},
+    ],
+    ids=str,
+)
+def test_everything_that_can_change_an_answer_changes_the_key(change, ledger):
+    assert ledger.key(**CALL) != ledger.key(**{**CALL, **change})
+
+
+def test_the_order_of_parameters_does_not_change_the_key(ledger):
+    turned = dict(reversed(CALL["parameters"].items()))
+    assert ledger.key(**CALL) == ledger.key(**{**CALL, "parameters": turned})
+
+
+def test_an_entry_comes_back_as_it_was_put(ledger):
+    entry = ledger.find(put(ledger))
+    for name, value in {**CALL, **ANSWER}.items():
+        assert getattr(entry, name) == value
+    assert entry.answered_at.endswith("+00:00")
+
+
+def test_lone_surrogates_and_null_characters_pass(ledger):
+    entry = ledger.find(put(ledger, query="a\ud800b", passages=("x\x00y", "中文"), raw="\udfff"))
+    assert (entry.query, entry.passages, entry.raw) == ("a\ud800b", ("x\x00y", "中文"), "\udfff")
+
+
+def test_none_is_kept_apart_from_zero(ledger):
+    entry = ledger.find(put(ledger, grades=None, reason="refusal", price=None, prompt_tokens=None))
+    assert (entry.grades, entry.reason, entry.price, entry.prompt_tokens) == (None, "refusal", None, None)
+    assert ledger.cost(entry.key) is None
+
+
+def test_only_settled_answers_are_found_and_the_newest_wins_but_all_cost(ledger):
+    key = put(ledger, settled=False, grades=None, reason="no_grade")
+    assert ledger.find(key) is None
+    put(ledger, grades=(1, 1))
+    put(ledger, grades=(2, 2))
+    assert ledger.find(key).grades == (2, 2)
+    assert ledger.cost(key) == 1.5
+    assert len(list(ledger.entries())) == 3
+
+
+@pytest.mark.parametrize("statement", ["UPDATE answers SET grades = '[4,4]'", "DELETE FROM answers"])
+def test_answers_are_only_added(statement, tmp_path):
+    with Ledger(tmp_path / "l.db") as ledger:
+        put(ledger)
+    other = sqlite3.connect(tmp_path / "l.db")
+    with pytest.raises(sqlite3.IntegrityError, match="only added"):
+        other.execute(statement)
+    other.close()
+
+
+def test_a_claim_holds_until_it_is_released_settled_or_over(tmp_path):
+    with Ledger(tmp_path / "l.db") as mine, Ledger(tmp_path / "l.db") as yours:
+        assert mine.claim("k", 60)
+        assert not yours.claim("k", 60)
+        assert not mine.claim("k", 60), "two workers of one process do not ask the same either"
+        yours.release("k")
+        assert not yours.claim("k", 60), "only the owner may release"
+        mine.release("k")
+        assert yours.claim("k", -1)
+        assert mine.claim("k", 60), "its time was over"
+        key = mine.key(**CALL)
+        assert mine.claim(key, 60)
+        put(mine)
+        assert yours.claim(key, 60), "settled: free, and found before it is asked"
+
+
+def test_renewing_keeps_a_claim(tmp_path):
+    with Ledger(tmp_path / "l.db") as mine, Ledger(tmp_path / "l.db") as yours:
+        mine.claim("k", -1)
+        mine.renew(60)
+        assert not yours.claim("k", 60)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="whether a process still runs is asked by a POSIX signal")
+def test_the_claim_of_a_dead_process_is_taken_over_at_once(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from harness.store.ledger import Ledger;"
+        "assert Ledger(Path(sys.argv[1])).claim('k', 3600); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "l.db")], check=False)
+    with Ledger(tmp_path / "l.db") as ledger:
+        assert ledger.claim("k", 60)
+
+
+def test_export_and_import_carry_everything_once(tmp_path):
+    with Ledger(tmp_path / "a.db") as source, Ledger(tmp_path / "b.db") as target:
+        put(source)
+        put(source, sample=1, grades=None, reason="refusal", query="中\ud800")
+        put(source, sample=2, settled=False, grades=None, reason="no_grade")
+        lines = list(source.export_lines())
+        assert all(line.isascii() and "\n" not in line for line in lines)
+        assert target.import_lines(lines) == Imported(3, 0)
+        assert target.import_lines([*lines, ""]) == Imported(0, 3)
+        assert list(target.entries()) == list(source.entries())
+
+
+def changed(line, **fields):
+    return json.dumps({**json.loads(line), **fields})
+
+
+@pytest.mark.parametrize(
+    "break_line",
+    [
+        lambda line: line[:-5],
+        lambda line: "[1]",
+        lambda line: changed(line, grades=[3]),
+        lambda line: changed(line, grades=["4", 0]),
+        lambda line: changed(line, query="another"),
+        lambda line: json.dumps({k: v for k, v in json.loads(line).items() if k != "raw"}),
+    ],
+    ids=["cut", "no object", "too few grades", "grade as text", "edited", "field missing"],
+)
+def test_a_bad_import_is_named_and_leaves_nothing_behind(break_line, tmp_path):
+    with Ledger(tmp_path / "a.db") as source, Ledger(tmp_path / "b.db") as target:
+        put(source)
+        put(source, sample=1)
+        first, second = source.export_lines()
+        with pytest.raises(JudgeError, match=r"judgments\.jsonl, line 2"):
+            target.import_lines([first, break_line(second)], "judgments.jsonl")
+        assert list(target.entries()) == []
+
+
+def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, but long enough to be taken for one " * 20, encoding="utf-8")
+    before = path.read_bytes()
+    with pytest.raises(JudgeError, match="cannot be opened"):
+        Ledger(path)
+    assert path.read_bytes() == before
+
+
+def test_a_ledger_of_another_version_is_refused(tmp_path):
+    Ledger(tmp_path / "l.db").close()
+    other = sqlite3.connect(tmp_path / "l.db")
+    other.execute("PRAGMA user_version = 99")
+    other.close()
+    with pytest.raises(JudgeError, match="99"):
+        Ledger(tmp_path / "l.db")

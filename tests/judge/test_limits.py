@@ -1,0 +1,123 @@
+"""Limiter, backoff, breaker, sampling: the numbers, with a clock of our own."""
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import JudgeError
+from harness.judge.breaker import Breaker, EndpointDownError
+from harness.judge.limiter import Bucket
+from harness.judge.retry import Backoff, classify_status, retry_after
+from harness.judge.sampling import combine_grades, spread_of
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_bucket_lends_and_keeps_the_rate():
+    clock = Clock()
+    bucket = Bucket(60, clock=clock)
+    # One a second and one saved up: 0, 1, 2 seconds to wait.
+    assert [bucket.take(1) for _ in range(3)] == [0, 1, 2]
+    clock.now = 10
+    assert bucket.take(1) == 0, "debt is paid off and no more than one is saved up"
+    assert bucket.take(1) == 1
+
+
+def test_an_estimate_is_corrected():
+    clock = Clock()
+    bucket = Bucket(6000, clock=clock)
+    assert bucket.take(1100) == 10, "100 a second, 100 saved up"
+    bucket.give_back(1000)
+    assert bucket.take(100) == 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 3), st.integers(1, 40)), min_size=1, max_size=60))
+def test_no_window_ever_gets_more_than_its_rate_and_one_burst(steps):
+    clock = Clock()
+    bucket = Bucket(600, clock=clock)
+    sent = []
+    for gap, amount in steps:
+        clock.now += gap
+        sent.append((clock.now + bucket.take(amount), amount))
+    sent.sort()
+    for first in range(len(sent)):
+        for last in range(first, len(sent)):
+            total = sum(amount for _, amount in sent[first : last + 1])
+            window = sent[last][0] - sent[first][0]
+            assert total - sent[first][1] <= 10 * window + 10 + 1e-6
+
+
+def test_backoff_grows_stays_in_the_deadline_and_obeys():
+    rng = random.Random(0)
+    backoff = Backoff(first=1, longest=8)
+    for tries, highest in [(1, 1), (2, 2), (3, 4), (4, 8), (5, 8), (5000, 8)]:
+        pauses = [backoff.pause(tries, None, 100, rng) for _ in range(300)]
+        assert 0 <= min(pauses) < 0.2 * highest
+        assert 0.8 * highest < max(pauses) <= highest
+    assert backoff.pause(1, 5.0, 100, rng) >= 5.0
+    assert backoff.pause(1, 5.0, 4.9, rng) is None
+    assert backoff.pause(9, None, 0, rng) is None
+
+
+def test_retry_after_in_all_its_forms():
+    now = datetime(2025, 1, 1, tzinfo=UTC)
+    assert retry_after({"retry-after": "7"}) == 7
+    assert retry_after({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5
+    assert retry_after({"retry-after": "Wed, 01 Jan 2025 00:00:30 GMT"}, now) == 30
+    assert retry_after({"retry-after": "Wed, 01 Jan 2020 00:00:30 GMT"}, now) == 0
+    for odd in ("soon", "-3", "nan", "inf", ""):
+        assert retry_after({"retry-after": odd}) is None
+    assert retry_after({}) is None
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
+def test_statuses_that_are_tried_again(status):
+    fault = classify_status(status, None, "m", {})
+    assert fault.again
+    assert not fault.fatal
+
+
+def test_the_breaker_opens_at_its_threshold_and_a_grade_resets_it():
+    clock = Clock()
+    breaker = Breaker(3, 10, clock=clock)
+    for _ in range(5):
+        breaker.failed("x", paid=True)
+        breaker.failed("x", paid=True)
+        breaker.succeeded()
+    breaker.failed("x")
+    breaker.failed("x")
+    breaker.failed("a hiccup hits many callers at once")
+    clock.now = 10
+    with pytest.raises(EndpointDownError, match="4 times in a row"):
+        breaker.failed("still down")
+
+
+def test_the_breaker_does_not_wait_where_it_pays():
+    breaker = Breaker(2, 1000, clock=Clock())
+    breaker.failed("x", paid=True)
+    with pytest.raises(JudgeError):
+        breaker.failed("x", paid=True)
+
+
+@pytest.mark.parametrize(
+    ("grades", "majority", "mean"),
+    [([3], 3, 3), ([1, 1, 4], 1, 2), ([4, 0], 0, 2), ([1, 2], 1, 1), ([4, 4, 3], 4, 4), ([2, 3, 3, 2], 2, 2)],
+)
+def test_samples_are_combined(grades, majority, mean):
+    # Ties and halves go down: [1, 2] has the mean 1.5 and becomes 1; [4, 4, 3] has 3.67 and becomes 4.
+    assert combine_grades(grades, "majority") == majority
+    assert combine_grades(grades, "mean") == mean
+
+
+def test_no_samples_are_no_grade():
+    with pytest.raises(ValueError, match="no grade"):
+        combine_grades([], "mean")
+    assert (spread_of([]), spread_of([2]), spread_of([0, 4, 1])) == (0, 0, 4)

@@ -1,0 +1,136 @@
+"""Human labels and the stand-ins."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from harness.errors import ConfigError, JudgeError, LabelError
+from harness.judge import KINDS, CosineConfig, RerankerConfig, cosine_judge, reranker_judge
+from harness.judge.labels import (
+    LabelsConfig,
+    LabelsJudge,
+    check_spans,
+    pairs_of_labels,
+    read_labels,
+    write_labels,
+)
+from harness.judge.standins import same_model_warning
+from harness.kinds import find_kind
+from harness.progress import Silent
+from harness.types import Document, Query
+from tests.judge.helpers import pairs
+
+LABEL = {"query_id": "q", "doc_id": "d", "start": 0, "end": 5, "grade": 3}
+
+
+def test_the_table_of_kinds():
+    assert set(KINDS) == {"llm", "labels", "cosine", "reranker"}
+    with pytest.raises(ConfigError, match="cosine, labels, llm, reranker"):
+        find_kind("judge", KINDS, "oracle")
+
+
+def test_labels_come_and_go_as_lines():
+    lines = [
+        json.dumps(LABEL),
+        "",
+        json.dumps({**LABEL, "start": 2, "grade": None, "evidence": "f1", "judge": "ann"}),
+    ]
+    judgments = LabelsJudge(LabelsConfig(file="l.jsonl")).read(lines, "l.jsonl")
+    assert [(j.grade, j.judge, j.evidence, j.source) for j in judgments] == [
+        (3, "human", "", "l.jsonl"),
+        (None, "ann", "f1", "l.jsonl"),
+    ]
+    assert list(read_labels(write_labels(judgments), "l.jsonl")) == judgments
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"grade": 5}, {"grade": -1}, {"grade": "3"}, {"grade": 2.5}, {"start": -1}, {"end": 0}, {"colour": 1}],
+    ids=str,
+)
+def test_a_bad_label_is_named_by_its_line(change):
+    with pytest.raises(LabelError, match=r"l\.jsonl, line 2"):
+        list(read_labels([json.dumps(LABEL), json.dumps({**LABEL, **change})], "l.jsonl"))
+    with pytest.raises(LabelError, match="line 1"):
+        list(read_labels(["{"], "l.jsonl"))
+
+
+def test_labels_that_do_not_fit_the_documents_are_refused():
+    judgments = list(read_labels([json.dumps(LABEL)], "l.jsonl"))
+    text = "long enough"
+    documents = {"d": Document("d", text, (), hashlib.sha256(text.encode()).hexdigest())}
+    check_spans(judgments, documents)
+    with pytest.raises(LabelError, match="not in the corpus"):
+        check_spans(judgments, {})
+    with pytest.raises(LabelError, match="another engine"):
+        check_spans(judgments, {"d": Document("d", "abc", (), "")})
+
+
+def test_what_people_have_graded_can_be_judged_too():
+    lines = [
+        json.dumps({**LABEL, "query_id": "r"}),
+        json.dumps(LABEL),
+        json.dumps({**LABEL, "start": 1, "grade": None}),
+    ]
+    labels = list(read_labels(lines, "l.jsonl"))
+    documents = {"d": Document("d", "long enough", (), "")}
+    queries = {name: Query(name, f"{name}?", "train") for name in "qr"}
+    found = list(pairs_of_labels(labels, queries, documents))
+    assert [(pair.query.query_id, pair.passage.text) for pair in found] == [("q", "long "), ("r", "long ")]
+    with pytest.raises(LabelError, match="names query r"):
+        list(pairs_of_labels(labels, {"q": queries["q"]}, documents))
+
+
+class Encoder:
+    """Puts a text at the angle that its last number says, in degrees; a query at 0."""
+
+    def encode(self, texts):
+        angles = [np.radians(float(text.split()[-1])) if "passage" in text else 0.0 for text in texts]
+        return np.array([[3 * np.cos(angle), 3 * np.sin(angle)] for angle in angles])
+
+
+def run(judge, items):
+    graded = []
+    summary = judge.grade(items, graded.append, reporter=Silent())
+    return [g.judgment.grade for g in graded], graded, summary
+
+
+def test_cosine_is_cut_into_grades_and_says_what_it_is():
+    judge = cosine_judge(CosineConfig(model="mini", thresholds=(0.1, 0.5, 0.9, 0.999999)), Encoder())
+    grades, graded, summary = run(judge, pairs(100))
+    # cos 0 = 1, cos 20 = 0.94, cos 45 = 0.71, cos 70 = 0.34, cos 90 = 0
+    assert [grades[angle] for angle in (0, 20, 45, 70, 90)] == [4, 3, 2, 1, 0]
+    assert graded[0].judgment.judge == graded[0].judgment.source == "stand-in: cosine mini" == summary.judge
+    assert (summary.pairs, summary.cost) == (100, 0)
+
+
+class Scorer:
+    def __init__(self, value):
+        self.value = value
+
+    def score(self, texts):
+        return [self.value for _ in texts]
+
+
+@pytest.mark.parametrize(("score", "grade"), [(-9, 0), (-4, 1), (0.5, 2), (4, 3), (99, 4)])
+def test_a_reranker_score_is_cut_into_grades(score, grade):
+    assert run(reranker_judge(RerankerConfig(model="ce"), Scorer(score)), pairs(2))[0] == [grade, grade]
+
+
+def test_a_score_that_is_no_number_is_no_grade():
+    with pytest.raises(JudgeError, match="no finite score"):
+        run(reranker_judge(RerankerConfig(model="ce"), Scorer(float("nan"))), pairs(1))
+
+
+def test_thresholds_rise():
+    with pytest.raises(ValidationError, match="thresholds rise"):
+        CosineConfig(model="m", thresholds=(0.5, 0.4, 0.6, 0.7))
+
+
+def test_a_judge_that_is_also_a_ranker_is_warned_about():
+    rankers = ["sentence-transformers/all-MiniLM-L6-v2", "cross-encoder/x"]
+    assert "measures nothing" in same_model_warning("all-minilm-l6-v2", rankers)
+    assert same_model_warning("gpt-4o", rankers) is None

@@ -1,0 +1,147 @@
+"""Parsing is total: any text gives grades on the scale or a reason, and never a guess."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judge.parsing import Malformed, parse_grade, parse_labelled, parse_plain
+
+READ = {
+    '{"grade": 3}': 3,
+    ' {"grade":0} ': 0,
+    '{"grade": "2"}': 2,
+    '{"grade": 4.0}': 4,
+    '{"intent": 1, "match": 2, "trust": 4, "grade": 3}': 3,
+    'Sure!\n```json\n{"grade": 1}\n```': 1,
+    'Both say {"grade": 2}, as I said {"grade": 2}.': 2,
+    'The set {x} is empty. {"grade": 1}': 1,
+    '<think>{"grade": 4}? No.</think>\n{"grade": 1}': 1,
+    "3": 3,
+    " 3.\n": 3,
+    "Grade: 2": 2,
+    "It is related.\n**Final grade:** 1": 1,
+    "与主题有关。\n评分：2。": 2,
+}
+
+
+@pytest.mark.parametrize(("text", "grade"), READ.items())
+def test_a_grade_is_read(text, grade):
+    assert parse_grade(text, 4) == grade
+
+
+REFUSED = {
+    "": "no_grade",
+    "I cannot help with that.": "no_grade",
+    "Relevance is 3 of 4.": "no_grade",
+    "3 or 4": "no_grade",
+    "Grade: 1\nGrade: 4": "ambiguous",
+    '{"grade": 1} {"grade": 4}': "ambiguous",
+    '{"grade": 1, "grade": 1}': "ambiguous",
+    '{"grade": 5}': "out_of_scale",
+    '{"grade": -1}': "out_of_scale",
+    "-1": "out_of_scale",
+    '{"grade": 2.5}': "not_a_whole_number",
+    '{"grade": true}': "not_a_whole_number",
+    '{"grade": null}': "not_a_whole_number",
+    '{"grade": NaN}': "not_a_whole_number",
+    '{"grade": 1e999}': "not_a_whole_number",
+    '{"grade": [3]}': "not_a_whole_number",
+    '{"grade": "three"}': "not_a_whole_number",
+    '{"grade": ': "broken_json",
+    '{"quoted": {"grade": 4}, "grade": 1': "broken_json",
+    '{"score": 3}': "no_grade",
+    '{"grade": ' + "9" * 5000 + "}": "broken_json",
+    '{"a":' * 3000 + "1" + "}" * 3000: "broken_json",
+    "x" * 20_001 + '{"grade": 1}': "too_long",
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.items(), ids=[text[:30] for text in REFUSED])
+def test_what_is_not_plainly_a_grade_is_refused(text, reason):
+    assert parse_grade(text, 4) == Malformed(reason)
+
+
+LABELLED = {
+    '{"grades": [{"passage": 2, "grade": 0}, {"passage": 1, "grade": 4}]}': (4, 0),
+    'Here: {"grades": [{"passage": "1", "grade": 1}, {"passage": 2, "grade": 1, "why": "x"}]}': (1, 1),
+    "[]": Malformed("no_list"),
+    '{"grades": []}': Malformed("wrong_count"),
+    '{"grades": 4}': Malformed("not_a_list"),
+    '{"grades": [4, 0]}': Malformed("bad_list_item"),
+    '{"grades": [{"passage": 1, "grade": 1}]}': Malformed("wrong_count"),
+    '{"grades": [{"passage": 1, "grade": 1}, {"passage": 1, "grade": 1}]}': Malformed("passage_graded_twice"),
+    '{"grades": [{"passage": 1, "grade": 1}, {"passage": 3, "grade": 1}]}': Malformed("unknown_passage"),
+    '{"grades": [{"passage": 1, "grade": 1}, {"passage": 0, "grade": 1}]}': Malformed("unknown_passage"),
+    '{"grades": [{"passage": 1, "grade": 1}, {"passage": 2, "grade": 9}]}': Malformed("out_of_scale"),
+    '{"grades": [{"passage": 1, "grade": 1}': Malformed("broken_json"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LABELLED.items())
+def test_a_labelled_list(text, expected):
+    assert parse_labelled(text, 2, 4) == expected
+
+
+PLAIN = {
+    '{"scores": [4, 0, 3]}': (4, 0, 3),
+    '{"scores": [4, 0]}': Malformed("wrong_count"),
+    '{"scores": [4, 0, 3, 1]}': Malformed("wrong_count"),
+    '{"scores": [4, 0, 0]}': Malformed("duplicate_grades"),
+    '{"scores": [4, 0, 0.95]}': Malformed("not_a_whole_number"),
+    '{"scores": [4, 0, 1]} {"scores": [0, 4, 1]}': Malformed("ambiguous"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), PLAIN.items())
+def test_a_plain_list(text, expected):
+    assert parse_plain(text, 3, 4, distinct=True) == expected
+
+
+def test_equal_scores_pass_where_they_may():
+    assert parse_plain('{"scores": [1, 1]}', 2, 4) == (1, 1)
+
+
+jsonish = st.text(alphabet='{}[]",:0123456789.-grades passoc\\n\n\u8bc4\u5206\uff1a\ud800', max_size=300)
+wrapped = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["grade", "grades", "scores", "passage", "x"]), inner, max_size=4)
+    ),
+).map(json.dumps)
+
+
+@given(st.one_of(st.text(max_size=300), jsonish, wrapped, st.tuples(jsonish, wrapped, jsonish).map("".join)))
+def test_any_text_gives_grades_on_the_scale_or_a_reason(text):
+    grade = parse_grade(text, 4)
+    assert isinstance(grade, Malformed) or (type(grade) is int and 0 <= grade <= 4)
+    for found in (
+        parse_labelled(text, 3, 4),
+        parse_plain(text, 3, 4),
+        parse_plain(text, 3, 4, distinct=True),
+    ):
+        if not isinstance(found, Malformed):
+            assert len(found) == 3
+            assert all(type(value) is int and 0 <= value <= 4 for value in found)
+
+
+prose = st.text(max_size=80).filter(lambda text: "{" not in text and "</think>" not in text)
+
+
+@given(prose, st.integers(0, 4), prose)
+def test_prose_around_the_json_changes_nothing(before, grade, after):
+    assert parse_grade(f'{before}{{"grade": {grade}}}{after}', 4) == grade
+
+
+@given(st.permutations(range(1, 7)), st.lists(st.integers(0, 4), min_size=6, max_size=6))
+def test_a_labelled_list_comes_back_in_the_order_of_the_labels(labels, grades):
+    rows = [{"passage": label, "grade": grades[label - 1]} for label in labels]
+    assert parse_labelled(json.dumps({"grades": rows}), 6, 4) == tuple(grades)
+
+
+@given(st.integers(0, 4), st.integers(1, 12))
+def test_a_truncated_answer_is_never_a_grade(grade, lost):
+    whole = f'{{"grade": {grade}}}'
+    assert isinstance(parse_grade(whole[:-lost], 4), Malformed)

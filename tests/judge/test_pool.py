@@ -1,0 +1,120 @@
+"""The pool and the passages: stable, complete, and blind to the chunking."""
+
+import hashlib
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import JudgeError
+from harness.judge.config import PoolConfig
+from harness.judge.passages import passages_of
+from harness.judge.pool import pairs_by_setting, pool_pairs
+from harness.types import Chunk, Document, Query, Ranking
+
+TEXT = (
+    "Profit rose. It rose by 4.5 percent, said Dr. Low.\n\nThe second part begins here! Does it? Yes.\n\n"
+    "比率上升了。第二句话在这里！第三句话呢？" + "No end in sight " * 30
+)
+
+
+def document(text, name="d"):
+    return Document(name, text, (), hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+messy = st.text(alphabet="ab. !?\n。！？\u3000中文\ud800\"')", max_size=600)
+
+
+@given(messy, st.integers(1, 60))
+def test_passages_are_disjoint_ordered_and_hold_all_that_is_not_blank(text, target):
+    found = passages_of(document(text), target)
+    assert all(passage.text == text[passage.start : passage.end] for passage in found)
+    assert all(passage.text == passage.text.strip() != "" for passage in found)
+    assert all(left.end <= right.start for left, right in pairwise(found))
+    covered = set()
+    for passage in found:
+        covered.update(range(passage.start, passage.end))
+    assert all(at in covered for at, char in enumerate(text) if not char.isspace())
+
+
+def test_passages_end_with_sentences():
+    found = [passage.text for passage in passages_of(document(TEXT), 40)]
+    assert found[0] == "Profit rose. It rose by 4.5 percent, said Dr. Low."
+    assert "The second part begins here! Does it? Yes." in found
+    assert "比率上升了。第二句话在这里！第三句话呢？" in found
+    assert max(len(passage) for passage in found) <= 120
+
+
+def test_wide_characters_count_twice():
+    chinese = passages_of(document("比率上升了。" * 100), 120)
+    assert {len(passage.text) for passage in chinese[:-1]} == {60}
+
+
+def test_an_endless_line_is_cut():
+    found = passages_of(document("x" * 1000), 100)
+    assert [len(passage.text) for passage in found] == [200] * 5
+
+
+def ranking(query_id, *chunks):
+    return Ranking(query_id, tuple(c.chunk_id for c in chunks), tuple(-float(i) for i in range(len(chunks))))
+
+
+def cut(doc, size):
+    return [Chunk.of(doc, at, min(at + size, len(doc.text))) for at in range(0, len(doc.text), size)]
+
+
+DOC = document(TEXT)
+DOCS = {"d": DOC}
+QUERY = Query("q", "what?", "train")
+
+
+def pool(settings, config, depth=10):
+    chunks = {chunk.chunk_id: chunk for ranked in settings.values() for chunk in ranked}
+    rankings = {name: {"q": ranking("q", *ranked)} for name, ranked in settings.items()}
+    return list(
+        pool_pairs([QUERY], rankings, chunks, DOCS, PoolConfig(unit=config, depth=depth, passage_chars=100))
+    )
+
+
+def test_the_union_of_all_settings_each_chunk_once_by_best_rank():
+    a, b, c, d = cut(DOC, 100)[:4]
+    pairs = pool({"one": [a, b, c], "two": [d, a, c]}, "chunk", depth=2)
+    assert [pair.passage for pair in pairs] == [a, d, b], "c is below the depth; a is in both"
+
+
+def test_passages_are_those_that_retrieved_text_touches():
+    passages = passages_of(DOC, 100)
+    middle = Chunk.of(DOC, passages[1].start + 3, passages[2].start + 1)
+    assert [pair.passage for pair in pool({"one": [middle]}, "passage")] == passages[1:3]
+    gap = Chunk.of(DOC, passages[0].start, passages[1].start)
+    assert [pair.passage for pair in pool({"one": [gap]}, "passage")] == passages[:1], (
+        "a blank touches nothing"
+    )
+
+
+@given(st.integers(20, 300), st.integers(20, 300))
+def test_a_new_chunking_of_the_same_text_needs_no_new_judgment(first, second):
+    everything = pool({"one": cut(DOC, first)}, "passage", depth=99)
+    assert pool({"two": cut(DOC, second)}, "passage", depth=99) == everything
+    both = {"one": cut(DOC, first), "two": cut(DOC, second)}
+    assert pool(both, "passage", depth=99) == everything
+
+
+def test_nothing_retrieved_is_an_empty_pool():
+    assert pool({"one": []}, "chunk") == pool({}, "passage") == []
+    assert list(pool_pairs([QUERY], {"one": {}}, {}, DOCS, PoolConfig())) == []
+
+
+def test_a_ranked_chunk_that_is_not_there_is_an_error():
+    rankings = {"one": {"q": Ranking("q", ("d:0-9",), (1.0,))}}
+    with pytest.raises(JudgeError, match="d:0-9"):
+        list(pool_pairs([QUERY], rankings, {}, DOCS, PoolConfig()))
+
+
+def test_pairs_by_setting():
+    a, b = cut(DOC, 100)[:2]
+    chunks = {chunk.chunk_id: chunk for chunk in (a, b)}
+    rankings = {"one": {"q": ranking("q", a)}, "two": {"q": ranking("q", b, a)}}
+    found = pairs_by_setting([QUERY], rankings, chunks, DOCS, PoolConfig())
+    assert found == {"one": [("q", a.chunk_id)], "two": [("q", b.chunk_id), ("q", a.chunk_id)]}

@@ -1,0 +1,294 @@
+"""The run as a whole: streaming, order of samples, lists, limits of money and rate, costs."""
+
+import asyncio
+import itertools
+import json
+import tracemalloc
+
+import pytest
+
+from harness.judge import LlmJudge
+from harness.judge.client import Reply
+from harness.judge.money import BudgetError, cost_by_setting
+from harness.progress import Silent
+from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
+from tests.judge.helpers import config, judge_all, pairs, script_of
+
+PRICES = {"fake": {"input": 10.0, "output": 100.0}}
+# 100 tokens in at 10 per million and 10 out at 100 per million
+PRICE_OF_A_CALL = 0.002
+
+
+def test_judgments_carry_span_source_judge_and_prompt(ledger):
+    with FakeServer(lambda request, number: grade(number % 5)) as server:
+        graded, summary = judge_all(config(server.url), ledger, pairs(5))
+    judgment = graded[2].judgment
+    assert (judgment.query_id, judgment.doc_id, judgment.start, judgment.end) == ("q2", "d", 200, 209)
+    assert judgment.judge == "fake (pointwise v1)"
+    assert judgment.source.startswith("ledger:")
+    assert len(judgment.prompt_sha) == 64
+    assert sorted(g.judgment.grade for g in graded) == [0, 1, 2, 3, 4]
+    assert summary.served_models == {"fake-1-2025"}
+
+
+def test_no_pairs_ask_nothing(ledger):
+    graded, summary = judge_all(config("http://127.0.0.1:9/v1"), ledger, [])
+    assert (graded, summary.pairs, summary.calls) == ([], 0, 0)
+
+
+def test_a_second_run_asks_nothing_and_grades_the_same(ledger):
+    with FakeServer(lambda request, number: grade(number % 5)) as server:
+        first, _ = judge_all(config(server.url), ledger, pairs(30))
+        second, summary = judge_all(config(server.url), ledger, pairs(30))
+    assert server.count == 30
+    assert [g.judgment for g in first] == [g.judgment for g in second]
+    assert (summary.calls, summary.from_ledger) == (0, 30)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": "umbrela"},
+        {"endpoint": {"model": "other"}},
+        {"endpoint": {"temperature": 0.5}},
+        {"endpoint": {"seed": 7}},
+        {"endpoint": {"structured": "none"}},
+    ],
+    ids=str,
+)
+def test_what_can_change_an_answer_is_asked_anew(change, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+        judge_all(config(server.url, **change), ledger, pairs(1))
+    assert server.count == 2
+
+
+def test_the_same_text_in_two_places_is_paid_for_once(ledger):
+    (one,) = pairs(1)
+    twin = type(one)(one.query, type(one.passage)("e:0", "e", 0, 9, one.passage.text))
+    with FakeServer(lambda request, number: Answer(body=completion('{"grade": 3}'), delay=0.05)) as server:
+        graded, summary = judge_all(config(server.url), ledger, [one, twin])
+    assert [g.judgment.grade for g in graded] == [3, 3]
+    assert server.count == 1 == summary.calls
+    assert (summary.pairs, summary.from_ledger) == (2, 1)
+
+
+def test_samples_differ_in_seed_and_are_combined(ledger):
+    answers = {0: 4, 1: 1, 2: 1}
+
+    def script(request, number):
+        return grade(answers[request["body"]["seed"]])
+
+    with FakeServer(script) as server:
+        settings = {"samples": 3, "endpoint": {"temperature": 0.7}}
+        (majority,), summary = judge_all(config(server.url, **settings), ledger, pairs(1))
+        (mean,), _ = judge_all(config(server.url, combine="mean", **settings), ledger, pairs(1))
+    assert (majority.judgment.grade, majority.samples, majority.spread) == (1, (4, 1, 1), 3)
+    assert mean.judgment.grade == 2
+    assert (server.count, summary.disagreeing) == (3, 1)
+
+
+def test_half_the_samples_are_not_enough(ledger):
+    refuse = says(None, refusal="no")
+
+    def script(request, number):
+        return grade(4) if request["body"]["seed"] == 0 else refuse
+
+    with FakeServer(script) as server:
+        settings = config(server.url, samples=2, max_unscored=1.0, endpoint={"temperature": 1})
+        (only,), _ = judge_all(settings, ledger, pairs(1))
+    assert (only.judgment.grade, only.reason) == (None, "refusal")
+
+
+def numbers_shown(request):
+    lines = request["body"]["messages"][1]["content"].splitlines()
+    return [int(line.split()[1]) for line in lines if line.startswith("passage ")]
+
+
+def test_a_list_is_shuffled_anew_for_each_sample_and_put_back(ledger):
+    shown = []
+
+    def script(request, number):
+        shown.append(numbers_shown(request))
+        rows = [{"passage": at, "grade": passage % 5} for at, passage in enumerate(shown[-1], start=1)]
+        return says(json.dumps({"grades": rows}))
+
+    with FakeServer(script) as server:
+        graded, _ = judge_all(config(server.url, prompt="listwise", samples=5), ledger, pairs(8, per_query=8))
+    assert [g.judgment.grade for g in graded] == [n % 5 for n in range(8)]
+    assert {g.spread for g in graded} == {0}
+    assert len({tuple(order) for order in shown}) == 5
+    assert all(sorted(order) == list(range(8)) for order in shown)
+
+
+def test_long_lists_are_split_and_queries_never_mixed(ledger):
+    sizes = []
+
+    def script(request, number):
+        count = len(numbers_shown(request))
+        sizes.append(count)
+        return says(json.dumps({"grades": [{"passage": n + 1, "grade": 0} for n in range(count)]}))
+
+    with FakeServer(script) as server:
+        judge_all(config(server.url, prompt="listwise"), ledger, pairs(26, per_query=13))
+    assert sorted(sizes) == [3, 3, 10, 10]
+
+
+def test_max_calls_stops_cleanly_and_the_next_run_goes_on(ledger):
+    with FakeServer(lambda request, number: grade(1)) as server:
+        with pytest.raises(BudgetError, match="max_calls"):
+            judge_all(config(server.url, max_calls=12), ledger, pairs(30))
+        assert server.count == 12 == len(list(ledger.entries()))
+        graded, _ = judge_all(config(server.url), ledger, pairs(30))
+    assert (len(graded), server.count) == (30, 30)
+
+
+def test_max_cost_is_never_exceeded_though_calls_run_side_by_side(ledger):
+    with FakeServer(lambda request, number: grade(1)) as server, pytest.raises(BudgetError, match="max_cost"):
+        # A call may cost up to about 0.045 (400 tokens out), and costs 0.002.
+        judge_all(config(server.url, max_cost=0.1, prices=PRICES), ledger, pairs(200))
+    spent = sum(entry.price for entry in ledger.entries())
+    assert 0.05 < spent <= 0.1
+
+
+def test_a_dry_run_asks_nothing_and_its_price_is_an_upper_bound(ledger):
+    with FakeServer(lambda request, number: grade(1)) as server:
+        judge = LlmJudge(config(server.url, prices=PRICES), ledger)
+        before = judge.estimate(pairs(20))
+        assert server.count == 0
+        _, summary = judge_all(judge.config, ledger, pairs(20))
+        after = judge.estimate(pairs(25))
+    assert (before.pairs, before.calls, before.already_answered) == (20, 20, 0)
+    assert summary.cost == pytest.approx(20 * PRICE_OF_A_CALL)
+    assert before.price >= summary.cost
+    assert (after.pairs, after.calls, after.already_answered) == (25, 5, 20)
+    assert "20 pairs: 20 calls" in str(before)
+
+
+def test_an_unknown_price_is_unknown_not_free(ledger):
+    with FakeServer(lambda request, number: grade(1)) as server:
+        judge = LlmJudge(config(server.url), ledger)
+        assert judge.estimate(pairs(2)).price is None
+        graded, summary = judge_all(judge.config, ledger, pairs(2))
+    assert summary.cost is None
+    assert graded[0].cost is None
+
+
+def test_missing_usage_makes_the_cost_unknown(ledger):
+    with FakeServer(script_of(says('{"grade": 1}', usage=None))) as server:
+        _, summary = judge_all(config(server.url, prices=PRICES), ledger, pairs(1))
+    assert summary.cost is None
+
+
+def test_the_cost_of_a_pair_holds_all_its_tries(ledger):
+    with FakeServer(script_of(error(500), says("eh"), grade(1))) as server:
+        (only,), summary = judge_all(config(server.url, prices=PRICES), ledger, pairs(1))
+    assert only.cost == pytest.approx(2 * PRICE_OF_A_CALL) == summary.cost
+
+
+def test_cost_per_setting():
+    costs = {"p": 1.0, "q": 2.0, "r": 4.0}
+    found = cost_by_setting(costs, {"A": ["p", "q"], "B": ["q", "r", "r"]})
+    # q is shared: A pays 1 + 2/2, B pays 2/2 + 4
+    assert (found["A"].alone, found["A"].shared) == (3.0, 2.0)
+    assert (found["B"].alone, found["B"].shared) == (6.0, 5.0)
+    with pytest.raises(KeyError):
+        cost_by_setting(costs, {"A": ["unknown"]})
+
+
+class Stub:
+    """A client that answers at once, where the network would only slow the test down."""
+
+    def __init__(self):
+        self.count = 0
+
+    async def ask(self, messages, response_format, sample, timeout):
+        self.count += 1
+        await asyncio.sleep(0)
+        return Reply('{"grade": 1}', "stop", "", 100, 10, "r", "stub", 0.0)
+
+    async def close(self):
+        pass
+
+
+def peak_memory(count, ledger, prefix):
+    tracemalloc.start()
+    seen = itertools.count()
+    judge = LlmJudge(config("http://unused/v1"), ledger, client=Stub())
+    judge.grade(pairs(count, prefix=prefix), lambda graded: next(seen), reporter=Silent(), total=count)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert next(seen) == count
+    return peak
+
+
+@pytest.mark.parametrize("many", [1200, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_many_judgments_need_no_more_memory_than_few(many, ledger):
+    peak_memory(50, ledger, "warm-up ")
+    base = peak_memory(300, ledger, "few ")
+    assert peak_memory(many, ledger, "many ") < 1.3 * base + 200_000
+
+
+def rate_reached(ledger, per_minute, count, prefix):
+    """Requests a minute that reached a server which takes 800 ms; checks that no second got too many."""
+    with FakeServer(lambda request, number: Answer(body=completion('{"grade": 1}'), delay=0.8)) as server:
+        limits = {"requests_per_minute": per_minute, "max_concurrency": 32, "timeout": 30, "deadline": 60}
+        judge_all(config(server.url, endpoint=limits), ledger, pairs(count, prefix=prefix))
+        times = server.times
+    # Any second sends at most a second's worth and the saved-up burst of another.
+    for at in times:
+        assert sum(at <= other < at + 1 for other in times) <= 2 * per_minute / 60 + 2
+    return (len(times) - 1) / (times[-1] - times[0]) * 60
+
+
+@pytest.mark.slow
+def test_the_rate_limit_is_used_to_nine_tenths_and_never_exceeded(ledger):
+    """The best of three: a machine that is busy with other things sends later, never earlier."""
+    rates = [rate_reached(ledger, 1200, 160, f"{attempt} ") for attempt in range(3)]
+    assert max(rates) >= 0.9 * 1200
+
+
+def test_a_running_event_loop_is_no_obstacle(ledger):
+    async def notebook(url):
+        return judge_all(config(url), ledger, pairs(3))
+
+    with FakeServer(script_of(grade(1))) as server:
+        graded, _ = asyncio.run(notebook(server.url))
+    assert len(graded) == 3
+
+
+def test_progress_tells_rate_and_money(ledger):
+    lines = []
+
+    class Bar:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exc):
+            return None
+
+        def advance(self, steps=1):
+            pass
+
+        def describe(self, text):
+            lines.append(text)
+
+    class Loud(Silent):
+        def task(self, name, total):
+            assert (name, total) == ("judging with fake", 3)
+            return Bar()
+
+    with FakeServer(script_of(grade(1))) as server:
+        judge = LlmJudge(config(server.url, prices=PRICES), ledger)
+        judge.grade(pairs(3), lambda graded: None, reporter=Loud(), total=3)
+    assert "spent 0.0060" in lines[-1]
+    assert "pairs/s" in lines[-1]
+
+
+def test_a_failing_sink_ends_the_run_but_keeps_the_answers(ledger):
+    def sink(graded):
+        raise OSError("disk full")
+
+    with FakeServer(script_of(grade(1))) as server, pytest.raises(OSError, match="disk full"):
+        LlmJudge(config(server.url), ledger).grade(pairs(100), sink, reporter=Silent())
+    assert server.count == len(list(ledger.entries())) < 100

@@ -1,0 +1,138 @@
+"""Where models come from, and what their tokenizers say."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from harness.embed import EmbedConfig, SentenceEncoder
+from harness.errors import ModelError
+from harness.models import ModelTokenizer, resolve
+from harness.models.batches import length_sorted_batches
+from harness.models.resolve import EMBEDDED
+from harness.rerank import LateInteractionConfig, LateInteractionScorer, rerank
+from harness.rerank.late_interaction import max_sim
+from harness.types import Ranking
+
+MINILM = "embedded:all-MiniLM-L6-v2"
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def test_the_embedded_model_is_the_genuine_one():
+    model = resolve(MINILM)
+    assert model.origin == "embedded"
+    assert len(model.fingerprint) == 64
+    assert str(model.folder) not in json.dumps(model.describe())
+
+
+def test_damaged_weights_are_refused(monkeypatch):
+    package, _, use = EMBEDDED[MINILM]
+    monkeypatch.setitem(EMBEDDED, "embedded:damaged", (package, "0" * 64, use))
+    with pytest.raises(ModelError, match="damaged or was replaced"):
+        resolve("embedded:damaged")
+
+
+@pytest.mark.parametrize("name", ["embedded:nothing", "no model at all", "./no-such-folder", ""])
+def test_an_unknown_name_lists_the_choices(name):
+    with pytest.raises(ModelError) as caught:
+        resolve(name)
+    assert MINILM in str(caught.value)
+    assert "hub id" in str(caught.value)
+
+
+def test_the_hub_is_named_when_it_cannot_be_reached():
+    with pytest.raises(ModelError, match=r"could not be fetched from the hub") as caught:
+        resolve("nobody/no-such-model-as-this")
+    assert MINILM in str(caught.value)
+
+
+def test_only_safetensors_are_loaded(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"x")
+    with pytest.raises(ModelError, match="safetensors"):
+        resolve(str(tmp_path))
+
+
+def test_a_local_folder_is_the_same_model_and_a_change_of_it_another(tmp_path):
+    source = resolve(MINILM)
+    folder = tmp_path / "model"
+    shutil.copytree(source.folder, folder)
+    assert resolve(str(folder)).fingerprint == source.fingerprint
+    changed = tmp_path / "changed"
+    shutil.copytree(source.folder, changed)
+    (changed / "config.json").write_text('{"other": 1}')
+    assert resolve(str(changed)).fingerprint != source.fingerprint
+
+
+def test_the_tokenizer_gives_offsets_into_the_text_itself():
+    tokenizer = ModelTokenizer(resolve(MINILM))
+    assert (tokenizer.window, tokenizer.special) == (256, 2)
+    text = "Revenue was $ 96,773 million — ﬁscal 2023."
+    offsets = tokenizer.offsets([text])[0]
+    assert "".join(text[a:b] for a, b in offsets) == text.replace(" ", "")
+    assert tokenizer.lengths([text]) == [len(offsets) + 2]
+
+
+def test_batches_hold_the_budget_and_every_item_once():
+    lengths = [5, 300, 7, 7, 120, 1, 90]
+    batches = length_sorted_batches(lengths, budget=250)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or max(lengths[i] for i in batch) * len(batch) <= 250
+    flat = [lengths[i] for batch in batches for i in batch]
+    assert flat == sorted(lengths, reverse=True)
+
+
+def test_max_sim_by_hand():
+    # query tokens x and y; passage tokens x and (x+y)/√2: best cosines 1 and 1/√2, mean (1 + 0.7071) / 2
+    half = 2**-0.5
+    query = np.array([[1, 0], [0, 1]], dtype=np.float32)
+    passage = np.array([[1, 0], [half, half]], dtype=np.float32)
+    assert max_sim(query, passage) == pytest.approx((1 + half) / 2, abs=1e-6)
+    assert max_sim(query, passage[:0]) == -1.0
+
+
+def test_late_interaction_agrees_with_the_model_s_own_token_embeddings():
+    scorer = LateInteractionScorer(LateInteractionConfig())
+    pairs = [
+        ("cars built in 1951", "The plant built 300 cars in 1951."),
+        ("cars", "Rain fell at sea."),
+    ]
+    encoder = SentenceEncoder(EmbedConfig(model=MINILM))
+    encode = encoder._load().encode
+    for (query, passage), score in zip(pairs, scorer.score(pairs), strict=True):
+        # the first and last row belong to the special tokens
+        a, b = (encode([text], output_value="token_embeddings")[0][1:-1] for text in (query, passage))
+        a, b = a / a.norm(dim=1, keepdim=True), b / b.norm(dim=1, keepdim=True)
+        assert score == pytest.approx(float((a @ b.T).max(1).values.mean()), abs=1e-5)
+    assert scorer.score(pairs)[0] > scorer.score(pairs)[1]
+
+
+def test_late_interaction_encodes_a_passage_once_for_all_its_queries():
+    scorer = LateInteractionScorer(LateInteractionConfig(batch_tokens=64))
+    pairs = [(f"query {q}", f"{'word ' * p} end") for q in range(5) for p in (1, 30, 60)]
+    batches = scorer.batches(pairs)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(pairs)))
+    assert [{pairs[i][1] for i in batch} for batch in batches] == [
+        {pairs[2][1]},
+        {pairs[1][1]},
+        {pairs[0][1]},
+    ]
+
+
+def test_embeddings_do_not_depend_on_the_batch_beyond_rounding():
+    encoder = SentenceEncoder(EmbedConfig(model=MINILM))
+    texts = ["one", "a much longer sentence about cars and harbours", "two words"]
+    together = encoder.embed(texts)
+    alone = np.concatenate([encoder.embed([text]) for text in texts])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_reranking_keeps_the_retriever_s_order_among_ties_and_drops_the_tail():
+    ranking = Ranking("q", ("a", "b", "c", "d"), (4.0, 3.0, 2.0, 1.0))
+    assert rerank(ranking, [0.5, 0.5, 0.9]).chunk_ids == ("c", "a", "b")

@@ -1,0 +1,84 @@
+"""SIGKILL at any moment, started again: the results are those of an undisturbed run."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+def command(path):
+    return [sys.executable, "-m", "harness", "bench", str(path), "--quiet"]
+
+
+def content(corpus):
+    folder = corpus / "results" / "tiny"
+    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "record.json")
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
+
+
+def rows_in(folder):
+    total = 0
+    for path in folder.glob("*.sqlite"):
+        try:
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0.1) as db:
+                total += db.execute("SELECT COUNT(*) FROM item").fetchone()[0]
+        except sqlite3.Error:
+            continue
+    return total
+
+
+MOMENTS = {
+    "documents are parsed": lambda cache, _: any(cache.glob("v1/artifacts/document/*")),
+    "a batch is embedded": lambda cache, _: rows_in(cache / "v1" / "vectors") >= 1,
+    "half of it is embedded": lambda cache, _: rows_in(cache / "v1" / "vectors") >= 12,
+    "a collection is being filled": lambda cache, _: any(cache.glob("v1/chroma/*-*")),
+    "a collection is done": lambda cache, _: any(cache.glob("v1/chroma/*.json")),
+    "pairs are being scored": lambda cache, _: rows_in(cache / "v1" / "scores") >= 1,
+    "results are being written": lambda _, results: any(results.glob(".partial-*")),
+    "results are there": lambda _, results: (results / "tiny").exists(),
+}
+
+
+@pytest.fixture
+def kill_at(corpus, write_config):
+    """Run until a moment has come, kill, run to the end; returns what stands in the results."""
+
+    def kill_at(reached):
+        path = write_config(cache="cache")
+        run = subprocess.Popen(command(path), stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 240
+        while run.poll() is None and not reached(corpus / "cache", corpus / "results"):
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        if run.poll() is None:
+            os.kill(run.pid, signal.SIGKILL)
+        run.communicate()
+        results = corpus / "results" / "tiny"
+        assert not results.exists() or (results / "record.json").stat().st_size > 0
+        subprocess.run(command(path), check=True)
+        return content(corpus)
+
+    return kill_at
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """The results of a run that nobody disturbed, made by the first test that asks."""
+    return {}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_and_started_again(moment, kill_at, undisturbed, corpus, write_config):
+    got = kill_at(MOMENTS[moment])
+    if not undisturbed:
+        path = write_config(cache="another")
+        subprocess.run(command(path), check=True)
+        undisturbed.update(content(corpus))
+    assert got.keys() == undisturbed.keys()
+    assert [name for name in got if got[name] != undisturbed[name]] == []

@@ -1,0 +1,100 @@
+"""Tables and TREC files."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import HarnessError
+from harness.report import ChunkQrels, RankedRow, Results, SummaryRow, read_summary, write_results
+from harness.report.cells import snippet, to_csv
+from harness.report.trec import strictly_falling, trec_run
+from harness.types import Query, QueryScore, Ranking, RunRecord
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", '=HYPERLINK("http://x","y")'])
+def test_text_that_a_spreadsheet_would_run_is_made_harmless(text):
+    _, (cell,) = csv.reader(io.StringIO(to_csv(["c"], [{"c": text}])))
+    assert cell == "'" + text.replace("\r", "\n")
+
+
+def test_numbers_stay_numbers():
+    text = to_csv(["a", "b", "c", "d"], [{"a": -1.5, "b": None, "c": 3, "d": True}])
+    assert text == "a,b,c,d\n-1.5,,3,yes\n"
+
+
+def test_snippets_are_one_short_line():
+    assert snippet("a\n b\t c") == "a b c"
+    assert len(snippet("x" * 1000)) == 200
+
+
+@given(st.lists(st.floats(-1e30, 1e30), max_size=40))
+def test_exported_scores_fall_strictly_in_single_precision(scores):
+    scores = sorted(scores, reverse=True)
+    out = np.array(strictly_falling(scores), dtype=np.float32)
+    assert np.all(out[1:] < out[:-1])
+
+
+def test_strictly_falling_changes_only_ties():
+    assert strictly_falling([0.75, 0.5, 0.25]) == [0.75, 0.5, 0.25]
+    tied = strictly_falling([0.5, 0.5, 0.5])
+    assert tied[0] == 0.5
+    assert 0.5 - tied[2] < 1e-6
+
+
+def test_trec_run_keeps_the_rank_order():
+    text = trec_run([Ranking("q1", ("d:0-5", "d:5-9"), (1.0, 1.0))], "tag")
+    assert [line.split()[2:4] for line in text.splitlines()] == [["d:0-5", "1"], ["d:5-9", "2"]]
+    assert all(line.split()[:2] == ["q1", "Q0"] and line.split()[-1] == "tag" for line in text.splitlines())
+
+
+@pytest.fixture
+def results():
+    row = SummaryRow("a/b =x", "retrieve", "all", "ndcg_exp@10", 0.5, 0.25, 0.75, 2, 1, 0)
+    none = SummaryRow("a/b =x", "retrieve", "train", "ndcg_exp@10", None, None, None, 0, 0, 0)
+    ranking = Ranking("q1", ("d:0-3",), (0.9,))
+    return Results(
+        name="demo",
+        queries=(Query("q1", "what", "train"),),
+        summary=[row, none],
+        per_query=[
+            QueryScore("a/b =x", "retrieve", "q1", "ndcg_exp@10", 0.5),
+            QueryScore("a/b =x", "retrieve", "q1", "map", None),
+        ],
+        ranked=[RankedRow("a/b =x", "retrieve", "q1", 1, "d:0-3", "d", None, 0.9, None, 0, "=2+2\nabc")],
+        runs={("a/b =x", "retrieve"): [ranking]},
+        qrels={"a/b =x": ChunkQrels([("q1", "d:0-3", 4)], queries=1, repeating=0)},
+        anchorings=[],
+        documents=[],
+        record=RunRecord({"name": "demo"}, {}, {}, {}, {}, {}, {}),
+    )
+
+
+def test_everything_is_written_and_read_back(tmp_path, results):
+    write_results(tmp_path, results, lambda name: name.replace("/", "-").replace(" ", "_"))
+    rows, record = read_summary(tmp_path)
+    assert rows == results.summary
+    assert record["config"] == {"name": "demo"}
+    assert (
+        tmp_path / "runs" / "a-b_=x.retrieve.trec"
+    ).read_text() == "q1 Q0 d:0-3 1 0.8999999761581421 retrieve\n"
+    assert (tmp_path / "qrels" / "a-b_=x.trec").read_text() == "q1 0 d:0-3 4\n"
+    assert "repeats in 0 of 1 queries" in (tmp_path / "qrels" / "README.txt").read_text()
+    with (tmp_path / "rankings.csv").open(newline="") as file:
+        assert next(csv.DictReader(file))["snippet"] == "'=2+2 abc"
+    with (tmp_path / "per_query.csv").open(newline="") as file:
+        assert [(r["measure"], r["value"], r["split"]) for r in csv.DictReader(file)] == [
+            ("ndcg_exp@10", "0.5", "train"),
+            ("map", "", "train"),
+        ]
+    assert json.loads((tmp_path / "record.json").read_text())["config"]["name"] == "demo"
+
+
+def test_a_folder_without_results_says_which_there_are(tmp_path, results):
+    write_results(tmp_path / "demo", results, lambda name: "x")
+    with pytest.raises(HarnessError, match="results for: demo"):
+        read_summary(tmp_path / "dmo")

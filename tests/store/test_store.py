@@ -1,0 +1,132 @@
+"""What is kept on disk: atomic files and folders, artifacts, the key-value file."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.store import Artifacts, KeyValue, key_of, replace_folder, write_text
+
+
+def test_keys_depend_on_content_and_not_on_the_order_of_mappings():
+    assert key_of({"a": 1, "b": [1, 2]}) == key_of({"b": [1, 2], "a": 1})
+    assert key_of("ab", "c") != key_of("a", "bc")
+    assert key_of(1) != key_of("1")
+
+
+def test_artifacts_come_back_and_damaged_ones_count_as_absent(tmp_path):
+    store = Artifacts(tmp_path)
+    assert store.get("chunks", "k") is None
+    value = {"text": "naïve \u2028 \ud83d", "n": [1, 2.5, None]}
+    store.put("chunks", "k", value)
+    assert store.get("chunks", "k") == value
+    path = store.path("chunks", "k")
+    whole = path.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], b"not gzip", gzip.compress(b"{")):
+        path.write_bytes(damaged)
+        assert store.get("chunks", "k") is None
+
+
+def test_equal_artifacts_are_equal_files(tmp_path):
+    store = Artifacts(tmp_path)
+    store.put("a", "1", {"x": 1})
+    store.put("a", "2", {"x": 1})
+    assert store.path("a", "1").read_bytes() == store.path("a", "2").read_bytes()
+
+
+def test_write_text_replaces_whole_and_leaves_nothing_beside(tmp_path):
+    path = tmp_path / "deep" / "file.txt"
+    write_text(path, "old")
+    write_text(path, "new")
+    assert path.read_text() == "new"
+    assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
+
+
+def test_a_folder_is_replaced_only_when_the_block_ends_well(tmp_path):
+    path = tmp_path / "result"
+    with replace_folder(path) as partial:
+        (partial / "a").write_text("1")
+    with pytest.raises(ZeroDivisionError), replace_folder(path) as partial:
+        (partial / "a").write_text(str(1 / 0))
+    assert (path / "a").read_text() == "1"
+    with replace_folder(path) as partial:
+        (partial / "b").write_text("3")
+    assert [p.name for p in path.iterdir()] == ["b"]
+    assert [p.name for p in tmp_path.iterdir()] == ["result"]
+
+
+def test_a_kill_between_the_renames_loses_nothing(tmp_path):
+    # the state such a kill leaves: the old folder moved aside, the new one not in place, a partial one about
+    old = tmp_path / ".old-result"
+    old.mkdir()
+    (old / "a").write_text("1")
+    (tmp_path / ".partial-result-abc").mkdir()
+    with pytest.raises(RuntimeError), replace_folder(tmp_path / "result"):
+        raise RuntimeError
+    assert (tmp_path / "result" / "a").read_text() == "1"
+    assert [p.name for p in tmp_path.iterdir()] == ["result"]
+
+
+def test_key_value_keeps_the_first_value_and_survives_reopening(tmp_path):
+    path = tmp_path / "values.sqlite"
+    store = KeyValue(path)
+    store.put({b"a": b"1", b"b": b"2"})
+    store.put([(b"a", b"other"), (b"c", b"3")])
+    store.close()
+    again = KeyValue(path)
+    assert again.get([b"a", b"b", b"c", b"d"]) == {b"a": b"1", b"b": b"2", b"c": b"3"}
+    many = {str(i).encode(): b"x" for i in range(1700)}
+    again.put(many)
+    assert again.get(list(many)) == many
+
+
+def test_key_value_writes_all_items_or_none(tmp_path):
+    store = KeyValue(tmp_path / "values.sqlite")
+
+    def items():
+        yield b"a", b"1"
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        store.put(items())
+    assert store.get([b"a"]) == {}
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path):
+    path = tmp_path / "values.sqlite"
+    path.write_bytes(b"this is no database at all, but long enough to look at" * 50)
+    with pytest.raises(HarnessError, match="only caches"):
+        KeyValue(path)
+
+
+def test_two_processes_write_at_once_and_a_kill_leaves_whole_batches(tmp_path):
+    path = tmp_path / "values.sqlite"
+    script = textwrap.dedent(
+        f"""
+        import sys
+        from pathlib import Path
+        from harness.store import KeyValue
+        store = KeyValue(Path({str(path)!r}))
+        for batch in range(100000):
+            store.put({{f"{{sys.argv[1]}}-{{batch}}-{{i}}".encode(): b"x" for i in range(10)}})
+        """
+    )
+    runs = [subprocess.Popen([sys.executable, "-c", script, name]) for name in ("p", "q")]
+    time.sleep(2.0)
+    for run in runs:
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+    store = KeyValue(path)
+    for name in ("p", "q"):
+        counts = [
+            len(store.get([f"{name}-{batch}-{i}".encode() for i in range(10)]))
+            for batch in range(100000 // 50)
+        ]
+        assert set(counts) <= {0, 10}
+        assert counts[0] == 10

@@ -1,0 +1,111 @@
+"""The command line: help that teaches, exit codes, messages."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness.cli import main
+
+
+def harness(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *words], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def exit_code(*words):
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    return stopped.value.code
+
+
+def test_help_teaches_and_answers_at_once():
+    start = time.perf_counter()
+    done = harness("--help")
+    bare = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+    python = time.perf_counter() - bare
+    assert done.returncode == 0
+    for word in ("bench", "validate", "show", "import", "configs/quickstart.yaml"):
+        assert word in done.stdout
+    # not a timed test of this machine: against the start of Python itself, with much room
+    assert (bare - start) < 0.3 + 4 * python
+
+
+@pytest.mark.parametrize("module", ["pydantic", "numpy", "rich", "torch", "chromadb"])
+def test_help_imports_nothing_heavy(module):
+    code = f"import sys; from harness.cli import _parser; _parser(); print({module!r} in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"
+
+
+COMMANDS = ["bench", "validate", "show", "compare", "gate", "score", "judge", "import", "cache"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    assert exit_code(command, "--help") == 0
+    assert len(capsys.readouterr().out) > 150
+
+
+def test_wrong_usage_exits_with_2(capsys):
+    assert exit_code() == 2
+    assert exit_code("bnch") == 2
+    assert "bench" in capsys.readouterr().err
+
+
+def test_a_known_problem_is_one_message_without_a_traceback(tmp_path):
+    done = harness("bench", str(tmp_path / "none.yaml"))
+    assert done.returncode == 1
+    assert "error: There is no configuration file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_show_names_what_there_is(tmp_path, capsys):
+    assert exit_code("show", str(tmp_path / "nothing")) == 1
+    assert "holds no results" in capsys.readouterr().err
+
+
+def test_import_lists_the_formats(tmp_path, capsys):
+    assert exit_code("import", "trecweb", str(tmp_path)) == 1
+    message = capsys.readouterr().err
+    assert "financebench" in message
+    assert "beir" in message
+
+
+def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("The yard holds 4,200 vehicles.\n\nRain fell on the harbour.")
+    (tmp_path / "queries.csv").write_text("query_id,text\nq1,How many vehicles fit the yard?\n")
+    (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
+    (tmp_path / "c.yaml").write_text(
+        "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
+        "chunk: {kind: recursive, chunk_size: 40}\nembed: {model: 'embedded:all-MiniLM-L6-v2'}\n"
+    )
+    assert exit_code("validate", "c.yaml") == 0
+    assert "ready to run" in capsys.readouterr().out
+    assert exit_code("bench", "c.yaml", "--quiet") == 0
+    out = capsys.readouterr().out
+    assert "base" in out
+    assert "1.000" in out
+    assert "results/one" in out
+    assert exit_code("show", "results/one") == 0
+    assert "1.000" in capsys.readouterr().out
+
+
+def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, capsys):
+    chroma = tmp_path / "v1" / "chroma"
+    (chroma / "abc-1").mkdir(parents=True)
+    (chroma / "abc-1" / "data").write_bytes(b"x" * 2_000_000)
+    (chroma / "def-2").mkdir()
+    (chroma / "def.json").write_text('{"folder": "def-2"}')
+    (tmp_path / "judgments.sqlite").write_bytes(b"x" * 1_000_000)
+    assert exit_code("cache", "--cache", str(tmp_path)) == 0
+    assert "2.0" in capsys.readouterr().out
+    assert exit_code("cache", "--cache", str(tmp_path), "--tidy") == 0
+    assert "1 half-built" in capsys.readouterr().out
+    assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.json"]
+    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]

@@ -1,0 +1,94 @@
+"""The house rules on who may import whom, and that heavy libraries stay out of the way of `--help`."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+HARNESS = Path(__file__).parent.parent / "harness"
+STAGES = {"corpus", "chunk", "retrieve", "rerank", "judge", "measures", "compare"}
+SHARED = {"types", "errors", "kinds", "progress"}
+HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "transformers"}
+
+# room -> the rooms of ours it may import from, besides itself
+ALLOWED = {
+    "types": set(),
+    "errors": set(),
+    "kinds": {"errors"},
+    "progress": set(),
+    "measures": {"types"},
+    "models": SHARED,
+    "store": SHARED,
+    "report": SHARED,
+    "trec": {"errors", "types", "measures"},
+    **{stage: SHARED | {"models"} for stage in STAGES - {"measures"}},
+}
+
+
+def modules():
+    return sorted(path for path in HARNESS.rglob("*.py"))
+
+
+def room_of(path):
+    return path.relative_to(HARNESS).parts[0].removesuffix(".py")
+
+
+def imports(tree, nodes=None):
+    for node in ast.walk(tree) if nodes is None else nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute in this house"
+            if node.module == "harness":
+                yield from (f"harness.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(HARNESS)))
+def test_rooms_import_only_what_they_may(path):
+    room = room_of(path)
+    names = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+    ours = {name.split(".")[1] for name in names if name.startswith("harness.")}
+    if room in ALLOWED:
+        assert ours - {room} <= ALLOWED[room]
+    if room == "types":
+        assert not {name.split(".")[0] for name in names} & {"numpy", "pydantic", "pandas"}
+    if room == "measures":
+        others = {name.split(".")[0] for name in names} - {"harness", "numpy", "__future__"}
+        assert others <= stdlib(), f"measures are pure: {others - stdlib()}"
+
+
+def stdlib():
+    import sys
+
+    return set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(HARNESS)))
+def test_heavy_libraries_are_imported_where_they_are_used(path):
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    top = {name.split(".")[0] for name in imports(None, body)}
+    assert not top & HEAVY
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(HARNESS)))
+def test_no_module_is_longer_than_400_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(HARNESS)))
+def test_only_the_command_line_prints_or_exits(path):
+    if room_of(path) in {"cli", "terminal"}:
+        return
+    calls = [
+        node.func
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+    names = {f.id for f in calls if isinstance(f, ast.Name)}
+    assert not names & {"print", "exit", "quit"}
+    attributes = {
+        (f.value.id, f.attr) for f in calls if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name)
+    }
+    assert ("sys", "exit") not in attributes

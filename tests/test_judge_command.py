@@ -1,0 +1,205 @@
+"""`harness judge`, `bench --dry-run` and `validate` with a judge: what they print, write and spend."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from harness.cli import main
+from tests.judge.fake_server import FakeServer, grade
+
+KEY = "sk-do-not-show-me-4711"
+SENTENCES = [
+    f"Fact {n}: the {word} hall holds {n}00 cars." for n, word in enumerate(["red", "blue", "green"], 1)
+]
+
+
+def exit_code(*words):
+    with pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    return stopped.value.code
+
+
+def right(request, number=0):
+    """Grades by the colour that question and passage share."""
+    text = request["body"]["messages"][-1]["content"]
+    query, passage = text.split("<passage", 1)
+    return grade(
+        4 if any(colour in query and colour in passage for colour in ("red", "blue", "green")) else 0
+    )
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with a corpus of three facts, and a function that writes c.yaml for a judge at an address."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FAKE_KEY", KEY)
+    monkeypatch.setenv("COLUMNS", "160")
+    (tmp_path / "a.txt").write_text("\n\n".join(SENTENCES))
+    colours = ("red", "blue", "green")
+    questions = [f"q{n},How many cars fit the {word} hall?,train" for n, word in enumerate(colours, 1)]
+    (tmp_path / "queries.csv").write_text("\n".join(["query_id,text,split", *questions]) + "\n")
+    labels = [f'q{n},a,"{SENTENCES[n - 1]}",4' for n in (1, 2, 3)]
+    labels += [f'q{n},a,"{SENTENCES[n % 3]}",0' for n in (1, 2, 3)]
+    (tmp_path / "labels.csv").write_text("\n".join(["query_id,document,quote,grade", *labels]) + "\n")
+
+    def write(url, judge="llm"):
+        endpoint = f"endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY}}, "
+        relevance = f"{{judge: llm, {endpoint} prices: {{fake-1: {{input: 1, output: 1}}}}}}"
+        path = tmp_path / "c.yaml"
+        path.write_text(
+            "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
+            "chunk: {kind: recursive, chunk_size: [40, 50]}\nembed: {model: 'embedded:all-MiniLM-L6-v2'}\n"
+            f"measures: [ndcg_exp@3]\nrelevance: {relevance if judge == 'llm' else '{judge: labels}'}\n"
+        )
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("part", ["export", "import", "check", "agreement"])
+def test_every_part_has_help(part, capsys):
+    assert exit_code("judge", part, "--help") == 0
+    assert len(capsys.readouterr().out) > 300
+    assert exit_code("judge", "--help") == 0
+    assert f"harness judge {part}" in capsys.readouterr().out
+
+
+def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
+    with FakeServer(right) as server:
+        path = place(server.url)
+        assert exit_code("validate", path) == 0
+        out = capsys.readouterr().out
+        assert "fake-1 (pointwise v1)" in out
+        assert "at most 18 ranked chunks" in re.sub(r"\s+", " ", out)
+        assert exit_code("bench", path, "--dry-run", "--quiet") == 0
+        out = capsys.readouterr().out
+        assert "9 pairs: 9 calls to make, 0 already in the ledger" in out
+        assert "Nothing was spent" in out
+        # the rankings are cached now, so validate knows as much
+        assert exit_code("validate", path) == 0
+        assert "9 calls to make" in re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        assert server.count == 0
+        assert exit_code("bench", path, "--quiet") == 0
+        out = capsys.readouterr().out
+        assert server.count == 9
+    assert "one: means over queries, graded by fake-1 (pointwise v1)" in out
+    assert "fake-1 (pointwise v1) graded 9 pairs: 9 calls now for 0.0010, 0 answers from the ledger" in out
+    assert exit_code("validate", path) == 0
+    assert "0 calls to make, 9 already in the ledger" in re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+    assert exit_code("show", "results/one") == 0
+    assert "graded by fake-1" in capsys.readouterr().out
+
+
+def test_validate_says_that_the_key_is_missing(place, monkeypatch, capsys):
+    monkeypatch.delenv("FAKE_KEY")
+    assert exit_code("validate", place("http://127.0.0.1:9/v1")) == 0
+    assert "FAKE_KEY is not set" in capsys.readouterr().err
+
+
+def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_path, capsys):
+    with FakeServer(right) as server:
+        path = place(server.url)
+        exit_code("bench", path, "--quiet")
+        count = server.count
+        assert exit_code("judge", "export", "--to", "all.jsonl") == 0
+        lines = (tmp_path / "all.jsonl").read_text().splitlines()
+        assert len(lines) == count
+        assert KEY not in "".join(lines)
+        capsys.readouterr()
+        assert exit_code("judge", "export") == 0
+        assert capsys.readouterr().out.splitlines() == lines
+        assert exit_code("judge", "import", "all.jsonl", "--cache", "new") == 0
+        assert f"{count} answers added, 0 were already there" in capsys.readouterr().out
+        assert exit_code("judge", "import", "all.jsonl", "--cache", "new") == 0
+        assert f"0 answers added, {count} were" in capsys.readouterr().out
+        path.write_text(path.read_text() + "cache: new\n")
+        assert exit_code("bench", path, "--quiet") == 0
+        assert server.count == count
+    (tmp_path / "edited.jsonl").write_text(lines[0].replace('"grades":[', '"grades":[9,'))
+    assert exit_code("judge", "import", "edited.jsonl") == 1
+    assert "edited.jsonl, line 1" in capsys.readouterr().err
+    assert exit_code("judge", "export", "--cache", "nowhere") == 1
+    assert "There is no ledger" in capsys.readouterr().err
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_check_tries_the_judge_and_a_gullible_one_fails(place, capsys):
+    with FakeServer(lambda request, number: grade(4)) as server:
+        assert exit_code("judge", "check", place(server.url), "--repeats", 2) == 1
+    out = capsys.readouterr().out
+    assert "sensible grades" in out
+    assert "amiss: only" in out
+    assert exit_code("judge", "check", place(server.url, judge="labels")) == 1
+    assert "not a language model" in capsys.readouterr().err
+
+
+def test_agreement_compares_with_people_on_their_own_labels(place, tmp_path, capsys):
+    with FakeServer(right) as server:
+        path = place(server.url)
+        assert exit_code("judge", "agreement", path, "--dry-run") == 0
+        assert server.count == 0
+        assert "6 pairs: 6 calls" in capsys.readouterr().out
+        assert exit_code("judge", "agreement", path, "--settings") == 0
+    out = capsys.readouterr().out
+    assert "order of settings by ndcg_exp@3" in out
+    assert "Too few labelled queries" in out
+    with (tmp_path / "results" / "one-agreement" / "agreement.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["judge"], row["pairs"], row["kappa"]) == ("fake-1 (pointwise v1)", "6", "1.000000")
+    with (tmp_path / "results" / "one-agreement" / "order.csv").open() as file:
+        assert [r["which"] for r in csv.DictReader(file)] == ["all", "top"]
+    assert exit_code("judge", "agreement", place(server.url, judge="labels")) == 1
+    assert "nobody to compare" in capsys.readouterr().err
+
+
+def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):
+    rows = [f"q{n},{n % 4},{n % 4 if n % 5 else 7},m" for n in range(20)]
+    (tmp_path / "p.csv").write_text("\n".join(["query_id,human_grade,llm_grade,model", *rows]) + "\n")
+    assert exit_code("judge", "agreement", "--pairs", "p.csv", "--max-grade", 3, "--to", "out") == 0
+    with (tmp_path / "out" / "agreement.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    # every fifth grade is a 7 on a scale of 0 to 3: rejected, counted, and the rest agrees
+    assert (row["pairs"], row["out_of_scale"], row["exact"]) == ("16", "4", "1.000000")
+    assert exit_code("judge", "agreement") == 1
+    assert "either a CONFIG or --pairs" in capsys.readouterr().err
+
+
+def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, capsys):
+    colours = ("red", "blue", "green")
+    ids = range(12)
+    (tmp_path / "queries.csv").write_text(
+        "query_id,text,split\n"
+        + "".join(f"q{n},{n}: how many cars fit the {colours[n % 3]} hall?,train\n" for n in ids)
+    )
+    (tmp_path / "labels.csv").write_text(
+        "query_id,document,quote,grade\n" + "".join(f'q{n},a,"{SENTENCES[n % 3]}",4\n' for n in ids)
+    )
+    with FakeServer(right) as server:
+        assert exit_code("judge", "agreement", place(server.url), "--settings") == 0
+    with (tmp_path / "results" / "one-agreement" / "corrected.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["setting"] for row in rows} == {"chunk=40/0", "chunk=50/0"}
+    assert all(row["labelled"] == row["judged"] == "12" for row in rows)
+    assert "random sample" in re.sub(r"\s+", " ", capsys.readouterr().out)
+
+
+def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):
+    with FakeServer(right) as server:
+        exit_code("bench", place(server.url))
+    shown = capsys.readouterr()
+    assert KEY not in shown.out + shown.err
+    record = json.loads((tmp_path / "results" / "one" / "record.json").read_text())
+    assert record["config"]["relevance"]["judge"]["endpoint"]["api_key_env"] == "FAKE_KEY"
+    assert KEY not in json.dumps(record)
+
+
+def test_the_bar_shows_what_the_judge_has_spent():
+    from harness.judge.llm import Describable
+    from harness.terminal import TerminalReporter
+
+    with TerminalReporter(quiet=True).task("judging", 3) as bar:
+        assert isinstance(bar, Describable)
+        bar.advance()
+        bar.describe("2.0 pairs/s, 0.01 spent, 0 unscored")

@@ -1,0 +1,225 @@
+"""The shipped collection: built from its source, its figures tie, its labels stand where they say."""
+
+import csv
+import importlib
+import math
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from pypdf import PdfReader
+
+from harness.types import Chunk, Document, Judgment, Ranking
+
+MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
+
+
+def rows(name):
+    with (MERIDIAN / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def page_text(document, page):
+    if page:
+        return squeeze(reader(document).pages[page - 1].extract_text())
+    return squeeze((MERIDIAN / "documents" / document).read_text(encoding="utf-8"))
+
+
+@cache
+def reader(document):
+    return PdfReader(MERIDIAN / "documents" / document)
+
+
+def squeeze(text):
+    return re.sub(r"\s+", "", text)
+
+
+def test_every_file_is_what_its_source_builds_and_every_figure_ties():
+    pytest.importorskip("reportlab")
+    done = subprocess.run(
+        [sys.executable, MERIDIAN / "build.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_quote_stands_on_its_page():
+    for label in rows("labels.csv"):
+        page = int(label["page"]) if label["page"] else 0
+        assert squeeze(label["quote"]) in page_text(label["document"], page), label
+
+
+def test_queries_and_labels_fit_together():
+    queries = {row["query_id"]: row for row in rows("queries.csv")}
+    assert len(queries) == len(rows("queries.csv"))
+    best = defaultdict(int)
+    for label in rows("labels.csv"):
+        assert label["query_id"] in queries
+        assert label["grade"] in {"0", "1", "2", "3", "4"}
+        best[label["query_id"]] = max(best[label["query_id"]], int(label["grade"]))
+    for query_id, row in queries.items():
+        if row["answerable"] == "yes":
+            assert best[query_id] >= 2, query_id
+            assert row["answer"], query_id
+        else:
+            assert best[query_id] <= 1, query_id
+            assert not row["answer"], query_id
+
+
+def test_no_span_is_judged_twice_for_a_query():
+    spans = Counter(
+        (row["query_id"], row["document"], row["page"], squeeze(row["quote"])) for row in rows("labels.csv")
+    )
+    assert [span for span, times in spans.items() if times > 1] == []
+
+
+def test_splits_are_well_filled():
+    queries = rows("queries.csv")
+    for answerable in ("yes", "no"):
+        splits = Counter(row["split"] for row in queries if row["answerable"] == answerable)
+        assert 0.5 <= splits["train"] / sum(splits.values()) <= 0.7, (answerable, splits)
+
+
+def test_there_are_enough_queries_of_every_type():
+    types = Counter(row["type"] for row in rows("queries.csv"))
+    least = {
+        "lookup": 25,
+        "table": 15,
+        "comparison": 10,
+        "computation": 10,
+        "cause": 10,
+        "paraphrase": 10,
+        "year_confusion": 8,
+        "abbreviation": 5,
+        "typo": 4,
+        "opinion": 6,
+        "unanswerable": 15,
+    }
+    assert types.keys() == least.keys()
+    assert {kind: count for kind, count in types.items() if count < least[kind]} == {}
+    assert sum(row["query_id"].startswith("mq") for row in rows("queries.csv")) >= 120
+    assert sum(row["query_id"].startswith("ms") for row in rows("queries.csv")) >= 20
+
+
+def test_unanswerable_means_type_unanswerable():
+    for row in rows("queries.csv"):
+        assert (row["answerable"] == "no") == (row["type"] == "unanswerable"), row
+
+
+def test_a_quote_stands_once_on_its_page():
+    for label in rows("labels.csv"):
+        text = page_text(label["document"], int(label["page"]) if label["page"] else 0)
+        assert text.count(squeeze(label["quote"])) == 1, label
+
+
+def test_every_document_is_judged():
+    judged = {row["document"] for row in rows("labels.csv")}
+    assert judged == {path.name for path in (MERIDIAN / "documents").iterdir()}
+
+
+def test_documents_are_long_enough_and_small_enough():
+    path = MERIDIAN / "documents" / "meridian-10k-2025.pdf"
+    assert len(reader(path.name).pages) >= 70
+    assert path.stat().st_size < 1_000_000
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    """The command that measures how much of what ranks high is judged."""
+    monkeypatch.syspath_prepend(str(MERIDIAN.parent.parent / "benchmarks"))
+    yield importlib.import_module("meridian_pool")
+    sys.modules.pop("meridian_pool", None)
+
+
+@pytest.fixture
+def tools(monkeypatch):
+    """The collection's own modules, imported as its scripts do."""
+    monkeypatch.syspath_prepend(str(MERIDIAN))
+    names = ("agreement", "check", "figures", "model")
+    yield {name: importlib.import_module(name) for name in names}
+    for name in (*names, "markup", "layout", "judgments"):
+        sys.modules.pop(name, None)
+
+
+def test_a_broken_sum_and_a_broken_tie_are_named(tools):
+    printed = {"t": {"a": [1.0, 2.0], "b": [2.0, 2.0], "total": [3.0, 5.0]}, "u": {"a": [1.0, 2.0]}}
+    assert tools["check"]._same(printed, ["t: a", "u: a"]) == []
+    assert tools["check"]._sum(printed, "t: total [0]", "t: a [0] + t: b [0]") == []
+    [problem] = tools["check"]._sum(printed, "t: total", "a .. b")
+    assert "[3.0, 4.0]" in problem
+    assert len(tools["check"]._same(printed, ["t: a", "u: a", "t: b"])) == 1
+
+
+def test_a_sentence_that_says_rose_refuses_a_fall(tools):
+    fell = tools["model"].series([3, 2, 1])
+    with pytest.raises(ValueError, match="rose"):
+        tools["figures"].fill("{up(x)}", {"x": fell, "up": tools["figures"].up}, "here")
+    assert tools["figures"].fill("{down(x)}", {"x": fell, "down": tools["figures"].down}, "here") == "50.0%"
+
+
+def test_the_statements_balance_in_every_year(tools):
+    figures = tools["model"].build()
+    for year in (22, 23, 24, 25):
+        assert figures["assets"][year] == figures["liabilities"][year] + figures["equity"][year]
+
+
+def test_weighted_kappa(tools):
+    kappa = tools["agreement"].weighted_kappa
+    assert kappa([[5, 0], [0, 5]]) == 1.0
+    assert kappa([[5, 5], [5, 5]]) == 0.0
+    # 3 of 4 agree; expected disagreement is 1/2 * 1/4 + 1/2 * 3/4 = 1/2, observed 1/4: kappa 1/2
+    assert kappa([[1, 1], [0, 2]]) == pytest.approx(0.5)
+
+
+def test_agreement_reported_in_the_readme_is_what_the_passes_give(tools):
+    agreement = tools["agreement"]
+    first, second = agreement.read("first.csv"), agreement.read("second.csv")
+    kappas = [
+        agreement.weighted_kappa(agreement.confusion(first, second, unlisted)) for unlisted in (0, None)
+    ]
+    readme = " ".join((MERIDIAN / "README.md").read_text(encoding="utf-8").split())
+    assert f"kappa is {kappas[0]:.2f}" in readme
+    assert f"it is {kappas[1]:.2f}" in readme
+
+
+def test_the_readme_counts_what_is_there():
+    readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")
+    assert f"{len(rows('queries.csv'))} queries and {len(rows('labels.csv'))} graded spans" in readme
+    for kind, count in Counter(row["type"] for row in rows("queries.csv")).items():
+        assert f"| {kind} | {count} |" in readme
+
+
+def test_the_readme_reports_what_each_round_of_pooling_found():
+    readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")
+    for number, name in enumerate(("first", "second", "third"), 1):
+        note = f"found in the {name} round of pooling"
+        found = [int(row["grade"]) >= 2 for row in rows("labels.csv") if note in row["note"]]
+        [line] = [line for line in readme.splitlines() if line.startswith(f"| round {number} |")]
+        assert line.endswith(f"| {sum(found)} | {len(found) - sum(found)} |"), line
+
+
+def test_bm25_ranks_by_hand_computed_weights(pool):
+    chunks = [Chunk(str(i), "d", 0, 1, text) for i, text in enumerate(("a b", "a a", "b c"))]
+    ranking = pool.Bm25(chunks, pool.words).rank("q", "A")
+    # all texts are as long as the mean: tf / (tf + 1.2); "a" is in two of three: idf = ln(1 + 1.5 / 2.5)
+    assert ranking.chunk_ids == ("1", "0")
+    idf = math.log(1.6)
+    assert ranking.scores == pytest.approx((idf * 2 / 3.2, idf / 2.2))
+
+
+def test_text_counts_as_unlabelled_only_where_no_label_of_the_query_stands(pool):
+    first, second = "First sentence. " * 20, "Second sentence. " * 20
+    document = Document("d", first + second, (), "")
+    everything = Chunk.of(document, 0, len(document.text))
+    system = pool.System("r", "s", (everything,), (Ranking("q", (everything.chunk_id,), (1.0,)),))
+    judgment = Judgment("q", "d", 0, len(first), 4)
+    corpus = SimpleNamespace(documents=[document], anchored=SimpleNamespace(judgments=[judgment]))
+    found = pool.unlabelled([system, system], corpus)
+    assert found
+    assert {row.systems for row in found} == {2}
+    assert min(row.passage.end for row in found) > len(first)

@@ -1,0 +1,141 @@
+"""`harness score` as trec_eval is used: files in, values out."""
+
+import csv
+import gzip
+import io
+import json
+
+import pytest
+
+from harness.cli import main
+
+# q1: judged a 3, b 0, c 1. The run ranks b, a: DCG 0 + 3/log2(3) = 1.892789, ideal 3 + 1/log2(3) = 3.630930.
+# q2: judged d 1. The run ranks d first: 1. q3 is judged and not in the run; q4 is in the run and not judged.
+QRELS = "q1 0 a 3\nq1 0 b 0\nq1 0 c 1\nq2 0 d 1\nq3 0 e 2\n"
+RUN = "q1 Q0 b 1 9.5 x\nq1\tQ0  a 2 9.0 x\nq2 Q0 d 1 1.0 x\nq4 Q0 a 1 1 x\n"
+Q1 = 1.8927892607143721 / 3.6309297535714578
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "run.txt").write_text(RUN)
+    return ["--run", str(tmp_path / "run.txt"), "--qrels", str(tmp_path / "qrels.txt")]
+
+
+def score(capsys, *words):
+    with pytest.raises(SystemExit) as stopped:
+        main(["score", *words])
+    out = capsys.readouterr()
+    return stopped.value.code, out.out, out.err
+
+
+def table(text):
+    return {
+        (row["query_id"], row["measure"]): float(row["value"]) if row["value"] else None
+        for row in csv.DictReader(io.StringIO(text))
+    }
+
+
+def test_csv_per_query_and_means(files, capsys):
+    code, out, err = score(capsys, *files, "--measures", "ndcg_lin@10,rr", "--per-query", "--format", "csv")
+    assert code == 0
+    assert out.splitlines()[0] == "query_id,measure,value"
+    values = table(out)
+    assert values == pytest.approx(
+        {
+            ("q1", "ndcg_lin@10"): Q1,
+            ("q1", "rr"): 0.5,
+            ("q2", "ndcg_lin@10"): 1.0,
+            ("q2", "rr"): 1.0,
+            ("all", "ndcg_lin@10"): (Q1 + 1) / 2,
+            ("all", "rr"): 0.75,
+        },
+        abs=1e-12,
+    )
+    assert [line.rsplit(",", 1)[0] for line in out.splitlines()[-2:]] == ["all,ndcg_lin@10", "all,rr"]
+    assert "1 judged queries have no ranking, such as q3" in err
+    assert "1 ranked queries have no judgment" in err
+
+
+@pytest.mark.parametrize("convention", ["trec_eval_c", "harness"])
+def test_a_missing_query_counts_where_the_convention_says_so(files, capsys, convention):
+    _, out, _ = score(
+        capsys, *files, "--measures", "ndcg_lin@10", "--convention", convention, "--format", "csv"
+    )
+    assert table(out) == pytest.approx({("all", "ndcg_lin@10"): (Q1 + 1 + 0) / 3}, abs=1e-12)
+
+
+def test_text_is_laid_out_as_trec_eval_does(files, capsys):
+    _, out, _ = score(capsys, *files, "--measures", "ndcg_lin@10")
+    assert out.split() == ["ndcg_lin@10", "all", f"{(Q1 + 1) / 2:.4f}"]
+
+
+def test_json_says_its_convention(files, capsys):
+    _, out, _ = score(capsys, *files, "--measures", "recall(rel=2)@5,ap", "--per-query", "--format", "json")
+    content = json.loads(out)
+    assert content["convention"] == "trec_eval"
+    assert set(content["means"]) == {"recall(rel=2)@5", "ap"}
+    assert set(content["queries"]) == {"q1", "q2"}
+
+
+def test_gzip_reads_as_plain_text_does(files, capsys, tmp_path):
+    _, plain, _ = score(capsys, *files)
+    for name in ("run.txt", "qrels.txt"):
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    zipped = [word + ".gz" if word.endswith(".txt") else word for word in files]
+    assert score(capsys, *zipped)[1] == plain
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("q1 Q0 a 2 9.0 x", ["run.txt", "a"]),
+        ("q1 Q0 z 2 high x", ["run.txt", "high"]),
+        ("q1 Q0 z 2 nan x", ["run.txt"]),
+        ("q1 Q0 z", ["run.txt"]),
+    ],
+)
+def test_hostile_lines_are_named(files, capsys, tmp_path, line, words):
+    (tmp_path / "run.txt").write_text(RUN + line + "\n")
+    code, _, err = score(capsys, *files)
+    assert code == 1
+    for word in words:
+        assert word in err
+    assert "5" in err
+
+
+def test_an_unknown_measure_or_convention_is_named(files, capsys):
+    code, _, err = score(capsys, *files, "--measures", "ndcg@10")
+    assert code == 1
+    assert "ndcg_lin" in err
+    code, _, err = score(capsys, *files, "--convention", "trec")
+    assert code == 1
+    assert "trec_eval" in err
+
+
+def test_the_official_outputs_of_dl19_are_reproduced(shared_corpora, capsys):
+    folder = shared_corpora / "trec" / "dl19"
+    with (folder / "expected_ndcg10.csv").open(newline="") as file:
+        expected = list(csv.DictReader(file))
+    for name in ("bm25-default", "ICT-BERT2", "ICT-CKNRM_B", "ICT-CKNRM_B50"):
+        _, out, _ = score(
+            capsys,
+            *(
+                "--run",
+                str(folder / "runs" / f"{name}.txt"),
+                "--qrels",
+                str(folder / "qrels.dl19-passage.txt"),
+            ),
+            *("--measures", "ndcg_lin@10,ndcg_exp@10", "--per-query", "--format", "csv"),
+        )
+        values = table(out)
+        rows = [row for row in expected if row["run"] == name]
+        assert len(rows) == 44
+        for row in rows:
+            assert values[row["topic"], "ndcg_lin@10"] == pytest.approx(
+                float(row["ndcg10_linear_trec_eval"]), abs=6e-7
+            )
+            assert values[row["topic"], "ndcg_exp@10"] == pytest.approx(
+                float(row["ndcg10_exponential"]), abs=6e-6
+            )

@@ -1,0 +1,111 @@
+"""The recipe of configs/tesla_10k.yaml, whole, with a local endpoint and embedded models."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.bench import run_bench
+from harness.config import load_config
+from harness.progress import Silent
+from tests.judge.fake_server import FakeServer, grade, says
+
+ROOT = Path(__file__).parent.parent
+RECIPE = (ROOT / "configs" / "tesla_10k.yaml").read_text(encoding="utf-8")
+QUESTIONS = """\
+query_id,text,split
+revenue,{asked},train
+footballer,What did Lionel Messi contribute to the results?,validation
+genius,Is the founder of the company a genius?,train
+"""
+ON_SUBJECT = re.compile("company|director|officer|founder", re.IGNORECASE)
+
+
+def judge_of(answer):
+    """Grades as a careful person would: the figure answers; the subject alone is a 1; the rest is 0."""
+
+    def script(request, number=0):
+        text = request["body"]["messages"][-1]["content"]
+        query, passages = text.split("<passage 1", 1)
+        count = re.search(r"These are (\d+) pairs", text)
+        if count:
+            # the recipe's prompt wants distinct scores, so the judge has to invent an order
+            return says(json.dumps({"scores": [*range(int(count[1]))][::-1]}))
+        if "genius" in query:
+            return grade(1 if ON_SUBJECT.search(passages) else 0)
+        return grade(4 if "Messi" not in query and answer in passages else 0)
+
+    return script
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """The recipe's file with the two models overridden, over another document and at a local endpoint."""
+
+    def write(document, asked, url, prompt="pointwise"):
+        (tmp_path / "queries.csv").write_text(QUESTIONS.format(asked=asked))
+        changes = {
+            "documents: corpora/tesla_10k/tesla-10k-2023.pdf": f"documents: '{document}'",
+            "queries: corpora/tesla_10k/queries.csv": f"queries: '{tmp_path}/queries.csv'",
+            "endpoint: {": f"endpoint: {{base_url: '{url}', api_key_env: null, ",
+            "prompt: pointwise": f"prompt: {prompt}",
+            "{model: sentence-transformers/all-MiniLM-L6-v2}": "{model: 'embedded:all-MiniLM-L6-v2'}",
+            "rerank: {kind: cross_encoder, model: cross-encoder/ms-marco-MiniLM-L-6-v2, top_n: 5}": (
+                "rerank: {kind: late_interaction, top_n: 5}"
+            ),
+        }
+        text = RECIPE + f"cache: {tmp_path}/cache\nresults: {tmp_path}/results\n"
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "recipe.yaml"
+        path.write_text(text, encoding="utf-8")
+        return load_config(path)
+
+    return write
+
+
+def values(folder, measure):
+    with (folder / "per_query.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            (row["query_id"], row["stage"]): float(row["value"]) if row["value"] else None
+            for row in csv.DictReader(file)
+            if row["measure"] == measure
+        }
+
+
+def check_the_lesson(recipe, document, asked, answer):
+    with FakeServer(judge_of(answer)) as server:
+        _, folder = run_bench(recipe(document, asked, server.url), Silent())
+        honest = values(folder, "ndcg_exp@5")
+        _, folder = run_bench(recipe(document, asked, server.url, prompt="seed_list"), Silent())
+    for stage in ("retrieve", "rerank"):
+        assert honest["revenue", stage] > 0
+        # neither the irrelevant question nor the tricky one gets a figure
+        assert honest["footballer", stage] is None
+        assert honest["genius", stage] is None
+    forced, ratio = values(folder, "ndcg_exp@5"), values(folder, "seed_ratio@5")
+    # five distinct scores 4 3 2 1 0 make the ratio 1 whatever the question, and NDCG a figure to be proud of
+    assert set(ratio.values()) == {1.0}
+    assert forced["footballer", "retrieve"] > 0.9
+    assert forced["genius", "retrieve"] > 0.9
+
+
+def test_on_the_shipped_filing(recipe):
+    document = ROOT / "corpora" / "meridian" / "documents" / "meridian-10k-2025.pdf"
+    check_the_lesson(recipe, document, "What were Meridian's total revenues in 2025?", "25,125")
+
+
+@pytest.mark.slow
+def test_on_a_real_filing(recipe, shared_corpora):
+    document = shared_corpora / "financebench" / "pdfs" / "COSTCO_2021_10K.pdf"
+    check_the_lesson(recipe, document, "How many membership warehouses did Costco operate?", "815")
+
+
+def test_the_questions_that_come_with_it_are_the_three_of_the_recipe():
+    with (ROOT / "corpora" / "tesla_10k" / "queries.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["query_id"] for row in rows] == ["revenue", "footballer", "genius"]
+    assert {row["split"] for row in rows} == {"train", "validation"}

@@ -1,0 +1,100 @@
+"""Ids are compared by fingerprint; what is found does not depend on how good the fingerprints are."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.trec import ids, match
+from harness.trec.ids import DocIds, Ids, fingerprints
+
+texts = st.text(st.sampled_from("aé\0"), max_size=3) | st.text(max_size=40)
+pairs = st.lists(st.tuples(st.integers(0, 2), texts), max_size=12)
+
+
+def column(names, coded=False):
+    array = pa.array(names, pa.large_string())
+    if not coded:
+        return DocIds(array)
+    whole = array.dictionary_encode()
+    return DocIds(whole.dictionary, whole.indices.to_numpy().astype(np.int64))
+
+
+@pytest.fixture(params=[64, 1, 0], ids=["good", "one bit", "constant"])
+def bits(request, monkeypatch):
+    """Cut all fingerprints down to so many bits."""
+    mixed, mask = ids._mixed, np.uint64((1 << request.param) - 1)
+    monkeypatch.setattr(ids, "_mixed", lambda numbers: mixed(numbers) & mask)
+    return request.param
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_pairs_are_found_whatever_the_fingerprints(bits, coded):
+    @given(pairs.map(lambda found: list(dict.fromkeys(found))), pairs.map(lambda f: list(dict.fromkeys(f))))
+    @settings(max_examples=150, deadline=None)
+    def check(ranked, judged):
+        found = match.judged_rows(
+            np.array([q for q, _ in ranked], dtype=np.int64),
+            column([d for _, d in ranked], coded),
+            np.arange(len(ranked)),
+            np.array([q for q, _ in judged], dtype=np.int32),
+            column([d for _, d in judged], coded),
+        )
+        assert found.tolist() == [judged.index(pair) if pair in judged else -1 for pair in ranked]
+
+    check()
+
+
+def test_repeats_are_found_whatever_the_fingerprints(bits):
+    @given(pairs)
+    @settings(max_examples=150, deadline=None)
+    def check(rows):
+        found = match.repeated_row(
+            np.array([q for q, _ in rows], dtype=np.int64), column([d for _, d in rows])
+        )
+        assert found == next((i for i, row in enumerate(rows) if row in rows[:i]), None)
+
+    check()
+
+
+def test_names_are_numbered_whatever_the_fingerprints(bits):
+    @given(st.lists(texts, max_size=12))
+    @settings(max_examples=150, deadline=None)
+    def check(names):
+        numbered = Ids.of(pa.array(names, pa.large_string()), "test")
+        assert [numbered.name(row) for row in range(len(names))] == names
+        assert len(set(numbered.names.to_pylist())) == len(numbered.names)
+
+    check()
+
+
+def test_fingerprints_of_slices_are_those_of_the_whole():
+    names = pa.array([f"{i:d}" * (i % 5) for i in range(200)], pa.large_string())
+    whole = fingerprints(names)
+    np.testing.assert_array_equal(fingerprints(names.slice(3, 50)), whole[3:53])
+    assert len(fingerprints(names.slice(0, 0))) == 0
+
+
+def test_fingerprints_tell_like_ids_apart():
+    # lengths around the eight bytes of a word, zeros, one bit of difference
+    names = [
+        "",
+        "\0",
+        "\0\0",
+        "a" * 7,
+        "a" * 8,
+        "a" * 9,
+        "a" * 16,
+        "a" * 7 + "\0",
+        "b" + "a" * 7,
+        "a" * 7 + "b",
+    ]
+    assert len(set(fingerprints(pa.array(names, pa.large_string())).tolist())) == len(names)
+
+
+def test_blocks_do_not_change_fingerprints(monkeypatch):
+    names = pa.array([f"doc-{i}" for i in range(100)], pa.large_string())
+    whole = fingerprints(names)
+    monkeypatch.setattr(ids, "_BLOCK_ROWS", 7)
+    np.testing.assert_array_equal(fingerprints(names), whole)

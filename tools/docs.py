@@ -1,0 +1,97 @@
+"""Write what is generated in the docs: docs/configuration.md and the result table of the README.
+
+`make docs` writes; with --check nothing is written and the exit code says whether something would change.
+The table holds the numbers of configs/quickstart.yaml, rounded; it is run if it was not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from harness.bench import run_bench
+from harness.config import load_config
+from harness.config.reference import reference
+from harness.progress import Silent
+from harness.report import SummaryRow
+
+ROOT = Path(__file__).parent.parent
+BEGIN, END = "<!-- quickstart table: made by make docs -->", "<!-- end of table -->"
+MEASURES = ("ndcg_exp@10", "ndcg_text@5000", "ndcg_lin@10", "recall@10", "judged@10")
+# Figures of a model move in their last digits between processors; a page is stale beyond this.
+TOLERANCE = 0.015
+NUMBER = re.compile(r"\d+\.\d+")
+
+
+def quickstart_table() -> str:
+    """Run the quickstart and lay its summary out as Markdown."""
+    config = load_config(ROOT / "configs" / "quickstart.yaml")
+    with tempfile.TemporaryDirectory() as folder:
+        results, _ = run_bench(config.model_copy(update={"results": Path(folder)}), Silent())
+    cells: dict[tuple[str, str], dict[tuple[str, str], SummaryRow]] = {}
+    for row in results.summary:
+        cells.setdefault((row.setting, row.stage), {})[row.measure, row.split] = row
+    lines = [
+        f"| setting | stage | {MEASURES[0]} | 95 % interval | train | validation | "
+        f"{' | '.join(MEASURES[1:])} |",
+        "|---|---|" + "---:|" * (len(MEASURES) + 3),
+    ]
+    for (setting, stage), row in sorted(cells.items(), key=lambda item: -_mean(item[1][MEASURES[0], "all"])):
+        head = row[MEASURES[0], "all"]
+        splits = " | ".join(_show(row[MEASURES[0], split].mean) for split in ("train", "validation"))
+        more = " | ".join(_show(row[measure, "all"].mean) for measure in MEASURES[1:])
+        interval = f"{_show(head.ci_low)}–{_show(head.ci_high)}"
+        lines.append(f"| {setting} | {stage} | **{_show(head.mean)}** | {interval} | {splits} | {more} |")
+    return "\n".join(lines)
+
+
+def _mean(row: SummaryRow) -> float:
+    return -1.0 if row.mean is None else row.mean
+
+
+def _show(value: float | None) -> str:
+    # two decimals: the third may differ between processors
+    return "–" if value is None else f"{value:.2f}"
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page with its content."""
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    return {
+        ROOT / "docs" / "configuration.md": reference(),
+        readme: f"{before}{BEGIN}\n{quickstart_table()}\n{END}{after}",
+    }
+
+
+def same(old: str, new: str) -> bool:
+    """Whether two pages agree: the same words, and figures that differ by no more than the tolerance."""
+    if NUMBER.sub("#", old) != NUMBER.sub("#", new):
+        return False
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    return all(abs(float(a) - float(b)) <= TOLERANCE for a, b in pairs)
+
+
+def main() -> None:
+    """Write the pages, or check them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
+    check = parser.parse_args().check
+    stale = []
+    for path, content in pages().items():
+        if not path.exists() or not same(path.read_text(encoding="utf-8"), content):
+            stale.append(str(path.relative_to(ROOT)))
+            if not check:
+                path.write_text(content, encoding="utf-8")
+    if check and stale:
+        sys.exit(f"out of date: {', '.join(stale)}; run `make docs` and commit")
+    sys.stdout.write(f"{'fresh' if not stale else 'written: ' + ', '.join(stale)}\n")
+
+
+if __name__ == "__main__":
+    main()
