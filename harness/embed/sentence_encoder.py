@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.kinds import StageConfig
-from harness.models import Model, ModelTokenizer, resolve
+from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
 from harness.models.load import load_bi_encoder
 
@@ -28,6 +28,7 @@ class EmbedConfig(StageConfig):
     query_prefix: str = Field("", description="Put before every query, for models trained with one.")
     passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
+    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
 
 
 class SentenceEncoder:
@@ -38,6 +39,11 @@ class SentenceEncoder:
         self.model: Model = resolve(config.model)
         self.tokenizer = ModelTokenizer(self.model)
         self._loaded: Any = None
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that decides a vector besides the text."""
+        return self.model.computing_in(self.config.dtype)
 
     def batches(self, texts: Sequence[str]) -> list[list[int]]:
         """Indices of ``texts`` in length-sorted batches of at most ``batch_tokens`` tokens."""
@@ -54,5 +60,5 @@ class SentenceEncoder:
 
     def _load(self) -> Any:
         if self._loaded is None:
-            self._loaded = load_bi_encoder(self.model, self.config.device)
+            self._loaded = load_bi_encoder(self.model, self.config.device, self.config.dtype)
         return self._loaded

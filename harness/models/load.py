@@ -9,29 +9,30 @@ from typing import Any
 from harness.models.resolve import Model
 
 
-def load_bi_encoder(model: Model, device: str | None) -> Any:
+def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32") -> Any:
     """A SentenceTransformer in evaluation mode; ``device`` None takes the best one there is."""
     _silence()
     from sentence_transformers import SentenceTransformer
 
     _silence_loading_bars()
-    return SentenceTransformer(str(model.folder), device=device, **_SAFE).eval()
+    return SentenceTransformer(str(model.folder), device=device, **_safe(dtype)).eval()
 
 
-def load_cross_encoder(model: Model, device: str | None) -> Any:
+def load_cross_encoder(model: Model, device: str | None, dtype: str = "float32") -> Any:
     """A CrossEncoder with one output in evaluation mode; ``device`` None takes the best one there is."""
     _silence()
     from sentence_transformers import CrossEncoder
 
     _silence_loading_bars()
-    return CrossEncoder(str(model.folder), num_labels=1, device=device, **_SAFE).eval()
+    return CrossEncoder(str(model.folder), num_labels=1, device=device, **_safe(dtype)).eval()
 
 
-_SAFE: dict[str, Any] = {
-    "trust_remote_code": False,
-    "local_files_only": True,
-    "model_kwargs": {"use_safetensors": True},
-}
+def _safe(dtype: str) -> dict[str, Any]:
+    return {
+        "trust_remote_code": False,
+        "local_files_only": True,
+        "model_kwargs": {"use_safetensors": True, "dtype": dtype},
+    }
 
 
 def _silence() -> None:

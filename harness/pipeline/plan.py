@@ -80,7 +80,7 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
     for setting, chunking in zip(config.settings, chunkings, strict=True):
         encoder = context.encoder(setting.embed)
         keys = {digest(setting.embed.passage_prefix + chunk.text) for chunk in chunking.chunks}
-        path = context.cache.vectors(encoder.model.fingerprint)
+        path = context.cache.vectors(encoder.fingerprint)
         done = set(KeyValue(path).get(list(keys))) if path.exists() else set()
         top_n = 0 if setting.rerank is None else int(getattr(setting.rerank, "top_n"))  # noqa: B009
         rows.append(

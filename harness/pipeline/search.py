@@ -89,7 +89,7 @@ def _keys(
     retriever = ChromaRetriever(setting.retrieve)  # type: ignore[arg-type]
     index = key_of(
         chunking.key,
-        encoder.model.fingerprint,
+        encoder.fingerprint,
         setting.embed.passage_prefix,
         retriever.index_settings,
         version("chromadb"),
@@ -104,7 +104,7 @@ def vectors(texts: Sequence[str], encoder: SentenceEncoder, context: Context) ->
     rows = compute_new(
         "vectors",
         [digest(text) for text in texts],
-        context.cache.vectors(encoder.model.fingerprint),
+        context.cache.vectors(encoder.fingerprint),
         batches=lambda indices: encoder.batches([texts[i] for i in indices]),
         run=lambda batch: encoder.embed([texts[i] for i in batch]),
         context=context,

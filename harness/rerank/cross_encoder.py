@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from harness.kinds import StageConfig
-from harness.models import EMBEDDED, Model, ModelTokenizer, resolve
+from harness.models import DTYPE_TEXT, EMBEDDED, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
 from harness.models.load import load_cross_encoder
 
@@ -25,6 +25,7 @@ class CrossEncoderConfig(StageConfig):
     top_n: int = Field(10, ge=1, description="How many chunks of each ranking are scored and kept.")
     batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
+    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
 
     @field_validator("model")
     @classmethod
@@ -49,7 +50,7 @@ class CrossEncoderScorer:
     @property
     def fingerprint(self) -> str:
         """Everything that decides a score besides the pair."""
-        return f"cross_encoder:{self.model.fingerprint}"
+        return f"cross_encoder:{self.model.computing_in(self.config.dtype)}"
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """Indices of ``pairs`` in length-sorted batches of at most ``batch_tokens`` tokens."""
@@ -66,5 +67,5 @@ class CrossEncoderScorer:
 
     def _load(self) -> Any:
         if self._loaded is None:
-            self._loaded = load_cross_encoder(self.model, self.config.device)
+            self._loaded = load_cross_encoder(self.model, self.config.device, self.config.dtype)
         return self._loaded

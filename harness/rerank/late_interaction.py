@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.kinds import StageConfig
-from harness.models import Model, ModelTokenizer, resolve
+from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
 from harness.models.load import load_bi_encoder
 
@@ -31,6 +31,7 @@ class LateInteractionConfig(StageConfig):
     top_n: int = Field(10, ge=1, description="How many chunks of each ranking are scored and kept.")
     batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
+    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
 
 
 class LateInteractionScorer:
@@ -46,7 +47,7 @@ class LateInteractionScorer:
     @property
     def fingerprint(self) -> str:
         """Everything that decides a score besides the pair."""
-        return f"late_interaction:{self.model.fingerprint}"
+        return f"late_interaction:{self.model.computing_in(self.config.dtype)}"
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """Indices of ``pairs`` in batches of at most ``batch_tokens`` tokens of passage.
@@ -89,16 +90,16 @@ class LateInteractionScorer:
                 key: value.to(model.device) if isinstance(value, torch.Tensor) else value
                 for key, value in features.items()
             }
-            out = torch.nn.functional.normalize(model.forward(on_device)["token_embeddings"], dim=-1)
+            out = torch.nn.functional.normalize(model.forward(on_device)["token_embeddings"].float(), dim=-1)
         # an unknown word is content too, though its token counts as special
         special = set(model.tokenizer.all_special_ids) - {model.tokenizer.unk_token_id}
         content = ~torch.isin(kinds, torch.tensor(sorted(special)))
-        tokens = out.float().cpu()
+        tokens = out.cpu()
         return [row[keep].numpy() for row, keep in zip(tokens, content, strict=True)]
 
     def _load(self) -> Any:
         if self._loaded is None:
-            self._loaded = load_bi_encoder(self.model, self.config.device)
+            self._loaded = load_bi_encoder(self.model, self.config.device, self.config.dtype)
         return self._loaded
 
 

@@ -136,3 +136,28 @@ def test_embeddings_do_not_depend_on_the_batch_beyond_rounding():
 def test_reranking_keeps_the_retriever_s_order_among_ties_and_drops_the_tail():
     ranking = Ranking("q", ("a", "b", "c", "d"), (4.0, 3.0, 2.0, 1.0))
     assert rerank(ranking, [0.5, 0.5, 0.9]).chunk_ids == ("c", "a", "b")
+
+
+def cosines(a, b):
+    return (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+
+
+def test_half_precision_is_close_and_is_kept_apart():
+    texts = ["Total revenues rose to 96,773.", "The plant in Lyon was closed.", ""]
+    full = SentenceEncoder(EmbedConfig(model=MINILM))
+    half = SentenceEncoder(EmbedConfig(model=MINILM, dtype="bfloat16"))
+    got = half.embed(texts)
+    assert got.dtype == np.float32
+    near = cosines(full.embed(texts), got)
+    assert near.min() > 0.999
+    assert near.max() < 1 - 1e-7  # it did compute in fewer digits
+    assert full.fingerprint == full.model.fingerprint != half.fingerprint
+    assert half.fingerprint != SentenceEncoder(EmbedConfig(model=MINILM, dtype="float16")).fingerprint
+
+
+def test_a_reranker_in_half_precision_is_close_and_is_kept_apart():
+    pairs = [("revenue in 2023", "Total revenues rose to 96,773."), ("which plant", "A plant in Lyon.")]
+    full = LateInteractionScorer(LateInteractionConfig())
+    half = LateInteractionScorer(LateInteractionConfig(dtype="bfloat16"))
+    np.testing.assert_allclose(half.score(pairs), full.score(pairs), atol=0.02)
+    assert full.fingerprint != half.fingerprint
