@@ -41,13 +41,12 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Remove what was asked for, then print sizes."""
-    from harness.retrieve import remove_unfinished
-    from harness.store import CacheLayout, clear, sizes
+    from harness.store import CacheLayout, CollectionFolders, clear, sizes
     from harness.terminal import print_line, print_table
 
     layout = CacheLayout(args.cache)
     if args.tidy:
-        print_line(f"{remove_unfinished(layout.chroma)} half-built collections removed.")
+        print_line(f"{CollectionFolders(layout.chroma).remove_unfinished()} half-built collections removed.")
     if args.clear:
         clear(layout)
     print_table(

@@ -18,7 +18,7 @@ from harness.pipeline.compute import compute_new, digest
 from harness.pipeline.context import Context
 from harness.rerank import rerank
 from harness.retrieve import ChromaRetriever, exact_share
-from harness.store import KeyValue, key_of
+from harness.store import CollectionFolders, KeyValue, key_of
 from harness.types import Query, Ranking
 
 RETRIEVE = "retrieve"
@@ -71,7 +71,8 @@ def _retrieve(
         retriever = ChromaRetriever(setting.retrieve)  # type: ignore[arg-type]
         with context.timed(RETRIEVE):
             ids = [chunk.chunk_id for chunk in chunking.chunks]
-            rankings = retriever.retrieve(queries, asked, ids, passages, index_key, context.cache.chroma)
+            slot = CollectionFolders(context.cache.chroma).slot
+            rankings = retriever.retrieve(queries, asked, ids, passages, index_key, slot)
             exact = exact_share(rankings, asked, passages, retriever.config.distance)
         stored = {
             "rankings": [[r.query_id, r.chunk_ids, r.scores] for r in rankings],

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +20,22 @@ _ADD_AT_ONCE = 2000
 _MARGIN = 16
 # Scores keep this many decimals: below it, float32 sums depend on the machine and would reorder ties.
 _DECIMALS = 6
+
+
+class Slot(Protocol):
+    """Where the collection of one key lies on disk; ``finish`` is called when a new one is whole."""
+
+    @property
+    def path(self) -> Path:
+        """The folder of the collection."""
+
+    @property
+    def built(self) -> bool:
+        """Whether the collection is there and whole."""
+
+    @property
+    def finish(self) -> Callable[[], None]:
+        """Say that the collection is whole."""
 
 
 class ChromaConfig(StageConfig):
@@ -61,19 +74,19 @@ class ChromaRetriever:
         chunk_ids: Sequence[str],
         chunk_vectors: NDArray[np.float32],
         key: str,
-        folder: Path,
+        slot: Callable[[str], Slot],
     ) -> list[Ranking]:
         """The ``top_k`` nearest chunks of every query.
 
         ``query_vectors`` [queries, d] and ``chunk_vectors`` [chunks, d] are float32; ``key`` names the
-        collection by its content, so that one already built below ``folder`` (or on the server) is used
-        again. Scores are similarities (1 − cosine or inner-product distance, −squared L2), higher is better;
-        equal scores stand in the order of ``chunk_ids``.
+        collection by its content, so that one already built, in the ``slot`` of that key or on the server,
+        is used again. Scores are similarities (1 − cosine or inner-product distance, −squared L2), higher is
+        better; equal scores stand in the order of ``chunk_ids``.
         """
         if not len(chunk_ids) or not len(queries):
             return [Ranking(query.query_id, (), ()) for query in queries]
         wanted = min(self.config.top_k + _MARGIN, len(chunk_ids))
-        with self._collection(key, folder, chunk_vectors) as collection:
+        with self._collection(key, slot, chunk_vectors) as collection:
             found = collection.query(query_embeddings=query_vectors, n_results=wanted, include=["distances"])
         return [
             self._ranking(query, ids, distances, chunk_ids)
@@ -91,20 +104,20 @@ class ChromaRetriever:
         return Ranking(query.query_id, tuple(chunk_ids[i] for _, i in rows), tuple(-s for s, _ in rows))
 
     @contextmanager
-    def _collection(self, key: str, folder: Path, vectors: NDArray[np.float32]) -> Iterator[Any]:
+    def _collection(
+        self, key: str, slot: Callable[[str], Slot], vectors: NDArray[np.float32]
+    ) -> Iterator[Any]:
         if self.config.client == "http":
             yield self._on_server(key, vectors)
             return
-        pointer = folder / f"{key}.json"
-        built = _built(pointer, folder)
-        path = built or folder / f"{key[:16]}-{uuid.uuid4().hex[:8]}"
-        client = _persistent_client(path)
+        place = slot(key)
+        client = _persistent_client(place.path)
         try:
-            if built:
+            if place.built:
                 collection = client.get_collection("chunks", embedding_function=None)
             else:
                 collection = self._fill(client, "chunks", vectors)
-                _point(pointer, path)
+                place.finish()
             yield collection
         finally:
             client.close()
@@ -189,26 +202,3 @@ def _persistent_client(path: Path) -> Any:
     from chromadb.config import Settings
 
     return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
-
-
-def _built(pointer: Path, folder: Path) -> Path | None:
-    """The folder of a collection that was filled to the end; only then is a pointer to it written."""
-    if not pointer.is_file():
-        return None
-    path = folder / json.loads(pointer.read_text(encoding="utf-8"))["folder"]
-    return path if path.is_dir() else None
-
-
-def _point(pointer: Path, path: Path) -> None:
-    partial = pointer.with_name(f".{pointer.name}-{uuid.uuid4().hex}")
-    partial.write_text(json.dumps({"folder": path.name}), encoding="utf-8")
-    partial.replace(pointer)
-
-
-def remove_unfinished(folder: Path) -> int:
-    """Delete collections that a killed run left half built; returns how many. Not while a run is going on."""
-    pointed = {json.loads(p.read_text(encoding="utf-8"))["folder"] for p in folder.glob("*.json")}
-    left = [path for path in folder.glob("*-*") if path.is_dir() and path.name not in pointed]
-    for path in left:
-        shutil.rmtree(path, ignore_errors=True)
-    return len(left)

@@ -12,7 +12,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.retrieve import ChromaConfig, ChromaRetriever, exact_share
-from harness.retrieve.chroma import remove_unfinished
+from harness.store import CollectionFolders
 from harness.types import Query, Ranking
 
 RNG = np.random.default_rng(5)
@@ -34,7 +34,7 @@ def similarity(distance):
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
 def test_it_returns_what_a_full_scan_returns(tmp_path, distance):
     retriever = ChromaRetriever(ChromaConfig(distance=distance, top_k=10))
-    rankings = retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path)
+    rankings = retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
     scores = similarity(distance)
     for row, ranking in enumerate(rankings):
         best = np.argsort(-scores[row], kind="stable")[:10]
@@ -56,34 +56,34 @@ def test_exact_share_sees_what_is_missing():
 def test_equal_scores_stand_in_the_order_of_the_chunks(tmp_path):
     same = np.repeat(CHUNKS[:1], 40, axis=0)
     ranking = ChromaRetriever(ChromaConfig(top_k=30)).retrieve(
-        QUERIES[:1], ASKED[:1], IDS[:40], same, "key", tmp_path
+        QUERIES[:1], ASKED[:1], IDS[:40], same, "key", CollectionFolders(tmp_path).slot
     )[0]
     assert ranking.chunk_ids == tuple(IDS[:30])
 
 
 def test_fewer_chunks_than_asked_for_and_none_at_all(tmp_path):
     retriever = ChromaRetriever(ChromaConfig(top_k=20))
-    three = retriever.retrieve(QUERIES, ASKED, IDS[:3], CHUNKS[:3], "three", tmp_path)
+    three = retriever.retrieve(QUERIES, ASKED, IDS[:3], CHUNKS[:3], "three", CollectionFolders(tmp_path).slot)
     assert [len(r.chunk_ids) for r in three] == [3] * len(QUERIES)
-    none = retriever.retrieve(QUERIES, ASKED, [], CHUNKS[:0], "none", tmp_path)
+    none = retriever.retrieve(QUERIES, ASKED, [], CHUNKS[:0], "none", CollectionFolders(tmp_path).slot)
     assert [r.chunk_ids for r in none] == [()] * len(QUERIES)
-    assert retriever.retrieve([], ASKED[:0], IDS, CHUNKS, "key", tmp_path) == []
+    assert retriever.retrieve([], ASKED[:0], IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot) == []
 
 
 def test_a_collection_is_built_once_and_a_half_built_one_is_not_used(tmp_path):
     retriever = ChromaRetriever(ChromaConfig(top_k=10))
-    first = retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path)
+    first = retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
     built = {p.name for p in tmp_path.iterdir()}
-    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path) == first
+    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot) == first
     assert {p.name for p in tmp_path.iterdir()} == built
     # killed while filling: a folder without a pointer to it
     (tmp_path / "key.json").unlink()
-    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path) == first
-    assert remove_unfinished(tmp_path) == 1
+    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot) == first
+    assert CollectionFolders(tmp_path).remove_unfinished() == 1
     # the folder was deleted by hand: built anew, in the same process
     for path in tmp_path.glob("key-*"):
         shutil.rmtree(path)
-    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path) == first
+    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot) == first
 
 
 def test_a_server_that_is_not_there_is_named(tmp_path):
@@ -92,7 +92,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path):
         port = free.getsockname()[1]
     retriever = ChromaRetriever(ChromaConfig(client="http", host="127.0.0.1", port=port))
     with pytest.raises(HarnessError, match=f"127.0.0.1:{port}"):
-        retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path)
+        retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
 
 
 @pytest.mark.slow
@@ -114,9 +114,9 @@ def test_a_chroma_server_gives_the_same_rankings(tmp_path):
             time.sleep(0.1)
         local = ChromaRetriever(ChromaConfig(top_k=10))
         remote = ChromaRetriever(ChromaConfig(top_k=10, client="http", host="127.0.0.1", port=port))
-        expected = local.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path)
+        expected = local.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
         for _ in range(2):
-            got = remote.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", tmp_path)
+            got = remote.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
             assert [r.chunk_ids for r in got] == [r.chunk_ids for r in expected]
             np.testing.assert_allclose([r.scores for r in got], [r.scores for r in expected], atol=2e-6)
     finally:
