@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -21,24 +20,27 @@ def exit_code(*words):
     return stopped.value.code
 
 
-def test_help_teaches_and_answers_at_once():
-    start = time.perf_counter()
+def test_help_teaches():
     done = harness("--help")
-    bare = time.perf_counter()
-    subprocess.run([sys.executable, "-c", "pass"], check=True)
-    python = time.perf_counter() - bare
     assert done.returncode == 0
     for word in ("bench", "validate", "show", "import", "configs/quickstart.yaml"):
         assert word in done.stdout
-    # not a timed test of this machine: against the start of Python itself, with much room
-    assert (bare - start) < 0.3 + 4 * python
 
 
-@pytest.mark.parametrize("module", ["pydantic", "numpy", "rich", "torch", "chromadb"])
-def test_help_imports_nothing_heavy(module):
-    code = f"import sys; from harness.cli import _parser; _parser(); print({module!r} in sys.modules)"
+def test_help_answers_at_once_for_it_loads_little():
+    """Counted in modules, not in seconds: a busy machine is slow and loads no more of them."""
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from harness.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: print(*(set(sys.modules) - before), file=sys.stderr)"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "False"
+    loaded = out.stderr.split()
+    foreign = {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) - {"harness"}
+    assert foreign == set()
+    assert "harness.cli" in loaded
+    assert len(loaded) < 150
 
 
 COMMANDS = ["bench", "validate", "show", "compare", "gate", "score", "judge", "import", "cache"]

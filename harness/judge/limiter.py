@@ -42,7 +42,11 @@ class Bucket:
 
 
 class RateLimiter:
-    """Both limits of an endpoint, and the pause that it asks for when it answers 429 with Retry-After."""
+    """Both limits of an endpoint, and the pause that it asks for when it answers 429 with Retry-After.
+
+    The buckets' clock stands still during a pause, and who is waiting waits that much longer: everybody
+    keeps the place in the queue, and nobody is sent in one burst at the end.
+    """
 
     def __init__(
         self,
@@ -51,17 +55,20 @@ class RateLimiter:
         *,
         clock: Clock = time.monotonic,
     ) -> None:
-        self._requests = Bucket(requests_per_minute, clock=clock) if requests_per_minute else None
-        self._tokens = Bucket(tokens_per_minute, clock=clock) if tokens_per_minute else None
         self._clock = clock
         self._held_until = 0.0
+        self._held = 0.0
+        self._requests = Bucket(requests_per_minute, clock=self._unheld) if requests_per_minute else None
+        self._tokens = Bucket(tokens_per_minute, clock=self._unheld) if tokens_per_minute else None
 
     async def acquire(self, tokens: int, sleep: Sleep = asyncio.sleep) -> None:
         """Wait, by ``sleep``, until a request of about ``tokens`` tokens may be sent."""
         waits = [bucket.take(n) for bucket, n in ((self._requests, 1), (self._tokens, tokens)) if bucket]
-        await sleep(max(waits, default=0.0))
-        while (held := self._held_until - self._clock()) > 0:
-            await sleep(held)
+        seen = self._held
+        await sleep(max(waits, default=0.0) + self._still_held())
+        while (added := self._held - seen) > 0:
+            seen = self._held
+            await sleep(added)
 
     def correct(self, estimated: int, used: int) -> None:
         """Replace the estimate of one request by the tokens that it used."""
@@ -70,4 +77,15 @@ class RateLimiter:
 
     def hold(self, seconds: float) -> None:
         """Let nobody send for this long: the endpoint has asked for it."""
-        self._held_until = max(self._held_until, self._clock() + seconds)
+        until = self._clock() + seconds
+        added = seconds - self._still_held()
+        if added > 0:
+            self._held_until = until
+            self._held += added
+
+    def _still_held(self) -> float:
+        return max(0.0, self._held_until - self._clock())
+
+    def _unheld(self) -> float:
+        """The time without the pauses."""
+        return self._clock() - self._held + self._still_held()

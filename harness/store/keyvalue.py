@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.store.wal import use_write_ahead_log
 
 _ASK_AT_ONCE = 500
 
@@ -19,7 +20,7 @@ class KeyValue:
         self._path = path
         try:
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            use_write_ahead_log(self._db)
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS item (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"

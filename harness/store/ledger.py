@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from harness.errors import JudgeError
+from harness.store.wal import use_write_ahead_log
 
 VERSION = 1
 _SCHEMA = """
@@ -255,7 +256,7 @@ class Ledger:
         self._db.close()
 
     def _prepare(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
+        use_write_ahead_log(self._db)
         self._db.execute("PRAGMA synchronous = FULL")
         self._claims.execute("PRAGMA synchronous = NORMAL")
         with _Transaction(self._db):

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Answer:
-    """What to send back. ``cut``: close after so many bytes; ``drip``: seconds between single bytes."""
+    """What to send back. ``cut``: close after so many bytes; ``drip``: seconds between single bytes.
+
+    ``delay``: seconds before it is sent; ``after``: an event without which it is not sent.
+    """
 
     status: int = 200
     body: object = None
@@ -18,6 +21,7 @@ class Answer:
     delay: float = 0.0
     cut: int | None = None
     drip: float = 0.0
+    after: threading.Event | None = None
 
 
 def completion(content, *, finish="stop", refusal=None, usage=(100, 10), **extra):
@@ -66,12 +70,12 @@ class FakeServer:
 
     def __enter__(self):
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(120)
         return self
 
     def __exit__(self, *exc):
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(120)
 
     @property
     def count(self):
@@ -121,6 +125,8 @@ class FakeServer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             answer = self.script(request, number)
+            while answer.after and not answer.after.is_set():
+                await asyncio.sleep(0.005)
             await asyncio.sleep(answer.delay)
             body = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             headers = {

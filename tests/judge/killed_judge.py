@@ -12,6 +12,6 @@ if __name__ == "__main__":
     url, path, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     grades = []
     with Ledger(path) as ledger:
-        judge = LlmJudge(config(url, endpoint={"max_concurrency": 8, "timeout": 60, "deadline": 120}), ledger)
+        judge = LlmJudge(config(url, endpoint={"max_concurrency": 8}), ledger)
         summary = judge.grade(pairs(count), grades.append, reporter=Silent(), total=count)
     print(len(grades), summary.calls)

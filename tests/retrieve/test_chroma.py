@@ -107,10 +107,13 @@ def test_a_chroma_server_gives_the_same_rankings(tmp_path):
         stderr=subprocess.DEVNULL,
     )
     try:
-        for _ in range(300):
+        deadline = time.monotonic() + 240
+        while True:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
+            assert server.poll() is None, "the server has ended"
+            assert time.monotonic() < deadline
             time.sleep(0.1)
         local = ChromaRetriever(ChromaConfig(top_k=10))
         remote = ChromaRetriever(ChromaConfig(top_k=10, client="http", host="127.0.0.1", port=port))

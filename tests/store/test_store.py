@@ -3,15 +3,20 @@
 import gzip
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+from contextlib import closing
+from functools import partial
 
 import pytest
 
 from harness.errors import HarnessError
 from harness.store import Artifacts, KeyValue, key_of, replace_folder, write_text
+from harness.store.wal import use_write_ahead_log
 
 
 def test_keys_depend_on_content_and_not_on_the_order_of_mappings():
@@ -105,6 +110,21 @@ def test_a_file_that_is_no_database_is_told(tmp_path):
         KeyValue(path)
 
 
+def test_a_file_that_others_are_opening_is_waited_for(tmp_path):
+    """SQLite refuses to switch the journal of a file in use at once, without the connection's timeout."""
+    path = tmp_path / "values.sqlite"
+    connect = partial(sqlite3.connect, path, timeout=0, isolation_level=None, check_same_thread=False)
+    with closing(connect()) as other, closing(connect()) as mine:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            use_write_ahead_log(mine, patience=0.02)
+        timer = threading.Timer(0.2, lambda: other.execute("COMMIT"))
+        timer.start()
+        use_write_ahead_log(mine, patience=240)
+        timer.join()
+        assert mine.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
 def test_two_processes_write_at_once_and_a_kill_leaves_whole_batches(tmp_path):
     path = tmp_path / "values.sqlite"
     script = textwrap.dedent(
@@ -118,11 +138,15 @@ def test_two_processes_write_at_once_and_a_kill_leaves_whole_batches(tmp_path):
         """
     )
     runs = [subprocess.Popen([sys.executable, "-c", script, name]) for name in ("p", "q")]
-    time.sleep(2.0)
+    store = KeyValue(path)
+    deadline = time.monotonic() + 240
+    while len(store.get([b"p-20-0", b"q-20-0"])) < 2:
+        assert time.monotonic() < deadline
+        assert [run.poll() for run in runs] == [None, None]
+        time.sleep(0.01)
     for run in runs:
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
-    store = KeyValue(path)
     for name in ("p", "q"):
         counts = [
             len(store.get([f"{name}-{batch}-{i}".encode() for i in range(10)]))

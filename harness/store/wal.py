@@ -1,0 +1,26 @@
+"""Write-ahead logging for SQLite files that several runs open at the same moment."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+_PAUSE = 0.01
+
+
+def use_write_ahead_log(db: sqlite3.Connection, patience: float = 60.0) -> None:
+    """Switch a file to write-ahead logging, waiting up to ``patience`` seconds for others to do so.
+
+    While another process switches, SQLite answers *busy* at once, whatever the connection's timeout is.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            # the low byte is the kind of error, the others say more about it
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
