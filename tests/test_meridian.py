@@ -312,3 +312,23 @@ def test_text_counts_as_unlabelled_only_where_no_label_of_the_query_stands(pool)
     assert found
     assert {row.systems for row in found} == {2}
     assert min(row.passage.end for row in found) > len(first)
+
+
+def test_deeper_ranks_leave_out_what_many_systems_had_in_their_top_three(pool):
+    document = Document("d", "".join(f"This is sentence number {i}. " * 20 for i in range(5)), (), "")
+    fifth = len(document.text) // 5
+    parts = tuple(Chunk.of(document, i * fifth, (i + 1) * fifth) for i in range(5))
+
+    def system(*order):
+        ids = tuple(parts[i].chunk_id for i in order)
+        return pool.System("r", "s", parts, (Ranking("q", ids, tuple(-float(i) for i in range(5))),))
+
+    corpus = SimpleNamespace(documents=[document], anchored=SimpleNamespace(judgments=[]))
+    systems = [system(0, 1, 2, 3, 4)] * pool.READ_BEFORE + [system(4, 3, 1, 0, 2)]
+
+    def parts_of(rows):
+        return {(row.passage.start + row.passage.end) // 2 // fifth for row in rows}
+
+    # 0 and 2 stand at ranks 4 and 5 of the last system, but were in the top three of ten
+    assert parts_of(pool.unlabelled(systems, corpus, (4, 5))) == {0, 2, 3, 4}
+    assert parts_of(pool.deeper(systems, corpus, (4, 5))) == {3, 4}
