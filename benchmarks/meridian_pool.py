@@ -1,14 +1,15 @@
 """Is the shipped collection judged where retrievers look? Judged@k, and unlabelled text that ranks high.
 
     harness bench configs/meridian.yaml
-    python benchmarks/meridian_pool.py [--fresh] [--read FILE]
+    python benchmarks/meridian_pool.py [--fresh] [--ranks 4 10] [--read FILE]
 
 Pools the settings of that run, each with three retrievers: dense, dense with late interaction on top, and
 BM25 over the same chunks. A fourth, BM25 with the written answer added to the query, competes with nobody;
 it is there to find copies of a fact. ``--fresh`` adds what no round of labelling has seen: chunks of
 another size, and a retriever that matches runs of four characters. ``--read`` writes the unlabelled text to
 be read: passages of the documents, whatever the chunking, ordered by how many systems hold them in their
-top 3 for a query. Ranks decide what is read, and only that: grades come from reading.
+top 3 for a query. ``--ranks`` looks at other ranks, and leaves out what ten systems or more held in their top
+3 and was read for that. Ranks decide what is read, and only that: grades come from reading.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from harness.types import Chunk, Document, Query, Ranking
 CONFIG = Path("configs/meridian.yaml")
 QUERIES = Path("corpora/meridian/queries.csv")
 DEPTH = 20
-READ_DEPTH = 3
+TOP = (1, 3)
+READ_BEFORE = 10
 PASSAGE = 240
 MEASURES = ("judged@3", "judged@10", "judged@20")
 FRESH_SIZE = 350
@@ -55,7 +57,7 @@ class System:
 
 @dataclass(frozen=True)
 class Unread:
-    """A passage without a label for a query, and how many systems hold it in their top 3."""
+    """A passage without a label for a query, and how many systems hold it at the ranks looked at."""
 
     query_id: str
     passage: Chunk
@@ -208,8 +210,8 @@ class Passages:
                 yield passage
 
 
-def unlabelled(systems: Sequence[System], corpus: Corpus) -> list[Unread]:
-    """Passages in some system's top 3 that no label of the query covers, most systems first."""
+def unlabelled(systems: Sequence[System], corpus: Corpus, ranks: tuple[int, int] = TOP) -> list[Unread]:
+    """Passages at some system's ``ranks`` (first, last) without a label of the query, most systems first."""
     passages = Passages(corpus.documents)
     labelled = {
         (judgment.query_id, passage.chunk_id)
@@ -218,7 +220,7 @@ def unlabelled(systems: Sequence[System], corpus: Corpus) -> list[Unread]:
     }
     found: Counter[tuple[str, Chunk]] = Counter()
     for system in systems:
-        found.update(high_passages(system, passages))
+        found.update(high_passages(system, passages, ranks))
     rows = [
         Unread(query_id, passage, count)
         for (query_id, passage), count in found.items()
@@ -227,13 +229,27 @@ def unlabelled(systems: Sequence[System], corpus: Corpus) -> list[Unread]:
     return sorted(rows, key=lambda row: (-row.systems, row.query_id, row.passage.chunk_id))
 
 
-def high_passages(system: System, passages: Passages) -> set[tuple[str, Chunk]]:
-    """(query id, passage) for all that the system's first ``READ_DEPTH`` chunks cover."""
+def deeper(systems: Sequence[System], corpus: Corpus, ranks: tuple[int, int]) -> list[Unread]:
+    """What is unlabelled at ``ranks``, without what many systems hold in their top and was read for that."""
+    before = {
+        (row.query_id, row.passage.chunk_id)
+        for row in unlabelled(systems, corpus)
+        if row.systems >= READ_BEFORE
+    }
+    return [
+        row
+        for row in unlabelled(systems, corpus, ranks)
+        if (row.query_id, row.passage.chunk_id) not in before
+    ]
+
+
+def high_passages(system: System, passages: Passages, ranks: tuple[int, int]) -> set[tuple[str, Chunk]]:
+    """(query id, passage) for all that the system's chunks at ``ranks`` cover."""
     place = {chunk.chunk_id: chunk for chunk in system.chunks}
     return {
         (ranking.query_id, passage)
         for ranking in system.rankings
-        for chunk in (place[chunk_id] for chunk_id in ranking.chunk_ids[:READ_DEPTH])
+        for chunk in (place[chunk_id] for chunk_id in ranking.chunk_ids[ranks[0] - 1 : ranks[1]])
         for passage in passages.covered(chunk.doc_id, chunk.start, chunk.end)
     }
 
@@ -255,6 +271,7 @@ def write_reading(path: Path, rows: Iterable[Unread], corpus: Corpus) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fresh", action="store_true", help="add a setting and a retriever not in the pool")
+    parser.add_argument("--ranks", type=int, nargs=2, metavar=("FIRST", "LAST"), help="ranks to look at")
     parser.add_argument("--read", type=Path, help="write the unlabelled passages that rank high to this CSV")
     arguments = parser.parse_args()
     config = load_config(CONFIG)
@@ -262,9 +279,13 @@ def main() -> None:
     corpus = load_corpus(config, context)
     systems = [*fresh(config, corpus, context)] if arguments.fresh else [*pooled(config, corpus, context)]
     print_judged(systems, corpus)
-    rows = unlabelled(systems, corpus)
+    first, last = arguments.ranks or TOP
+    rows = deeper(systems, corpus, (first, last)) if arguments.ranks else unlabelled(systems, corpus)
     for least in (1, 2, 4, 8, 16, 32):
-        print(f"unlabelled (query, passage) pairs in the top 3 of {least} systems or more:", end=" ")
+        print(
+            f"unlabelled (query, passage) pairs at ranks {first} to {last} of {least} systems or more:",
+            end=" ",
+        )
         print(sum(row.systems >= least for row in rows))
     if arguments.read:
         write_reading(arguments.read, rows, corpus)

@@ -75,19 +75,19 @@ class Text:
         """Return the page and the extracted quote of a span; the words must stand once behind ``after``."""
         head, _, tail = words.partition(" ... ")
         begin = self.begin(words, after)
-        end = begin + len(_squeeze(head))
+        end = begin + len(squeeze(head))
         if tail:
-            found = self._squeezed.find(_squeeze(tail), end)
+            found = self._squeezed.find(squeeze(tail), end)
             if found < 0:
                 raise ValueError(f"{self.name}: {tail!r} does not follow {head!r}")
-            end = found + len(_squeeze(tail))
+            end = found + len(squeeze(tail))
         raw = self._raw[self._at[begin] : self._at[end - 1] + 1]
         if "\f" in raw:
             raise ValueError(f"{self.name}: the span {words!r} runs over the end of a page")
         if len(raw) > 2500:
             raise ValueError(f"{self.name}: the span {words!r} has {len(raw)} characters")
         page = self._raw.count("\f", 0, self._at[begin]) + 1
-        if _squeeze(self.pages[page - 1]).count(_squeeze(raw)) > 1:
+        if squeeze(self.pages[page - 1]).count(squeeze(raw)) > 1:
             raise ValueError(f"{self.name}: {words!r} stands more than once on page {page}; quote more of it")
         return page, re.sub(r"\s+", " ", raw)
 
@@ -97,7 +97,7 @@ class Text:
         return self._only(words.partition(" ... ")[0], start, unique=not after)
 
     def _only(self, words: str, start: int, unique: bool) -> int:
-        squeezed = _squeeze(words)
+        squeezed = squeeze(words)
         found = self._squeezed.find(squeezed, start)
         if found < 0:
             raise ValueError(f"{self.name}: {words!r} is not in the text")
@@ -164,7 +164,8 @@ def write(source: Path, documents: Path, target: Path) -> None:
     )
 
 
-def _squeeze(words: str) -> str:
+def squeeze(words: str) -> str:
+    """The text without spaces, hyphens and line ends."""
     return _DROPPED.sub("", words)
 
 
