@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.errors import JudgeError
@@ -115,20 +117,17 @@ class SettingCost:
     shared: float
 
 
-def cost_by_setting(
-    costs: Mapping[Hashable, float], used: Mapping[str, Iterable[Hashable]]
-) -> dict[str, SettingCost]:
-    """Cost per setting, from the cost of each judged pair and the pairs that each setting retrieved.
+def cost_by_setting(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> dict[str, SettingCost]:
+    """Cost per setting, from the cost of each judged pair and the numbers of the pairs that each uses.
 
     ``shared`` sums to the cost of all used pairs; ``alone`` is what the setting would have cost by itself.
-    A pair without a known cost raises KeyError: an unknown cost is not zero.
+    Both are NaN for a setting that uses a pair whose cost is unknown (NaN): an unknown cost is not zero.
     """
-    pairs = {setting: set(keys) for setting, keys in used.items()}
-    users: dict[Hashable, int] = {}
-    for keys in pairs.values():
-        for key in keys:
-            users[key] = users.get(key, 0) + 1
+    numbers = {setting: np.unique(np.asarray(of, dtype=np.int64)) for setting, of in used.items()}
+    users = np.zeros(len(costs))
+    for of in numbers.values():
+        users[of] += 1
     return {
-        setting: SettingCost(sum(costs[key] for key in keys), sum(costs[key] / users[key] for key in keys))
-        for setting, keys in pairs.items()
+        setting: SettingCost(float(costs[of].sum()), float((costs[of] / users[of]).sum()))
+        for setting, of in numbers.items()
     }

@@ -11,10 +11,11 @@ from harness.types import Chunk, Judgment, Query
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A query and the span of text that is to be graded for it."""
+    """A query and the span of text that is to be graded for it; ``number`` is its place in a pool, if any."""
 
     query: Query
     passage: Chunk
+    number: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
