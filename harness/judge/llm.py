@@ -84,8 +84,11 @@ class LlmJudge:
                 messages = render(self.prompt, item.query, item.passages)
                 tokens += open_calls * sum(estimate_tokens(message["content"]) for message in messages)
         answers = calls * self.config.endpoint.max_tokens
-        price = self.config.price
-        return Estimate(count, calls, known, tokens, answers, price.of(tokens, answers) if price else None)
+        rate = self.config.price
+        price = rate.of(tokens, answers) if rate else None
+        return Estimate(
+            count, calls, known, tokens, answers, price, model=self.config.endpoint.model, rate=rate
+        )
 
     def grade(
         self,

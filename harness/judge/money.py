@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from harness.errors import JudgeError
 from harness.kinds import StageConfig
@@ -21,6 +22,18 @@ class Price(StageConfig):
 
     input: float = Field(ge=0, description="Per million tokens read.")
     output: float = Field(ge=0, description="Per million tokens written.")
+    noted: str = Field(
+        "", description="When, or where, you looked it up; shown beside every estimate that rests on it."
+    )
+
+    @field_validator("noted", mode="before")
+    @classmethod
+    def _a_date_is_text(cls, noted: object) -> object:
+        return noted.isoformat() if isinstance(noted, date) else noted
+
+    def __str__(self) -> str:
+        noted = f", noted {self.noted}" if self.noted else ""
+        return f"{self.input:g} per million tokens read, {self.output:g} written{noted}"
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """The price of a call."""
@@ -46,6 +59,7 @@ class Estimate:
     """What a run would do: pairs, calls still to be made, tokens and price (None: no price is known).
 
     ``completion_tokens`` and so ``price`` assume that every answer is as long as ``max_tokens`` allows.
+    ``model`` is the name under which the price table was asked, ``rate`` what it says.
     """
 
     pairs: int
@@ -54,16 +68,21 @@ class Estimate:
     prompt_tokens: int
     completion_tokens: int
     price: float | None
+    model: str = ""
+    rate: Price | None = None
 
     def __str__(self) -> str:
-        price = "unknown (no price for this model in judge.prices)"
+        pairs = f"{self.pairs:,} pairs: {self.calls:,} calls to make"
+        pairs += f", {self.already_answered:,} already in the ledger"
+        if not self.calls:
+            return f"{pairs}; nothing to pay"
+        price = f"price unknown, for relevance.prices has none of {self.model}"
         if self.price is not None:
-            price = f"at most {self.price:.4f}, one try each"
+            table = f"relevance.prices of {self.model}: {self.rate}"
+            price = f"at most {self.price:.4f} with one try each, by {table}"
         return (
-            f"{self.pairs} pairs: {self.calls} calls to make, {self.already_answered} already in the "
-            "ledger; about "
-            f"{self.prompt_tokens} tokens to send and at most {self.completion_tokens} to receive; price "
-            f"{price}"
+            f"{pairs}; about {self.prompt_tokens:,} tokens to send and at most "
+            f"{self.completion_tokens:,} to receive; {price}"
         )
 
 

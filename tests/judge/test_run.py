@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from datetime import date
 
 import numpy as np
 import pytest
@@ -162,6 +163,19 @@ def test_a_dry_run_asks_nothing_and_its_price_is_an_upper_bound(ledger):
     assert before.price >= summary.cost
     assert (after.pairs, after.calls, after.already_answered) == (25, 5, 20)
     assert "20 pairs: 20 calls" in str(before)
+    assert "relevance.prices of fake: 10 per million tokens read, 100 written" in str(before)
+
+
+def test_an_estimate_says_which_price_it_used_and_when_that_was_noted(ledger):
+    def estimate(prices):
+        return str(LlmJudge(config("http://unused/v1", prices=prices), ledger).estimate(pairs(2)))
+
+    dated = {"fake": {**PRICES["fake"], "noted": date(2025, 6, 1)}}
+    assert "100 written, noted 2025-06-01" in estimate(dated)
+    assert "price unknown, for relevance.prices has none of fake" in estimate({"other": PRICES["fake"]})
+    assert str(LlmJudge(config("http://unused/v1"), ledger).estimate([])) == (
+        "0 pairs: 0 calls to make, 0 already in the ledger; nothing to pay"
+    )
 
 
 def test_an_unknown_price_is_unknown_not_free(ledger):
