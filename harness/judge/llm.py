@@ -16,7 +16,7 @@ from harness.judge.prompting import Prompt, load_prompt, render
 from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.progress import Reporter
-from harness.types import Judgment
+from harness.types import Asked, Judgment
 
 EXAMPLES = 20
 
@@ -112,10 +112,10 @@ class LlmJudge:
     def call(self, item: Item, sample: int) -> Call:
         """The call for one sample of an item, with its key."""
         endpoint = self.config.endpoint
-        key = self.ledger.key(
+        asked = Asked(
             item.query, item.passages, self.prompt.sha256, endpoint.model, endpoint.parameters(), sample
         )
-        return Call(key, item.query, item.passages, sample)
+        return Call(self.ledger.key(asked), asked)
 
     def settled(self, call: Call) -> Result | None:
         """What the ledger already holds of a call."""
