@@ -84,6 +84,41 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One call of a model that judges: everything that can change its answer.
+
+    ``sample`` numbers the repetitions of the same question.
+    """
+
+    query: str
+    passages: tuple[str, ...]
+    prompt_sha: str
+    model: str
+    parameters: dict[str, Any]
+    sample: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Asked):
+    """One try of a call and what came of it, as a ledger keeps it.
+
+    ``grades`` has one grade per passage, or is None with a ``reason``; ``settled``: the call need not be
+    tried again. ``price`` is None when unknown; ``seconds`` is the time of the call.
+    """
+
+    settled: bool
+    grades: tuple[int, ...] | None
+    reason: str
+    raw: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    price: float | None
+    seconds: float
+    request_id: str
+    served_model: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """The ranked chunks of one query. The order of ``chunk_ids`` is the rank order and is authoritative."""
 

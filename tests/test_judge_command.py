@@ -45,7 +45,9 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "labels.csv").write_text("\n".join(["query_id,document,quote,grade", *labels]) + "\n")
 
     def write(url, judge="llm"):
-        endpoint = f"endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY}}, "
+        endpoint = (
+            f"endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY}}, pool: {{unit: chunk}},"
+        )
         relevance = f"{{judge: llm, {endpoint} prices: {{fake-1: {{input: 1, output: 1}}}}}}"
         path = tmp_path / "c.yaml"
         path.write_text(

@@ -88,7 +88,7 @@ def _of_config(args: argparse.Namespace) -> int:
     context = Context.at(config.cache, TerminalReporter())
     corpus, searched = search_all(config, context) if args.settings else (load_corpus(config, context), [])
     if args.dry_run:
-        pairs = label_pairs(corpus) + (make_pool(searched, corpus, judge.pool).pairs if searched else [])
+        pairs = [*label_pairs(corpus), *(make_pool(searched, corpus, judge.pool).pairs if searched else ())]
         estimate = estimate_pool(sorted(pairs, key=lambda pair: pair.query.query_id), judge, context)
         print_line(
             f"{judge_name(judge)}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent."

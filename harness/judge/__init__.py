@@ -3,7 +3,7 @@
 from harness.judge.config import LlmConfig, PoolConfig
 from harness.judge.labels import LabelsConfig, LabelsJudge
 from harness.judge.llm import LlmJudge
-from harness.judge.pool import pairs_by_setting, pool_pairs
+from harness.judge.pool import Pool, pool_of
 from harness.judge.records import Graded, Pair, Summary
 from harness.judge.standins import CosineConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.kinds import Kind
@@ -24,9 +24,9 @@ __all__ = [
     "LlmConfig",
     "LlmJudge",
     "Pair",
+    "Pool",
     "PoolConfig",
     "RerankerConfig",
     "Summary",
-    "pairs_by_setting",
-    "pool_pairs",
+    "pool_of",
 ]

@@ -19,18 +19,17 @@ from harness.judge.parsing import Malformed
 from harness.judge.prompting import Prompt, order_shown, read_grades, render, response_format
 from harness.judge.records import Ledger, Summary
 from harness.judge.retry import Backoff, CallError
+from harness.types import Answered, Asked
 
 FINAL_REASONS = {"refusal", "content_filter"}
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question to the model: a query, the passages in their own order, and which sample this is."""
+    """One question to the model, the passages in their own order, and its key in the ledger."""
 
     key: str
-    query: str
-    passages: tuple[str, ...]
-    sample: int
+    asked: Asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,9 @@ class Asker:
 
     async def ask(self, call: Call) -> Answer:
         """Ask until there is a grade, a final reason, or no time; raises JudgeError when the run must end."""
-        order = order_shown(self._prompt, call.query, call.passages, call.sample)
-        messages = render(self._prompt, call.query, [call.passages[i] for i in order])
+        asked = call.asked
+        order = order_shown(self._prompt, asked.query, asked.passages, asked.sample)
+        messages = render(self._prompt, asked.query, [asked.passages[i] for i in order])
         tokens = sum(estimate_tokens(message["content"]) for message in messages)
         left = self._config.endpoint.deadline
         tries = unusable = 0
@@ -105,7 +105,7 @@ class Asker:
             started = time.monotonic()
             try:
                 reply = await self._client.ask(
-                    messages, self._format, call.sample, max(0.05, min(endpoint.timeout, left))
+                    messages, self._format, call.asked.sample, max(0.05, min(endpoint.timeout, left))
                 )
             except CallError as fault:
                 fault.seconds = time.monotonic() - started
@@ -206,14 +206,14 @@ class Asker:
         reply: Reply | None = None,
     ) -> None:
         price = self._price(reply) if reply else 0.0
-        self._ledger.record(
-            call.key,
-            query=call.query,
-            passages=call.passages,
-            prompt_sha=self._prompt.sha256,
-            model=self._config.endpoint.model,
-            parameters=self._config.endpoint.parameters(),
-            sample=call.sample,
+        asked = call.asked
+        answered = Answered(
+            query=asked.query,
+            passages=asked.passages,
+            prompt_sha=asked.prompt_sha,
+            model=asked.model,
+            parameters=asked.parameters,
+            sample=asked.sample,
             settled=settled,
             grades=grades,
             reason=reason,
@@ -225,6 +225,7 @@ class Asker:
             request_id=reply.request_id if reply else "",
             served_model=reply.served_model if reply else "",
         )
+        self._ledger.record(call.key, answered)
         if reply:
             self._count(reply, price)
 

@@ -15,14 +15,14 @@ from harness.kinds import StageConfig
 class PoolConfig(StageConfig):
     """What is judged: the union over all settings of each query's highest ranked chunks.
 
-    ``unit: chunk`` judges each chunk of that union; ``unit: passage`` judges the sentence-aligned passages
-    that it touches.
+    ``unit: passage`` judges the sentence-aligned passages that it touches, which are the same for every
+    chunking; ``unit: chunk`` judges each chunk of that union.
     """
 
     unit: Literal["chunk", "passage"] = Field(
-        "chunk",
-        description="`chunk`: each retrieved chunk; `passage`: passages of the document that retrieved text "
-        "touches, the same for every chunking.",
+        "passage",
+        description="`passage`: passages of the document that retrieved text touches, the same for every "
+        "chunking; `chunk`: each retrieved chunk, as the prompt `seed_list` needs it.",
     )
     depth: int = Field(10, ge=1, description="How many chunks of every ranking go into the pool.")
     passage_chars: int = Field(
@@ -86,6 +86,15 @@ class LlmConfig(StageConfig):
             raise ValueError(
                 f"max_cost needs the price of {self.endpoint.model!r} in prices: without it nothing can "
                 "be counted"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_recipe_as_it_was(self) -> LlmConfig:
+        if self.prompt.startswith("seed_list") and self.pool.unit != "chunk":
+            raise ValueError(
+                f"{self.prompt} reproduces a recipe that scores retrieved chunks, best rank first: "
+                "set pool.unit to chunk"
             )
         return self
 

@@ -16,7 +16,7 @@ from harness.judge.prompting import Prompt, load_prompt, render
 from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.progress import Reporter
-from harness.types import Judgment
+from harness.types import Asked, Judgment
 
 EXAMPLES = 20
 
@@ -84,8 +84,11 @@ class LlmJudge:
                 messages = render(self.prompt, item.query, item.passages)
                 tokens += open_calls * sum(estimate_tokens(message["content"]) for message in messages)
         answers = calls * self.config.endpoint.max_tokens
-        price = self.config.price
-        return Estimate(count, calls, known, tokens, answers, price.of(tokens, answers) if price else None)
+        rate = self.config.price
+        price = rate.of(tokens, answers) if rate else None
+        return Estimate(
+            count, calls, known, tokens, answers, price, model=self.config.endpoint.model, rate=rate
+        )
 
     def grade(
         self,
@@ -109,10 +112,10 @@ class LlmJudge:
     def call(self, item: Item, sample: int) -> Call:
         """The call for one sample of an item, with its key."""
         endpoint = self.config.endpoint
-        key = self.ledger.key(
+        asked = Asked(
             item.query, item.passages, self.prompt.sha256, endpoint.model, endpoint.parameters(), sample
         )
-        return Call(key, item.query, item.passages, sample)
+        return Call(self.ledger.key(asked), asked)
 
     def settled(self, call: Call) -> Result | None:
         """What the ledger already holds of a call."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
-from pydantic import Field
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
 
 from harness.errors import JudgeError
 from harness.kinds import StageConfig
@@ -19,6 +22,18 @@ class Price(StageConfig):
 
     input: float = Field(ge=0, description="Per million tokens read.")
     output: float = Field(ge=0, description="Per million tokens written.")
+    noted: str = Field(
+        "", description="When, or where, you looked it up; shown beside every estimate that rests on it."
+    )
+
+    @field_validator("noted", mode="before")
+    @classmethod
+    def _a_date_is_text(cls, noted: object) -> object:
+        return noted.isoformat() if isinstance(noted, date) else noted
+
+    def __str__(self) -> str:
+        noted = f", noted {self.noted}" if self.noted else ""
+        return f"{self.input:g} per million tokens read, {self.output:g} written{noted}"
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """The price of a call."""
@@ -44,6 +59,7 @@ class Estimate:
     """What a run would do: pairs, calls still to be made, tokens and price (None: no price is known).
 
     ``completion_tokens`` and so ``price`` assume that every answer is as long as ``max_tokens`` allows.
+    ``model`` is the name under which the price table was asked, ``rate`` what it says.
     """
 
     pairs: int
@@ -52,16 +68,21 @@ class Estimate:
     prompt_tokens: int
     completion_tokens: int
     price: float | None
+    model: str = ""
+    rate: Price | None = None
 
     def __str__(self) -> str:
-        price = "unknown (no price for this model in judge.prices)"
+        pairs = f"{self.pairs:,} pairs: {self.calls:,} calls to make"
+        pairs += f", {self.already_answered:,} already in the ledger"
+        if not self.calls:
+            return f"{pairs}; nothing to pay"
+        price = f"price unknown, for relevance.prices has none of {self.model}"
         if self.price is not None:
-            price = f"at most {self.price:.4f}, one try each"
+            table = f"relevance.prices of {self.model}: {self.rate}"
+            price = f"at most {self.price:.4f} with one try each, by {table}"
         return (
-            f"{self.pairs} pairs: {self.calls} calls to make, {self.already_answered} already in the "
-            "ledger; about "
-            f"{self.prompt_tokens} tokens to send and at most {self.completion_tokens} to receive; price "
-            f"{price}"
+            f"{pairs}; about {self.prompt_tokens:,} tokens to send and at most "
+            f"{self.completion_tokens:,} to receive; {price}"
         )
 
 
@@ -115,20 +136,17 @@ class SettingCost:
     shared: float
 
 
-def cost_by_setting(
-    costs: Mapping[Hashable, float], used: Mapping[str, Iterable[Hashable]]
-) -> dict[str, SettingCost]:
-    """Cost per setting, from the cost of each judged pair and the pairs that each setting retrieved.
+def cost_by_setting(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> dict[str, SettingCost]:
+    """Cost per setting, from the cost of each judged pair and the numbers of the pairs that each uses.
 
     ``shared`` sums to the cost of all used pairs; ``alone`` is what the setting would have cost by itself.
-    A pair without a known cost raises KeyError: an unknown cost is not zero.
+    Both are NaN for a setting that uses a pair whose cost is unknown (NaN): an unknown cost is not zero.
     """
-    pairs = {setting: set(keys) for setting, keys in used.items()}
-    users: dict[Hashable, int] = {}
-    for keys in pairs.values():
-        for key in keys:
-            users[key] = users.get(key, 0) + 1
+    numbers = {setting: np.unique(np.asarray(of, dtype=np.int64)) for setting, of in used.items()}
+    users = np.zeros(len(costs))
+    for of in numbers.values():
+        users[of] += 1
     return {
-        setting: SettingCost(sum(costs[key] for key in keys), sum(costs[key] / users[key] for key in keys))
-        for setting, keys in pairs.items()
+        setting: SettingCost(float(costs[of].sum()), float((costs[of] / users[of]).sum()))
+        for setting, of in numbers.items()
     }

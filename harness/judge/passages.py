@@ -17,6 +17,11 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def passages_of(document: Document, target: int) -> list[Chunk]:
+    """The passages of a document, as ``spans_of`` cuts its text."""
+    return [Chunk.of(document, start, end) for start, end in spans_of(document.text, target)]
+
+
+def spans_of(text: str, target: int) -> list[tuple[int, int]]:
     """Disjoint passages of about ``target`` width that together hold every character that is not blank.
 
     A passage is a run of whole sentences; it ends at the first sentence end that fills ``target``, or
@@ -24,19 +29,19 @@ def passages_of(document: Document, target: int) -> list[Chunk]:
     anywhere if it has none. A full-width character is two wide. The same text gives the same passages,
     always.
     """
-    passages: list[Chunk] = []
+    spans: list[tuple[int, int]] = []
     start, filled = 0, 0
-    for begin, end in _sentences(document.text, 2 * target):
+    for begin, end in _sentences(text, 2 * target):
         if not filled:
             start = begin
-        filled += _width(document.text[begin:end])
-        paragraph_ends = _PARAGRAPH.search(document.text[begin:end]) is not None
+        filled += _width(text[begin:end])
+        paragraph_ends = _PARAGRAPH.search(text[begin:end]) is not None
         if filled >= target or (paragraph_ends and 2 * filled >= target):
-            passages += _trimmed(document, start, end)
+            spans += _trimmed(text, start, end)
             filled = 0
     if filled:
-        passages += _trimmed(document, start, len(document.text))
-    return passages
+        spans += _trimmed(text, start, len(text))
+    return spans
 
 
 def _sentences(text: str, widest: int) -> Iterator[tuple[int, int]]:
@@ -66,13 +71,13 @@ def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[tuple[int,
         yield begin, end
 
 
-def _trimmed(document: Document, start: int, end: int) -> list[Chunk]:
-    text = document.text[start:end]
-    inner = text.strip()
+def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    whole = text[start:end]
+    inner = whole.strip()
     if not inner:
         return []
-    start += len(text) - len(text.lstrip())
-    return [Chunk.of(document, start, start + len(inner))]
+    start += len(whole) - len(whole.lstrip())
+    return [(start, start + len(inner))]
 
 
 def _width(text: str) -> int:

@@ -2,66 +2,115 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
-from harness.judge.passages import passages_of
+from harness.judge.passages import spans_of
 from harness.judge.records import Pair
 from harness.types import Chunk, Document, Query, Ranking
 
+Rankings = Mapping[str, Ranking]
+# doc id, start, end
+Span = tuple[str, int, int]
 
-def pool_pairs(
-    queries: Iterable[Query],
-    settings: Mapping[str, Mapping[str, Ranking]],
-    chunks: Mapping[str, Chunk],
-    documents: Mapping[str, Document],
-    config: PoolConfig,
-) -> Iterator[Pair]:
-    """The pairs to judge, query by query: a pool over all settings (Sparck Jones, van Rijsbergen 1975).
 
-    ``settings`` maps a setting's name to its rankings by query id, ``chunks`` every ranked chunk id to its
-    chunk, ``documents`` ids to documents. Chunks come in the order of their best rank, so that a list
-    prompt sees them as a ranking would show them; passages come in the order of the text. Lazy: nothing is
-    held but one query's pool. Raises JudgeError for a ranking whose chunk is not in ``chunks``.
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs of a pool as numbers: 16 bytes each; texts are cut from the documents when asked for.
+
+    ``columns`` are the index of the query, the index of the document, start and end, one entry a pair.
     """
-    cut: dict[str, list[Chunk]] = {}
-    for query in queries:
-        retrieved = _retrieved(query, settings, chunks, config.depth)
-        if config.unit == "chunk":
-            spans = retrieved
-        else:
-            spans = _touched(retrieved, documents, config.passage_chars, cut)
-        yield from (Pair(query, span) for span in spans)
+
+    queries: Sequence[Query]
+    documents: Sequence[Document]
+    columns: tuple[array[int], array[int], array[int], array[int]]
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __iter__(self) -> Iterator[Pair]:
+        for number, (query, document, start, end) in enumerate(zip(*self.columns, strict=True)):
+            yield Pair(self.queries[query], Chunk.of(self.documents[document], start, end), number)
 
 
-def pairs_by_setting(
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The pairs to judge, and for each setting the numbers of those that it uses."""
+
+    pairs: Pairs
+    by_setting: Mapping[str, array[int]]
+
+
+def pool_of(
     queries: Sequence[Query],
-    settings: Mapping[str, Mapping[str, Ranking]],
+    settings: Mapping[str, Sequence[Rankings]],
     chunks: Mapping[str, Chunk],
-    documents: Mapping[str, Document],
+    documents: Sequence[Document],
     config: PoolConfig,
-) -> dict[str, list[tuple[str, str]]]:
-    """For each setting the (query id, span id) pairs that it puts into the pool, for ``cost_by_setting``."""
-    return {
-        name: [
-            (pair.query.query_id, pair.passage.chunk_id)
-            for pair in pool_pairs(queries, {name: rankings}, chunks, documents, config)
-        ]
-        for name, rankings in settings.items()
-    }
+) -> Pool:
+    """Pool the rankings of all settings, query by query (Sparck Jones, van Rijsbergen 1975).
+
+    ``settings`` maps a setting's name to its rankings by query id, one mapping for each of its stages;
+    ``chunks`` every ranked chunk id to its chunk. Chunks come in the order of their best rank, so that a list
+    prompt sees them as a ranking would show them; passages come in the order of the text. Raises JudgeError
+    for a ranking whose chunk is not in ``chunks``.
+    """
+    columns = (array("i"), array("i"), array("i"), array("i"))
+    used = {name: array("i") for name in settings}
+    place = {document.doc_id: number for number, document in enumerate(documents)}
+    units = _Units(documents, config)
+    for at, query in enumerate(queries):
+        ranked = {name: _retrieved(name, query, of, chunks, config.depth) for name, of in settings.items()}
+        found: dict[Span, int] = {}
+        for span in units.of(_best_first(ranked.values())):
+            found[span] = len(columns[0])
+            for column, value in zip(columns, (at, place[span[0]], span[1], span[2]), strict=True):
+                column.append(value)
+        for name, its in ranked.items():
+            used[name].extend(found[span] for span in units.of(_best_first([its])))
+    return Pool(Pairs(queries, documents, columns), used)
+
+
+class _Units:
+    """Turns retrieved spans into the spans that are judged: themselves, or the passages they touch."""
+
+    def __init__(self, documents: Sequence[Document], config: PoolConfig) -> None:
+        self._text = {document.doc_id: document.text for document in documents}
+        self._config = config
+        self._cut: dict[str, tuple[array[int], array[int]]] = {}
+
+    def of(self, retrieved: Iterable[Span]) -> Iterable[Span]:
+        """Each span to judge once."""
+        if self._config.unit == "chunk":
+            return retrieved
+        return sorted({passage for span in retrieved for passage in self._touched(span)})
+
+    def _touched(self, span: Span) -> Iterator[Span]:
+        """The passages that share a character that is not blank with a span."""
+        doc_id, start, end = span
+        starts, ends = self._passages(doc_id)
+        for number in range(bisect_right(ends, start), bisect_left(starts, end)):
+            first, last = starts[number], ends[number]
+            if self._text[doc_id][max(start, first) : min(end, last)].strip():
+                yield doc_id, first, last
+
+    def _passages(self, doc_id: str) -> tuple[array[int], array[int]]:
+        if doc_id not in self._cut:
+            spans = spans_of(self._text[doc_id], self._config.passage_chars)
+            self._cut[doc_id] = (array("i", (a for a, _ in spans)), array("i", (b for _, b in spans)))
+        return self._cut[doc_id]
 
 
 def _retrieved(
-    query: Query,
-    settings: Mapping[str, Mapping[str, Ranking]],
-    chunks: Mapping[str, Chunk],
-    depth: int,
-) -> list[Chunk]:
-    """The chunks that some setting ranks within ``depth``, by best rank, then as the settings come."""
-    best: dict[tuple[str, int, int], tuple[int, Chunk]] = {}
-    for name, rankings in settings.items():
+    name: str, query: Query, stages: Iterable[Rankings], chunks: Mapping[str, Chunk], depth: int
+) -> dict[Span, int]:
+    """The spans that some stage of a setting ranks within ``depth``, with their best rank, from 0."""
+    best: dict[Span, int] = {}
+    for rankings in stages:
         ranking = rankings.get(query.query_id)
         for rank, chunk_id in enumerate(ranking.chunk_ids[:depth] if ranking else ()):
             chunk = chunks.get(chunk_id)
@@ -70,27 +119,15 @@ def _retrieved(
                     f"Setting {name} ranks chunk {chunk_id} for query {query.query_id}; there is none."
                 )
             span = (chunk.doc_id, chunk.start, chunk.end)
-            if chunk.text.strip() and (span not in best or rank < best[span][0]):
-                best[span] = (rank, chunk)
-    return [chunk for _, chunk in sorted(best.values(), key=lambda entry: entry[0])]
+            if chunk.text.strip():
+                best[span] = min(rank, best.get(span, rank))
+    return best
 
 
-def _touched(
-    retrieved: Iterable[Chunk],
-    documents: Mapping[str, Document],
-    width: int,
-    cut: dict[str, list[Chunk]],
-) -> list[Chunk]:
-    """The passages that share a character that is not blank with a retrieved chunk."""
-    found: dict[str, Chunk] = {}
-    for chunk in retrieved:
-        if chunk.doc_id not in cut:
-            cut[chunk.doc_id] = passages_of(documents[chunk.doc_id], width)
-        passages = cut[chunk.doc_id]
-        first = bisect_right(passages, chunk.start, key=lambda passage: passage.end)
-        last = bisect_left(passages, chunk.end, key=lambda passage: passage.start)
-        for passage in passages[first:last]:
-            shared = slice(max(chunk.start, passage.start), min(chunk.end, passage.end))
-            if documents[chunk.doc_id].text[shared].strip():
-                found[passage.chunk_id] = passage
-    return sorted(found.values(), key=lambda passage: (passage.doc_id, passage.start))
+def _best_first(ranked: Iterable[Mapping[Span, int]]) -> list[Span]:
+    """The union of several settings' spans by best rank, then as the settings come."""
+    best: dict[Span, int] = {}
+    for its in ranked:
+        for span, rank in its.items():
+            best[span] = min(rank, best.get(span, rank))
+    return sorted(best, key=best.__getitem__)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from harness.types import Chunk, Judgment, Query
+from harness.types import Answered, Asked, Chunk, Judgment, Query
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A query and the span of text that is to be graded for it."""
+    """A query and the span of text that is to be graded for it; ``number`` is its place in a pool, if any."""
 
     query: Query
     passage: Chunk
+    number: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,37 +61,13 @@ class Summary:
         return sum(self.unscored.values())
 
 
-class Entry(Protocol):
-    """The settled answer to one call, as the ledger keeps it."""
-
-    @property
-    def grades(self) -> tuple[int, ...] | None:
-        """One grade per passage, or None."""
-
-    @property
-    def reason(self) -> str:
-        """Why there is no grade."""
-
-    @property
-    def served_model(self) -> str:
-        """The model that the endpoint says has answered."""
-
-
 class Ledger(Protocol):
     """Where every answer is kept before anything uses it; ``harness.store.ledger.Ledger`` is the real one."""
 
-    def key(
-        self,
-        query: str,
-        passages: Sequence[str],
-        prompt_sha: str,
-        model: str,
-        parameters: Mapping[str, object],
-        sample: int,
-    ) -> str:
+    def key(self, asked: Asked) -> str:
         """The identity of a call."""
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> Answered | None:
         """The settled answer to a call."""
 
     def cost(self, key: str) -> float | None:
@@ -105,25 +82,5 @@ class Ledger(Protocol):
     def release(self, key: str) -> None:
         """Give a claim back."""
 
-    def record(
-        self,
-        key: str,
-        *,
-        query: str,
-        passages: Sequence[str],
-        prompt_sha: str,
-        model: str,
-        parameters: Mapping[str, object],
-        sample: int,
-        settled: bool,
-        grades: Sequence[int] | None,
-        reason: str,
-        raw: str,
-        prompt_tokens: int | None,
-        completion_tokens: int | None,
-        price: float | None,
-        seconds: float,
-        request_id: str,
-        served_model: str,
-    ) -> None:
+    def record(self, key: str, answered: Answered) -> None:
         """Write one answer, durably, before returning."""

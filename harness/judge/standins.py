@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Literal, Protocol
 
@@ -17,6 +17,7 @@ from harness.progress import Reporter
 from harness.types import Judgment
 
 Thresholds = tuple[float, float, float, float]
+_NONE: frozenset[str] = frozenset()
 
 
 class Encoder(Protocol):
@@ -150,20 +151,31 @@ def reranker_judge(config: RerankerConfig, scorer: PairScorer) -> StandIn:
     return StandIn(config, scorer.score)
 
 
-def same_model_warning(judge_model: str, ranker_models: Iterable[str]) -> str | None:
-    """A warning when the judge is also a ranker, whatever organisation prefix or case its name has."""
-    same = [name for name in ranker_models if _bare(name) == _bare(judge_model)]
+def same_model_warning(
+    judge_model: str, ranker_models: Iterable[str], weights: Mapping[str, frozenset[str]] | None = None
+) -> str | None:
+    """A warning when the judge is also a ranker, whatever organisation prefix or case its name has.
+
+    ``weights`` are the hashes of the weight files of those models whose files are known.
+    """
+    known = weights or {}
+    same = [
+        name
+        for name in ranker_models
+        if _bare(name) == _bare(judge_model) or known.get(name, _NONE) & known.get(judge_model, _NONE)
+    ]
     if not same:
         return None
+    other = all(_bare(name) != _bare(judge_model) for name in same)
     return (
-        f"The judge {judge_model} also ranks ({', '.join(same)}): a model that grades its own order "
-        "agrees with "
-        "itself, which measures nothing. Use another judge or human labels."
+        f"The judge {judge_model} also ranks ({', '.join(same)}{': the same weights' if other else ''}): a "
+        "model that grades its own order agrees with itself, which measures nothing. Use another judge or "
+        "human labels."
     )
 
 
 def _bare(name: str) -> str:
-    return name.rstrip("/").rpartition("/")[2].casefold()
+    return name.removeprefix("embedded:").rstrip("/").rpartition("/")[2].casefold()
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

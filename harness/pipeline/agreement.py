@@ -21,7 +21,7 @@ from harness.pipeline.judging import Judged, grade_all, judge_pool, judged_by_pe
 from harness.pipeline.scoring import queries_to_score, score_setting
 from harness.pipeline.search import Searched
 from harness.store.ledger import Ledger
-from harness.types import MAX_GRADE
+from harness.types import MAX_GRADE, Judgment
 
 # Values of one measure by query id, for each (setting, stage)
 Values = dict[tuple[str, str], dict[str, float | None]]
@@ -56,9 +56,11 @@ def grade_agreement(corpus: Corpus, judge_config: PoolJudgeConfig, context: Cont
     """Let the judge grade what people have graded, through the ledger, and compare."""
     with Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context)
-        graded, _ = grade_all(judge, label_pairs(corpus), context)
-    pairs = match_judgments(corpus.labels, [one.judgment for one in graded])
-    return measure_agreement(judge.name, pairs, MAX_GRADE)
+        pairs = label_pairs(corpus)
+        judgments: list[Judgment] = []
+        grade_all(judge, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)
+    matched = match_judgments(corpus.labels, judgments)
+    return measure_agreement(judge.name, matched, MAX_GRADE)
 
 
 def settings_agreement(

@@ -17,7 +17,7 @@ from harness.judge.llm import llm_name
 from harness.judge.prompting import load_prompt
 from harness.judge.standins import StandIn, same_model_warning, standin_name
 from harness.kinds import StageConfig
-from harness.models import EMBEDDED
+from harness.models import EMBEDDED, resolve
 from harness.pipeline.context import Context
 from harness.pipeline.search import pair_scores, vectors
 from harness.rerank import CrossEncoderConfig, LateInteractionConfig
@@ -64,19 +64,23 @@ def llm_config(config: BenchConfig) -> LlmConfig:
 
 
 def warn_of_same_model(config: BenchConfig, context: Context) -> None:
-    """Warn where the judge is also a ranker."""
-    judge = config.relevance.judge
-    model = judge.endpoint.model if isinstance(judge, LlmConfig) else getattr(judge, "model", None)
-    if model is None:
+    """Warn where the judge is also a ranker: by its name, or, where it runs here, by its weights."""
+    judge = pool_judge_config(config)
+    if judge is None:
         return
-    rankers = {
-        str(getattr(stage, "model", ""))
-        for setting in config.settings
-        for stage in (setting.embed, setting.rerank)
-        if stage is not None
-    }
-    plain = sorted(name.removeprefix("embedded:") for name in rankers)
-    warning = same_model_warning(model.removeprefix("embedded:"), plain)
+    rankers = sorted(
+        {
+            str(getattr(stage, "model"))  # noqa: B009 - every ranker's config has one
+            for setting in config.settings
+            for stage in (setting.embed, setting.rerank)
+            if stage is not None
+        }
+    )
+    if isinstance(judge, LlmConfig):
+        warning = same_model_warning(judge.endpoint.model, rankers)
+    else:
+        weights = {name: resolve(name).weights() for name in (judge.model, *rankers)}
+        warning = same_model_warning(judge.model, rankers, weights)
     if warning:
         context.reporter.warn(warning)
 

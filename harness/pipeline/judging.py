@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from harness.config import BenchConfig
 from harness.errors import JudgeError
-from harness.judge import Graded, LabelsJudge, LlmConfig, LlmJudge, Pair, PoolConfig, Summary, pool_pairs
+from harness.judge import LabelsJudge, LlmConfig, LlmJudge, Pair, Pool, PoolConfig, Summary, pool_of
 from harness.judge.client import Reply
 from harness.judge.money import Estimate, cost_by_setting
+from harness.judge.records import Sink
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
+from harness.pipeline.graded import GradedPool, LazyRows, judgment_row
 from harness.pipeline.judges import PoolJudge, PoolJudgeConfig, make_judge, pool_judge_config
 from harness.pipeline.search import Searched
 from harness.report import CostRow, JudgmentRow
 from harness.store.ledger import Ledger
-from harness.types import Document, Judgment
+from harness.types import Judgment
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +27,17 @@ class Judged:
     """The judgments that all settings are scored on, and how they came about.
 
     ``failed`` are the queries with text that the judge could not grade; ``spent`` what this run asked and
-    paid; ``rows`` also hold human labels that only stand beside a judge's.
+    paid; ``rows`` also hold human labels that only stand beside a judge's. A judge's judgments and rows are
+    made when they are read.
     """
 
     judge: str
     fingerprint: dict[str, Any]
-    judgments: tuple[Judgment, ...]
-    rows: list[JudgmentRow]
+    judgments: Sequence[Judgment]
+    rows: Sequence[JudgmentRow]
     failed: frozenset[str]
     costs: list[CostRow]
     spent: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The pairs to judge, each once, and which of them (query id, span id) each setting uses."""
-
-    pairs: list[Pair]
-    by_setting: dict[str, list[tuple[str, str]]]
 
 
 def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
@@ -52,20 +47,19 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
     what it has answered is in the ledger, and the next run goes on from there.
     """
     judge_config = pool_judge_config(config)
-    documents = {document.doc_id: document for document in corpus.documents}
     if judge_config is None:
         return judged_by_people(corpus, config)
     pool = make_pool(searched, corpus, judge_config.pool)
+    graded = GradedPool(pool.pairs)
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context)
-        graded, summary = grade_all(judge, pool.pairs, context)
-    human = [_row(label, documents, scored_on=False) for label in corpus.labels]
+        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
     return Judged(
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
-        judgments=tuple(one.judgment for one in graded),
-        rows=[_graded_row(one, documents) for one in graded] + human,
-        failed=frozenset(one.judgment.query_id for one in graded if one.judgment.grade is None),
+        judgments=graded.judgments,
+        rows=_followed_by(graded.rows, _label_rows(corpus, scored_on=False)),
+        failed=graded.failed,
         costs=_costs(graded, pool),
         spent=_spent(summary),
     )
@@ -73,13 +67,12 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
 
 def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
     """The human labels as the judgments of a run."""
-    documents = {document.doc_id: document for document in corpus.documents}
     names = sorted({label.judge for label in corpus.labels})
     return Judged(
         judge=", ".join(names) or LabelsJudge.name,
         fingerprint={"kind": "labels", "file": str(config.labels or getattr(config.relevance.judge, "file"))},  # noqa: B009
         judgments=corpus.labels,
-        rows=[_row(label, documents, scored_on=True) for label in corpus.labels],
+        rows=_label_rows(corpus, scored_on=True),
         failed=frozenset(label.query_id for label in corpus.labels if label.grade is None),
         costs=[],
         spent={},
@@ -88,30 +81,21 @@ def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
 
 def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) -> Pool:
     """The union over all stages of all settings, and the part of each setting."""
-    queries = corpus.queries.queries
-    documents = {document.doc_id: document for document in corpus.documents}
-    chunks = {chunk.chunk_id: chunk for one in searched for chunk in one.chunking.chunks}
-    rankings = {
-        one.setting.name: {
-            f"{one.setting.name} {stage}": {ranking.query_id: ranking for ranking in ranked}
-            for stage, ranked in one.rankings.items()
-        }
-        for one in searched
-    }
-    union = {name: ranked for stages in rankings.values() for name, ranked in stages.items()}
-    return Pool(
-        list(pool_pairs(queries, union, chunks, documents, config)),
+    return pool_of(
+        corpus.queries.queries,
         {
-            setting: [
-                (pair.query.query_id, pair.passage.chunk_id)
-                for pair in pool_pairs(queries, stages, chunks, documents, config)
+            one.setting.name: [
+                {ranking.query_id: ranking for ranking in ranked} for ranked in one.rankings.values()
             ]
-            for setting, stages in rankings.items()
+            for one in searched
         },
+        {chunk.chunk_id: chunk for one in searched for chunk in one.chunking.chunks},
+        corpus.documents,
+        config,
     )
 
 
-def estimate_pool(pairs: Sequence[Pair], config: PoolJudgeConfig, context: Context) -> Estimate | None:
+def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context) -> Estimate | None:
     """What grading would take, asking nothing; None for a judge that costs nothing."""
     if not isinstance(config, LlmConfig):
         return None
@@ -119,20 +103,14 @@ def estimate_pool(pairs: Sequence[Pair], config: PoolJudgeConfig, context: Conte
         return LlmJudge(config, ledger).estimate(pairs)
 
 
-def grade_all(judge: PoolJudge, pairs: Sequence[Pair], context: Context) -> tuple[list[Graded], Summary]:
-    """Grade pairs, in their order; where the ledger has every answer, neither key nor endpoint is needed."""
+def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
+    """Grade pairs (read twice); where the ledger has every answer, neither key nor endpoint is needed."""
     if isinstance(judge, LlmJudge):
         estimate = judge.estimate(pairs)
         context.reporter.note(f"{judge.name}: {estimate}")
         if not estimate.calls:
             judge.client = _NothingToAsk()
-    found: dict[tuple[str, str], Graded] = {}
-
-    def keep(graded: Graded) -> None:
-        found[graded.pair.query.query_id, graded.pair.passage.chunk_id] = graded
-
-    summary = judge.grade(pairs, keep, reporter=context.reporter, total=len(pairs))
-    return [found[pair.query.query_id, pair.passage.chunk_id] for pair in pairs], summary
+    return judge.grade(pairs, sink, reporter=context.reporter, total=total)
 
 
 class _NothingToAsk:
@@ -146,46 +124,27 @@ class _NothingToAsk:
         """Nothing is open."""
 
 
-def _row(judgment: Judgment, documents: Mapping[str, Document], *, scored_on: bool) -> JudgmentRow:
-    document = documents[judgment.doc_id]
-    return JudgmentRow(
-        query_id=judgment.query_id,
-        document=judgment.doc_id,
-        start=judgment.start,
-        end=judgment.end,
-        page=document.page_of(judgment.start),
-        grade=judgment.grade,
-        reason="" if judgment.grade is not None else "not graded",
-        judge=judgment.judge,
-        scored_on=scored_on,
-        samples="",
-        spread=0,
-        cost=None,
-        text=document.text[judgment.start : judgment.end],
+def _label_rows(corpus: Corpus, *, scored_on: bool) -> Sequence[JudgmentRow]:
+    documents = {document.doc_id: document for document in corpus.documents}
+
+    def row(at: int) -> JudgmentRow:
+        label = corpus.labels[at]
+        return judgment_row(label, documents[label.doc_id], scored_on=scored_on)
+
+    return LazyRows(len(corpus.labels), row)
+
+
+def _followed_by(first: Sequence[JudgmentRow], second: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
+    return LazyRows(
+        len(first) + len(second), lambda at: first[at] if at < len(first) else second[at - len(first)]
     )
 
 
-def _graded_row(graded: Graded, documents: Mapping[str, Document]) -> JudgmentRow:
-    row = _row(graded.judgment, documents, scored_on=True)
-    return replace(
-        row,
-        reason=graded.reason,
-        samples=" ".join(map(str, graded.samples)),
-        spread=graded.spread,
-        cost=graded.cost,
-    )
-
-
-def _costs(graded: Sequence[Graded], pool: Pool) -> list[CostRow]:
+def _costs(graded: GradedPool, pool: Pool) -> list[CostRow]:
     """One row a setting; a single unknown cost makes those of its settings unknown."""
-    unknown = float("nan")
-    costs: dict[Hashable, float] = {
-        (one.judgment.query_id, one.pair.passage.chunk_id): unknown if one.cost is None else one.cost
-        for one in graded
-    }
     return [
         CostRow(setting, len(pool.by_setting[setting]), _known(cost.alone), _known(cost.shared))
-        for setting, cost in cost_by_setting(costs, pool.by_setting).items()
+        for setting, cost in cost_by_setting(graded.costs, pool.by_setting).items()
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 # A cell that starts with one of these is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -15,10 +15,15 @@ SNIPPET = 200
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows as CSV text; numbers in full precision, None as an empty cell, text made harmless."""
     out = io.StringIO()
+    write_csv(out, columns, rows)
+    return out.getvalue()
+
+
+def write_csv(out: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """The same, row by row into an open file: for tables too long to hold twice."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows([cell(row[column]) for column in columns] for row in rows)
-    return out.getvalue()
 
 
 def cell(value: Any) -> Any:

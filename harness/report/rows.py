@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,7 +159,7 @@ class Results:
     anchorings: list[dict[str, Any]]
     documents: list[dict[str, Any]]
     record: RunRecord
-    judgments: list[JudgmentRow] = field(default_factory=list)
+    judgments: Sequence[JudgmentRow] = ()
     costs: list[CostRow] = field(default_factory=list)
     seed_ratios: list[SeedRatioRow] = field(default_factory=list)
     answerability: list[AnswerabilityRow] = field(default_factory=list)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.cells import snippet, to_csv
+from harness.report.cells import snippet, to_csv, write_csv
 from harness.report.rows import (
     AnswerabilityRow,
     CostRow,
     JudgmentRow,
+    RankedRow,
     Results,
     SeedRatioRow,
     SummaryRow,
@@ -49,12 +50,6 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         "per_query.csv": to_csv(
             _PER_QUERY, ({**asdict(row), "split": split[row.query_id]} for row in results.per_query)
         ),
-        "rankings.csv": to_csv(
-            _RANKED, ({**asdict(row), "snippet": snippet(row.text)} for row in results.ranked)
-        ),
-        "judgments.csv": to_csv(
-            _JUDGMENTS, ({**asdict(row), "snippet": snippet(row.text)} for row in results.judgments)
-        ),
         "documents.csv": _table(results.documents),
         "anchoring.csv": _table(results.anchorings),
     }
@@ -69,6 +64,8 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
     for name, content in tables.items():
         _write(folder / name, content)
+    _write_long(folder / "rankings.csv", _RANKED, results.ranked)
+    _write_long(folder / "judgments.csv", _JUDGMENTS, results.judgments)
     for (setting, stage), rankings in results.runs.items():
         _write(folder / "runs" / f"{file_name(setting)}.{stage}.trec", trec_run(rankings, stage))
     for setting, qrels in results.qrels.items():
@@ -128,6 +125,12 @@ def _summary_row(row: dict[str, str]) -> SummaryRow:
 
 def _table(rows: list[dict[str, Any]]) -> str:
     return to_csv(tuple(rows[0]), rows) if rows else ""
+
+
+def _write_long(path: Path, columns: Sequence[str], rows: Iterable[RankedRow | JudgmentRow]) -> None:
+    """A table with a snippet of text in each row, which is never held as a whole."""
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        write_csv(out, columns, ({**asdict(row), "snippet": snippet(row.text)} for row in rows))
 
 
 def _write(path: Path, content: str) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 
 from harness.errors import JudgeError
 from harness.store.wal import use_write_ahead_log
+from harness.types import Answered, Asked
 
 VERSION = 1
 _SCHEMA = """
@@ -46,33 +47,14 @@ _JSON_COLUMNS = ("query", "passages", "parameters", "grades", "raw", "reason")
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """One row: the call (query, passages, prompt, model, parameters, sample) and what came of it.
-
-    ``grades`` has one grade per passage, or is None with a ``reason``. ``price`` is None when unknown;
-    ``seconds`` is the time of the call; ``answered_at`` is UTC, ISO 8601.
-    """
+class LedgerEntry(Answered):
+    """One row: an answer under the ``key`` of its call; ``answered_at`` is UTC, ISO 8601."""
 
     key: str
-    settled: bool
-    query: str
-    passages: tuple[str, ...]
-    prompt_sha: str
-    model: str
-    parameters: dict[str, Any]
-    sample: int
-    grades: tuple[int, ...] | None
-    reason: str
-    raw: str
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    price: float | None
-    seconds: float
-    request_id: str
-    served_model: str
     answered_at: str
 
 
+_ANSWERED = [field.name for field in fields(Answered)]
 _COLUMNS = [field.name for field in fields(LedgerEntry)]
 
 
@@ -124,17 +106,16 @@ class Ledger:
         self._claims.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
         self._close()
 
-    def key(
-        self,
-        query: str,
-        passages: Sequence[str],
-        prompt_sha: str,
-        model: str,
-        parameters: Mapping[str, object],
-        sample: int,
-    ) -> str:
+    def key(self, asked: Asked) -> str:
         """The identity of a call: the SHA-256 of everything that can change its answer."""
-        parts = [query, list(passages), prompt_sha, model, dict(parameters), sample]
+        parts = [
+            asked.query,
+            list(asked.passages),
+            asked.prompt_sha,
+            asked.model,
+            dict(asked.parameters),
+            asked.sample,
+        ]
         return hashlib.sha256(_dump(parts).encode("ascii")).hexdigest()
 
     def find(self, key: str) -> LedgerEntry | None:
@@ -176,51 +157,16 @@ class Ledger:
         """Give a claim of this process back."""
         self._claims.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
 
-    def record(
-        self,
-        key: str,
-        *,
-        query: str,
-        passages: Sequence[str],
-        prompt_sha: str,
-        model: str,
-        parameters: Mapping[str, object],
-        sample: int,
-        settled: bool,
-        grades: Sequence[int] | None,
-        reason: str,
-        raw: str,
-        prompt_tokens: int | None,
-        completion_tokens: int | None,
-        price: float | None,
-        seconds: float,
-        request_id: str,
-        served_model: str,
-    ) -> None:
+    def record(self, key: str, answered: Answered) -> None:
         """Add one answer; it is on disk when this returns. If settled, the claim on its call ends."""
         entry = LedgerEntry(
-            key,
-            settled,
-            query,
-            tuple(passages),
-            prompt_sha,
-            model,
-            dict(parameters),
-            sample,
-            None if grades is None else tuple(grades),
-            reason,
-            raw,
-            prompt_tokens,
-            completion_tokens,
-            price,
-            seconds,
-            request_id,
-            served_model,
-            datetime.now(UTC).isoformat(timespec="milliseconds"),
+            **{name: getattr(answered, name) for name in _ANSWERED},
+            key=key,
+            answered_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
         with _Transaction(self._db):
             self._add(entry)
-            if settled:
+            if entry.settled:
                 self._db.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
 
     def entries(self) -> Iterator[LedgerEntry]:
@@ -298,10 +244,7 @@ class Ledger:
             raise JudgeError(
                 f"{where}: not a judgment of this ledger ({error}). Nothing was imported."
             ) from error
-        expected = self.key(
-            entry.query, entry.passages, entry.prompt_sha, entry.model, entry.parameters, entry.sample
-        )
-        if entry.key != expected:
+        if entry.key != self.key(entry):
             raise JudgeError(
                 f"{where}: the key does not belong to this query, passage, prompt, model and parameters: "
                 "the line "

@@ -162,6 +162,8 @@ def test_a_secret_in_the_configuration_is_refused_without_being_shown(fields):
     [
         ({"max_cost": 1.0}, "price"),
         ({"samples": 3}, "temperature"),
+        ({"prompt": "seed_list"}, "pool.unit to chunk"),
+        ({"prompt": "seed_list_zh", "pool": {"depth": 5}}, "pool.unit to chunk"),
         ({"max_unscored": 1.5}, "max_unscored"),
     ],
 )

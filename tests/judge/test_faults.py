@@ -246,6 +246,8 @@ def test_a_wrong_list_is_repeated_whole(wrong, ledger):
 def test_equal_scores_are_refused_where_distinct_ones_are_asked(ledger):
     answers = script_of(says('{"scores": [4, 4, 0]}'), says('{"scores": [4, 3, 0]}'))
     with FakeServer(answers) as server:
-        graded, _ = judge_all(config(server.url, prompt="seed_list"), ledger, pairs(3, per_query=3))
+        graded, _ = judge_all(
+            config(server.url, prompt="seed_list", pool={"unit": "chunk"}), ledger, pairs(3, per_query=3)
+        )
     assert [g.judgment.grade for g in graded] == [4, 3, 0]
     assert server.count == 2

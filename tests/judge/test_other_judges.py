@@ -133,4 +133,13 @@ def test_thresholds_rise():
 def test_a_judge_that_is_also_a_ranker_is_warned_about():
     rankers = ["sentence-transformers/all-MiniLM-L6-v2", "cross-encoder/x"]
     assert "measures nothing" in same_model_warning("all-minilm-l6-v2", rankers)
+    assert "measures nothing" in same_model_warning("embedded:all-MiniLM-L6-v2", rankers)
     assert same_model_warning("gpt-4o", rankers) is None
+
+
+def test_a_judge_with_the_weights_of_a_ranker_is_warned_about_by_whatever_name():
+    weights = {"a": frozenset("12"), "b": frozenset("2"), "c": frozenset("3"), "d": frozenset()}
+    assert "also ranks (b: the same weights)" in same_model_warning("a", ["b", "c"], weights)
+    assert same_model_warning("a", ["c", "d"], weights) is None
+    assert same_model_warning("d", ["unknown", "d2"], weights) is None
+    assert "(a, b)" in same_model_warning("a", ["a", "b"], weights)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
 from harness.judge.passages import passages_of
-from harness.judge.pool import pairs_by_setting, pool_pairs
+from harness.judge.pool import pool_of
 from harness.types import Chunk, Document, Query, Ranking
 
 TEXT = (
@@ -65,16 +65,17 @@ def cut(doc, size):
 
 
 DOC = document(TEXT)
-DOCS = {"d": DOC}
 QUERY = Query("q", "what?", "train")
 
 
-def pool(settings, config, depth=10):
+def pool(settings, unit, depth=10):
+    return list(pool_of_chunks(settings, unit, depth).pairs)
+
+
+def pool_of_chunks(settings, unit, depth=10):
     chunks = {chunk.chunk_id: chunk for ranked in settings.values() for chunk in ranked}
-    rankings = {name: {"q": ranking("q", *ranked)} for name, ranked in settings.items()}
-    return list(
-        pool_pairs([QUERY], rankings, chunks, DOCS, PoolConfig(unit=config, depth=depth, passage_chars=100))
-    )
+    rankings = {name: [{"q": ranking("q", *ranked)}] for name, ranked in settings.items()}
+    return pool_of([QUERY], rankings, chunks, [DOC], PoolConfig(unit=unit, depth=depth, passage_chars=100))
 
 
 def test_the_union_of_all_settings_each_chunk_once_by_best_rank():
@@ -103,18 +104,24 @@ def test_a_new_chunking_of_the_same_text_needs_no_new_judgment(first, second):
 
 def test_nothing_retrieved_is_an_empty_pool():
     assert pool({"one": []}, "chunk") == pool({}, "passage") == []
-    assert list(pool_pairs([QUERY], {"one": {}}, {}, DOCS, PoolConfig())) == []
+    assert len(pool_of([QUERY], {"one": [{}]}, {}, [DOC], PoolConfig()).pairs) == 0
+    assert len(pool_of([], {}, {}, [], PoolConfig()).pairs) == 0
 
 
 def test_a_ranked_chunk_that_is_not_there_is_an_error():
-    rankings = {"one": {"q": Ranking("q", ("d:0-9",), (1.0,))}}
-    with pytest.raises(JudgeError, match="d:0-9"):
-        list(pool_pairs([QUERY], rankings, {}, DOCS, PoolConfig()))
+    rankings = {"one": [{"q": Ranking("q", ("d:0-9",), (1.0,))}]}
+    with pytest.raises(JudgeError, match="one ranks chunk d:0-9"):
+        pool_of([QUERY], rankings, {}, [DOC], PoolConfig())
 
 
-def test_pairs_by_setting():
-    a, b = cut(DOC, 100)[:2]
-    chunks = {chunk.chunk_id: chunk for chunk in (a, b)}
-    rankings = {"one": {"q": ranking("q", a)}, "two": {"q": ranking("q", b, a)}}
-    found = pairs_by_setting([QUERY], rankings, chunks, DOCS, PoolConfig())
-    assert found == {"one": [("q", a.chunk_id)], "two": [("q", b.chunk_id), ("q", a.chunk_id)]}
+def test_a_setting_uses_what_any_of_its_stages_ranks_high():
+    a, b, c = cut(DOC, 100)[:3]
+    chunks = {chunk.chunk_id: chunk for chunk in (a, b, c)}
+    rankings = {
+        "one": [{"q": ranking("q", a, b)}, {"q": ranking("q", b, a)}],
+        "two": [{"q": ranking("q", c, b)}, {"q": ranking("q", b)}],
+    }
+    found = pool_of([QUERY], rankings, chunks, [DOC], PoolConfig(unit="chunk", depth=1))
+    assert [pair.passage for pair in found.pairs] == [a, b, c], "a, b and c all stand first somewhere"
+    assert {name: list(used) for name, used in found.by_setting.items()} == {"one": [0, 1], "two": [2, 1]}
+    assert [pair.number for pair in found.pairs] == [0, 1, 2]

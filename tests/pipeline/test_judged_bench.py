@@ -1,6 +1,7 @@
 """A benchmark whose grades come from a judge, end to end: over HTTP, through the ledger, into the tables."""
 
 import csv
+import itertools
 import json
 
 import pytest
@@ -229,21 +230,40 @@ def test_a_reranker_can_stand_in(write_config):
         write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="null", more=relevance)
     )
     assert {row.judge for row in results.summary} == {"stand-in: reranker embedded:maxsim"}
-    assert not any("measures nothing" in text for text in reporter.warnings)
+    # another name and another use of the weights that have retrieved
+    said = [text for text in reporter.warnings if "measures nothing" in text]
+    assert ["also ranks (embedded:all-MiniLM-L6-v2: the same weights)" in text for text in said] == [True]
 
 
 def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):
     with FakeServer(careful) as server:
         _, _, reporter = run(
-            judged(server.url, pool="{depth: 2}", chunk="{kind: recursive, chunk_size: [90, 180]}")
+            judged(
+                server.url, pool="{unit: chunk, depth: 2}", chunk="{kind: recursive, chunk_size: [90, 180]}"
+            )
         )
     assert any("first 2 chunks" in text and "looks at 3" in text for text in reporter.warnings)
     assert any("unit: passage" in text for text in reporter.warnings)
 
 
+def test_nothing_is_said_of_overlap_where_passages_are_judged_as_they_are_by_default(judged):
+    with FakeServer(careful) as server:
+        _, folder, reporter = run(
+            judged(server.url, pool="{depth: 3}", chunk="{kind: recursive, chunk_size: [90, 180]}")
+        )
+    assert not any("overlap" in text for text in reporter.warnings)
+    spans = [
+        (r["query_id"], r["document"], int(r["start"]), int(r["end"]))
+        for r in rows(folder, "judgments.csv")
+        if r["scored_on"] == "yes"
+    ]
+    for one, two in itertools.pairwise(sorted(spans)):
+        assert one[:2] != two[:2] or one[3] <= two[2]
+
+
 def test_seed_ratio_stands_beside_ndcg_when_asked_for_and_is_never_called_so(judged):
     with FakeServer(careful) as server:
-        path = judged(server.url, pool="{depth: 3}")
+        path = judged(server.url, pool="{unit: chunk, depth: 3}")
         path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  seed_ratio: 3\n"))
         results, folder, _ = run(path)
     found = {row["query_id"]: row for row in rows(folder, "seed_ratio.csv")}
