@@ -15,6 +15,7 @@ from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
 from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
+from harness.pipeline.loss import lost_rows
 from harness.pipeline.record import make_record
 from harness.pipeline.scoring import (
     queries_to_score,
@@ -46,6 +47,8 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         judged = judge_pool(searched, corpus, config, context)
         queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
         scored = [score_setting(one, queries, judged, corpus.documents, config, context) for one in searched]
+        with context.timed("waterfall"):
+            waterfall = lost_rows(searched, corpus, judged.judgments, config)
     results = Results(
         name=config.name,
         queries=corpus.queries.queries,
@@ -62,6 +65,7 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         seed_ratios=[row for one in scored for row in one.seed_ratios],
         answerability=[row for one in scored for row in one.answerability],
         thresholds=[row for one in scored for row in one.thresholds],
+        waterfall=waterfall,
     )
     folder = config.results / config.name
     with replace_folder(folder) as partial:

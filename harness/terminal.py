@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -20,7 +19,15 @@ from rich.progress import (
 from rich.table import Table
 
 from harness.progress import Task
-from harness.report import SummaryRow
+from harness.report import (
+    SummaryRow,
+    one_line_width,
+    other_measures,
+    summary_table,
+    to_text,
+    two_line_width,
+)
+from harness.report import Table as Figures
 
 
 class TerminalReporter:
@@ -100,50 +107,24 @@ def write_out(text: str) -> None:
 
 
 def print_summary(name: str, rows: Sequence[SummaryRow], level: float = 0.95) -> None:
-    """One line per setting and stage, best first by the first measure; it alone with interval and splits.
+    """One line per setting and stage, best first; measures that do not fit the terminal are left out."""
+    width = Console().width
+    others = other_measures(rows)
+    tables = [summary_table(name, rows, level, others[:shown]) for shown in range(len(others), -1, -1)]
+    for measure_width in (one_line_width, two_line_width):
+        fitting = [table for table in tables if measure_width(table) <= width]
+        if fitting:
+            show(fitting[0])
+            return
+    show(tables[-1])
 
-    Measures that do not fit the width of the terminal are left to summary.csv, and this is said.
-    """
+
+def show(table: Figures) -> None:
+    """A table as plain text, as wide as the terminal allows."""
     console = Console()
-    lines: dict[tuple[str, str], dict[tuple[str, str], SummaryRow]] = {}
-    for row in rows:
-        lines.setdefault((row.setting, row.stage), {})[row.measure, row.split] = row
-    first, *others = dict.fromkeys(row.measure for row in rows)
-    ordered = sorted(lines.items(), key=lambda item: -_mean(item[1][first, "all"]))
-    width = 57 + max(len(setting) for setting, _ in lines) + len(first)
-    shown = []
-    for measure in others:
-        width += len(measure) + 3
-        if width <= console.width:
-            shown.append(measure)
-    judge = f", graded by {rows[0].judge}" if rows[0].judge else ""
-    table = Table(
-        title=f"{name}: means over queries{judge}", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1)
-    )
-    table.add_column("setting", overflow="fold")
-    table.add_column("stage", no_wrap=True)
-    for column in (first, f"{level:.0%} interval", "train", "validation", *shown):
-        table.add_column(column, justify="right", no_wrap=True)
-    for (setting, stage), cells in ordered:
-        head = cells[first, "all"]
-        split = [_number(cells[first, name].mean) for name in ("train", "validation")]
-        more = [_number(cells[measure, "all"].mean) for measure in shown]
-        table.add_row(setting, stage, _number(head.mean), _interval(head), *split, *more)
-    console.print(table)
-    overall = ordered[0][1][first, "all"]
-    for line in _footnotes(overall, others, shown, first):
-        console.print(line, markup=False, highlight=False)
-
-
-def _footnotes(row: SummaryRow, others: Sequence[str], shown: Sequence[str], first: str) -> list[str]:
-    notes = [f"{row.n_queries} queries count in {first}."]
-    if row.n_unanswerable:
-        notes[0] += f" {row.n_unanswerable} without relevant text are left out."
-    if row.n_failed:
-        notes[0] += f" {row.n_failed} got no ranking and score 0, or have text without a grade."
-    if len(shown) < len(others):
-        notes.append(f"More in summary.csv: {', '.join(m for m in others if m not in shown)}.")
-    return notes
+    title, *lines = to_text(table, console.width).splitlines()
+    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    console.print("\n".join(lines) + "\n", markup=False, highlight=False, soft_wrap=True)
 
 
 def print_facts(title: str, rows: Sequence[tuple[str, Any]]) -> None:
@@ -165,17 +146,3 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     for row in rows:
         table.add_row(*map(str, row))
     Console().print(table)
-
-
-def _mean(row: SummaryRow) -> float:
-    return -1.0 if row.mean is None else row.mean
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _interval(row: SummaryRow) -> str:
-    if row.ci_low is None or row.ci_high is None:
-        return "–"
-    return f"{row.ci_low:.3f}–{row.ci_high:.3f}"

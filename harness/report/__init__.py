@@ -1,7 +1,7 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
-from harness.report.read import StoredResult, read_result
+from harness.report.read import StoredResult, read_first_passages, read_result, read_waterfall
 from harness.report.rows import (
     AnswerabilityRow,
     ChunkQrels,
@@ -12,7 +12,11 @@ from harness.report.rows import (
     SeedRatioRow,
     SummaryRow,
     ThresholdRow,
+    WaterfallRow,
 )
+from harness.report.summaries import loss_table, other_measures, summary_table, worst_table
+from harness.report.tables import Table
+from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import read_summary, write_results
 
 __all__ = [
@@ -25,9 +29,20 @@ __all__ = [
     "SeedRatioRow",
     "StoredResult",
     "SummaryRow",
+    "Table",
     "ThresholdRow",
+    "WaterfallRow",
+    "loss_table",
+    "one_line_width",
+    "other_measures",
+    "read_first_passages",
     "read_result",
     "read_summary",
+    "read_waterfall",
+    "summary_table",
     "to_csv",
+    "to_text",
+    "two_line_width",
+    "worst_table",
     "write_results",
 ]

@@ -139,13 +139,34 @@ class ThresholdRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WaterfallRow:
+    """What each stage costs one query of a setting, in units of ``measure``, from 1 down to ``final``.
+
+    ``1 - (parser + chunking + retriever + ranking + reranker) == final``, within rounding; the reranker's
+    loss is negative where it gained. ``blame`` names the stage that cost most, '' where nothing was lost.
+    """
+
+    setting: str
+    query_id: str
+    split: str
+    measure: str
+    parser: float
+    chunking: float
+    retriever: float
+    ranking: float
+    reranker: float
+    final: float
+    blame: str
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What is written to ``results/<name>/``.
 
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades;
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
-    where all queries are answerable.
+    where all queries are answerable, ``waterfall`` where no query has relevant text.
     """
 
     name: str
@@ -163,3 +184,4 @@ class Results:
     seed_ratios: list[SeedRatioRow] = field(default_factory=list)
     answerability: list[AnswerabilityRow] = field(default_factory=list)
     thresholds: list[ThresholdRow] = field(default_factory=list)
+    waterfall: list[WaterfallRow] = field(default_factory=list)

@@ -19,11 +19,13 @@ from harness.report.rows import (
     SeedRatioRow,
     SummaryRow,
     ThresholdRow,
+    WaterfallRow,
 )
 from harness.report.trec import trec_qrels, trec_run
 
 SUMMARY = "summary.csv"
 RECORD = "record.json"
+WATERFALL = "waterfall.csv"
 _PER_QUERY = ("setting", "stage", "query_id", "split", "measure", "value")
 _RANKED = (
     "setting",
@@ -67,6 +69,8 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         tables["thresholds.csv"] = to_csv(tuple(ThresholdRow.__slots__), map(asdict, results.thresholds))
     if results.seed_ratios:
         tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
+    if results.waterfall:
+        tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
     for name, content in tables.items():
         _write(folder / name, content)
     for (setting, stage), rankings in results.runs.items():
