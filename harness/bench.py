@@ -9,7 +9,7 @@ from typing import Any
 from harness.config import BenchConfig
 from harness.config.naming import file_name
 from harness.judge.money import Estimate
-from harness.pipeline.chunks import chunk_corpus
+from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
@@ -66,6 +66,7 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         answerability=[row for one in scored for row in one.answerability],
         thresholds=[row for one in scored for row in one.thresholds],
         waterfall=waterfall,
+        chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
     )
     folder = config.results / config.name
     with replace_folder(folder) as partial:

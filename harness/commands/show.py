@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from harness.report import SummaryRow, Table
 
 _DESCRIPTION = """\
-Print what a folder of results came to: means, and where quality is lost.
+Print what a folder of results came to: means, where quality is lost, how the chunks look.
 
   harness show results/quickstart
   harness show results/quickstart --worst 10      the worst queries, and the stage to blame
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the results and print them."""
-    from harness.report import loss_table, read_summary, read_waterfall
+    from harness.report import chunk_table, loss_table, read_summary, read_table, read_waterfall
     from harness.terminal import print_summary, show
 
     rows, record = read_summary(args.results)
@@ -46,6 +46,9 @@ def run(args: argparse.Namespace) -> int:
     losses = read_waterfall(args.results)
     if losses:
         show(loss_table(losses))
+    chunks = read_table(args.results, "chunks.csv")
+    if chunks:
+        show(chunk_table(chunks))
     if args.worst > 0:
         show(_worst(args, rows))
     return 0

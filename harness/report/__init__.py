@@ -1,10 +1,11 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
-from harness.report.read import StoredResult, read_first_passages, read_result, read_waterfall
+from harness.report.read import StoredResult, read_first_passages, read_result, read_table, read_waterfall
 from harness.report.rows import (
     AnswerabilityRow,
     ChunkQrels,
+    ChunkRow,
     CostRow,
     JudgmentRow,
     RankedRow,
@@ -14,7 +15,7 @@ from harness.report.rows import (
     ThresholdRow,
     WaterfallRow,
 )
-from harness.report.summaries import loss_table, other_measures, summary_table, worst_table
+from harness.report.summaries import chunk_table, loss_table, other_measures, summary_table, worst_table
 from harness.report.tables import Table
 from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import read_summary, write_results
@@ -22,6 +23,7 @@ from harness.report.write import read_summary, write_results
 __all__ = [
     "AnswerabilityRow",
     "ChunkQrels",
+    "ChunkRow",
     "CostRow",
     "JudgmentRow",
     "RankedRow",
@@ -32,12 +34,14 @@ __all__ = [
     "Table",
     "ThresholdRow",
     "WaterfallRow",
+    "chunk_table",
     "loss_table",
     "one_line_width",
     "other_measures",
     "read_first_passages",
     "read_result",
     "read_summary",
+    "read_table",
     "read_waterfall",
     "summary_table",
     "to_csv",

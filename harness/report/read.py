@@ -69,6 +69,14 @@ def read_waterfall(folder: Path) -> list[WaterfallRow]:
     ]
 
 
+def read_table(folder: Path, name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file of a result, as text; empty where the result has no such file."""
+    path = folder / name
+    return (
+        [{key: uncell(value) for key, value in row.items()} for row in _rows(path)] if path.exists() else []
+    )
+
+
 def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     """For every query of a setting the beginning of the passage that its last stage ranked first."""
     first: dict[str, str] = {}

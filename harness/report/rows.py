@@ -160,6 +160,26 @@ class WaterfallRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """The health of one setting's chunks; lengths in tokens of the embedding model. See docs/results.md."""
+
+    setting: str
+    chunks: int
+    tokens_mean: float
+    tokens_p5: int
+    tokens_p50: int
+    tokens_p95: int
+    tokens_max: int
+    share_under_32: float
+    share_overlong: float | None
+    share_cut_mid_sentence: float
+    tables_cut: int
+    share_covered_twice: float
+    index_tokens: int
+    histogram: str
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What is written to ``results/<name>/``.
 
@@ -185,3 +205,4 @@ class Results:
     answerability: list[AnswerabilityRow] = field(default_factory=list)
     thresholds: list[ThresholdRow] = field(default_factory=list)
     waterfall: list[WaterfallRow] = field(default_factory=list)
+    chunks: list[ChunkRow] = field(default_factory=list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.report.rows import SummaryRow, WaterfallRow
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, interval, number
@@ -70,6 +70,29 @@ def loss_table(rows: Sequence[WaterfallRow]) -> Table:
         columns=("setting", *LOSSES, "left"),
         rows=tuple((setting, *map(number, values)) for setting, values in means),
         notes=("A reranker below 0 has gained.",) if any(values[-2] < 0 for _, values in means) else (),
+    )
+
+
+def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
+    """The health of every setting's chunks, from the rows of chunks.csv."""
+    shares = ("share_under_32", "share_overlong", "share_cut_mid_sentence", "share_covered_twice")
+    return Table(
+        title="Chunks: lengths in tokens, and what their borders cut",
+        columns=("setting", "chunks", "p5", "p50", "p95", "<32", "too long", "cut", "twice", "tables cut"),
+        rows=tuple(
+            (
+                row["setting"],
+                row["chunks"],
+                *(row[f"tokens_{q}"] for q in ("p5", "p50", "p95")),
+                *(f"{100 * float(row[name]):.0f} %" if row[name] else "–" for name in shares),
+                row["tables_cut"],
+            )
+            for row in rows
+        ),
+        notes=(
+            "<32: under 32 tokens. too long: longer than the encoder reads. cut: end inside a sentence. "
+            "twice: share of the text in more than one chunk.",
+        ),
     )
 
 

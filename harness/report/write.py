@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.report.cells import snippet, to_csv
 from harness.report.rows import (
     AnswerabilityRow,
+    ChunkRow,
     CostRow,
     JudgmentRow,
     Results,
@@ -69,6 +70,8 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         tables["thresholds.csv"] = to_csv(tuple(ThresholdRow.__slots__), map(asdict, results.thresholds))
     if results.seed_ratios:
         tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
+    if results.chunks:
+        tables["chunks.csv"] = to_csv(tuple(ChunkRow.__slots__), map(asdict, results.chunks))
     if results.waterfall:
         tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
     for name, content in tables.items():
