@@ -16,6 +16,7 @@ from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_
 from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.loss import lost_rows
+from harness.pipeline.prices import metered, note_effort, price_rows
 from harness.pipeline.record import make_record
 from harness.pipeline.scoring import (
     queries_to_score,
@@ -49,10 +50,11 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         scored = [score_setting(one, queries, judged, corpus.documents, config, context) for one in searched]
         with context.timed("waterfall"):
             waterfall = lost_rows(searched, corpus, judged.judgments, config)
+    summary = [row for one in scored for row in one.summary]
     results = Results(
         name=config.name,
         queries=corpus.queries.queries,
-        summary=[row for one in scored for row in one.summary],
+        summary=summary,
         per_query=[row for one in scored for row in one.per_query],
         ranked=[row for one in scored for row in one.ranked],
         runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
@@ -67,6 +69,7 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         thresholds=[row for one in scored for row in one.thresholds],
         waterfall=waterfall,
         chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
+        prices=price_rows(searched, summary, judged.costs, queries, config),
     )
     folder = config.results / config.name
     with replace_folder(folder) as partial:
@@ -84,8 +87,11 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Sear
     searched = []
     with context.reporter.task("settings", len(config.settings)) as task:
         for setting in config.settings:
-            chunking = chunk_corpus(corpus, setting, context)
-            searched.append(search(setting, chunking, corpus.queries.queries, context))
+            with metered(context) as meter:
+                chunking = chunk_corpus(corpus, setting, context)
+                found = search(setting, chunking, corpus.queries.queries, context)
+            note_effort(found, meter, corpus.queries.queries)
+            searched.append(found)
             task.advance()
     return corpus, searched
 

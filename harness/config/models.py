@@ -12,7 +12,7 @@ from harness.corpus import AnchorConfig, ParserConfig, PypdfConfig, SplitConfig
 from harness.embed import EmbedConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
-from harness.measures import parse_measure
+from harness.measures import less_is_better, parse_measure
 
 STAGES = ("chunk", "embed", "retrieve", "rerank")
 
@@ -95,6 +95,11 @@ class BenchConfig(StageConfig):
         canonical = tuple(parse_measure(name).name for name in names)
         if len(set(canonical)) != len(canonical):
             raise ValueError("a measure is named twice")
+        if less_is_better(canonical[0]):
+            raise ValueError(
+                f"{canonical[0]} is a price, and the first measure orders the summary: name one of quality, "
+                "such as ndcg_exp@10, before it"
+            )
         return canonical
 
     @model_validator(mode="after")

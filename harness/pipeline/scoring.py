@@ -94,6 +94,7 @@ def score_setting(
                 projection=projection,
                 unanswerable="zero" if relevance.unanswerable == "zero" else "nan",
                 token_boundaries=_token_boundaries(searched, documents, context),
+                chunk_tokens=searched.chunking.tokens,
             )
             setting = searched.setting.name
             columns = _columns(scores)

@@ -180,6 +180,30 @@ class ChunkRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PriceRow:
+    """What one setting and stage costs, beside its ``mean`` of ``measure``. See docs/results.md.
+
+    ``k`` None: the whole ranking. ``tokens_per_point`` None: the mean is 0 or missing; ``judge_cost`` None:
+    no judge, or an unknown price. ``seconds`` and ``seconds_computed_share`` are of this run, and the only
+    figures of a result's tables that another run of the same configuration changes.
+    """
+
+    setting: str
+    stage: str
+    k: int | None
+    measure: str
+    mean: float | None
+    tokens_at_k: float
+    tokens_per_point: float | None
+    index_tokens: int
+    rerank_pairs: int
+    rerank_tokens: int
+    seconds: float
+    seconds_computed_share: float
+    judge_cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What is written to ``results/<name>/``.
 
@@ -206,3 +230,4 @@ class Results:
     thresholds: list[ThresholdRow] = field(default_factory=list)
     waterfall: list[WaterfallRow] = field(default_factory=list)
     chunks: list[ChunkRow] = field(default_factory=list)
+    prices: list[PriceRow] = field(default_factory=list)

@@ -16,6 +16,7 @@ from harness.report.rows import (
     ChunkRow,
     CostRow,
     JudgmentRow,
+    PriceRow,
     Results,
     SeedRatioRow,
     SummaryRow,
@@ -27,6 +28,7 @@ from harness.report.trec import trec_qrels, trec_run
 SUMMARY = "summary.csv"
 RECORD = "record.json"
 WATERFALL = "waterfall.csv"
+PRICES = "prices.csv"
 _PER_QUERY = ("setting", "stage", "query_id", "split", "measure", "value")
 _RANKED = (
     "setting",
@@ -72,6 +74,8 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
     if results.chunks:
         tables["chunks.csv"] = to_csv(tuple(ChunkRow.__slots__), map(asdict, results.chunks))
+    if results.prices:
+        tables[PRICES] = to_csv(tuple(PriceRow.__slots__), map(asdict, results.prices))
     if results.waterfall:
         tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
     for name, content in tables.items():
