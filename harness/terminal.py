@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -20,14 +21,16 @@ from rich.table import Table
 
 from harness.progress import Task
 from harness.report import (
+    Part,
     SummaryRow,
     one_line_width,
     other_measures,
+    render,
     summary_table,
-    to_text,
     two_line_width,
 )
 from harness.report import Table as Figures
+from harness.store import write_text
 
 
 class TerminalReporter:
@@ -108,23 +111,52 @@ def write_out(text: str) -> None:
 
 def print_summary(name: str, rows: Sequence[SummaryRow], level: float = 0.95) -> None:
     """One line per setting and stage, best first; measures that do not fit the terminal are left out."""
-    width = Console().width
+    show(fitting_summary(name, rows, level, Console().width))
+
+
+def fitting_summary(name: str, rows: Sequence[SummaryRow], level: float, width: int) -> Figures:
+    """The summary with as many measures as fit, on one line a row if that is possible at all."""
     others = other_measures(rows)
     tables = [summary_table(name, rows, level, others[:shown]) for shown in range(len(others), -1, -1)]
     for measure_width in (one_line_width, two_line_width):
         fitting = [table for table in tables if measure_width(table) <= width]
         if fitting:
-            show(fitting[0])
-            return
-    show(tables[-1])
+            return fitting[0]
+    return tables[-1]
 
 
-def show(table: Figures) -> None:
-    """A table as plain text, as wide as the terminal allows."""
+def show(*parts: Part) -> None:
+    """Tables and sentences as plain text, as wide as the terminal allows."""
     console = Console()
-    title, *lines = to_text(table, console.width).splitlines()
-    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
-    console.print("\n".join(lines) + "\n", markup=False, highlight=False, soft_wrap=True)
+    for part in parts:
+        text = render([part], "text", console.width)
+        if isinstance(part, tuple):
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            continue
+        title, _, rest = text.partition("\n")
+        console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+        console.print(rest, markup=False, highlight=False, soft_wrap=True)
+
+
+def tell(parts: Sequence[Part], form: str, output: Path | None) -> None:
+    """Print parts in a format, or write them to a file."""
+    if output is None and form == "text":
+        show(*parts)
+    else:
+        write_lines(render(parts, form), output)
+
+
+def width() -> int:
+    """How many cells wide the terminal is; 80 where there is none."""
+    return Console().width
+
+
+def write_lines(text: str, output: Path | None) -> None:
+    """Text as it is, to standard output or to a file."""
+    if output is None:
+        write_out(text)
+    else:
+        write_text(output, text)
 
 
 def print_facts(title: str, rows: Sequence[tuple[str, Any]]) -> None:

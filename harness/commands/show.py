@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.commands.comparing import add_format
+
 if TYPE_CHECKING:
-    from harness.report import SummaryRow, Table
+    from harness.report import Part, SummaryRow, Table
 
 _DESCRIPTION = """\
 Print what a folder of results came to: means, where quality is lost, how the chunks look.
@@ -15,6 +18,7 @@ Print what a folder of results came to: means, where quality is lost, how the ch
   harness show results/quickstart
   harness show results/quickstart --worst 10      the worst queries, and the stage to blame
   harness show results/quickstart --worst 10 --setting "chunk=500/0"
+  harness show results/quickstart --format markdown --output summary.md
 
 docs/results.md describes every file and column of a result.
 """
@@ -33,25 +37,48 @@ def add(commands: Any) -> None:
         "--worst", type=int, default=0, metavar="N", help="list the N worst queries of a setting; default 0"
     )
     parser.add_argument("--setting", metavar="NAME", help="of this setting; default: the best one")
+    add_format(parser, ("csv",))
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the results and print them."""
-    from harness.report import chunk_table, loss_table, read_summary, read_table, read_waterfall
-    from harness.terminal import print_summary, show
+    from harness.report import read_summary
+    from harness.terminal import tell, write_lines
 
     rows, record = read_summary(args.results)
-    print_summary(record["config"]["name"], rows, record["config"]["bootstrap"]["level"])
-    losses = read_waterfall(args.results)
-    if losses:
-        show(loss_table(losses))
-    chunks = read_table(args.results, "chunks.csv")
-    if chunks:
-        show(chunk_table(chunks))
-    if args.worst > 0:
-        show(_worst(args, rows))
+    if args.format == "csv":
+        write_lines(_csv(args, rows), args.output)
+    else:
+        tell(_parts(args, rows, record), args.format, args.output)
     return 0
+
+
+def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
+    from harness.report import chunk_table, loss_table, read_table, read_waterfall, summary_table
+    from harness.terminal import fitting_summary, width
+
+    name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
+    if args.format == "text" and args.output is None:
+        parts: list[Part] = [fitting_summary(name, rows, level, width())]
+    else:
+        parts = [summary_table(name, rows, level)]
+    losses = read_waterfall(args.results)
+    parts += [loss_table(losses)] if losses else []
+    chunks = read_table(args.results, "chunks.csv")
+    parts += [chunk_table(chunks)] if chunks else []
+    parts += [_worst(args, rows)] if args.worst > 0 else []
+    return parts
+
+
+def _csv(args: argparse.Namespace, rows: list[SummaryRow]) -> str:
+    """The summary in full precision, or the table of the worst queries where that is asked for."""
+    from harness.report import to_csv
+
+    if args.worst > 0:
+        worst = _worst(args, rows)
+        return to_csv(worst.columns, (dict(zip(worst.columns, row, strict=True)) for row in worst.rows))
+    return to_csv(tuple(rows[0].__slots__), map(asdict, rows))
 
 
 def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:

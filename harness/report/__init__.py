@@ -2,6 +2,7 @@
 
 from harness.report.cells import to_csv
 from harness.report.read import StoredResult, read_first_passages, read_result, read_table, read_waterfall
+from harness.report.render import FORMATS, Part, render
 from harness.report.rows import (
     AnswerabilityRow,
     ChunkQrels,
@@ -22,11 +23,13 @@ from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import read_summary, write_results
 
 __all__ = [
+    "FORMATS",
     "AnswerabilityRow",
     "ChunkQrels",
     "ChunkRow",
     "CostRow",
     "JudgmentRow",
+    "Part",
     "PriceRow",
     "RankedRow",
     "Results",
@@ -45,6 +48,7 @@ __all__ = [
     "read_summary",
     "read_table",
     "read_waterfall",
+    "render",
     "summary_table",
     "to_csv",
     "to_text",
