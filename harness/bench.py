@@ -26,7 +26,7 @@ from harness.pipeline.scoring import (
 )
 from harness.pipeline.search import Searched, search
 from harness.progress import Reporter
-from harness.report import Results, write_results
+from harness.report import Results, name_of_earlier, same_result, write_results
 from harness.store import replace_folder
 
 
@@ -41,7 +41,10 @@ class DryRun:
 
 
 def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
-    """Run every setting and write ``results/<name>/``; returns the results and that folder."""
+    """Run every setting and write ``results/<name>/``; returns the results and that folder.
+
+    A result that stood there and is another one stays beside it, named after the time when it began.
+    """
     context = Context.at(config.cache, reporter)
     with context.timed("total"):
         corpus, searched = search_all(config, context)
@@ -72,7 +75,11 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         prices=price_rows(searched, summary, judged.costs, queries, config),
     )
     folder = config.results / config.name
-    with replace_folder(folder) as partial:
+
+    def keep(new: Path) -> str | None:
+        return None if same_result(new, folder) else name_of_earlier(folder)
+
+    with replace_folder(folder, keep) as partial:
         write_results(partial, results, file_name)
     return results, folder
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Print what a folder of results came to: means, where quality is lost, how the chunks look.
 
+  harness show                                    the runs below results/, newest first
   harness show results/quickstart
   harness show results/quickstart --worst 10      the worst queries, and the stage to blame
   harness show results/quickstart --worst 10 --setting "chunk=500/0"
@@ -32,7 +33,14 @@ def add(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/quickstart")
+    parser.add_argument(
+        "results",
+        type=Path,
+        nargs="?",
+        default=Path("results"),
+        metavar="RESULTS",
+        help="folder such as results/quickstart; without it, the runs there are",
+    )
     parser.add_argument(
         "--worst", type=int, default=0, metavar="N", help="list the N worst queries of a setting; default 0"
     )
@@ -43,9 +51,13 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the results and print them."""
-    from harness.report import read_summary
+    from harness.report import past_runs, read_summary, runs_table
     from harness.terminal import tell, write_lines
 
+    runs = [] if (args.results / "summary.csv").exists() else past_runs(args.results)
+    if runs:
+        tell([runs_table(args.results, runs)], "text" if args.format == "csv" else args.format, args.output)
+        return 0
     rows, record = read_summary(args.results)
     if args.format == "csv":
         write_lines(_csv(args, rows), args.output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
 from harness.config.relevance import RelevanceConfig
 from harness.corpus import AnchorConfig, ParserConfig, PypdfConfig, SplitConfig
@@ -88,6 +88,12 @@ class BenchConfig(StageConfig):
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Confidence intervals.")
     cache: Path = Field(Path(".cache/harness"), description="What may be computed again; safe to delete.")
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
+    _file_sha256: str = PrivateAttr("")
+
+    @property
+    def file_sha256(self) -> str:
+        """The hash of the file it was read from; '' where it was made otherwise."""
+        return self._file_sha256
 
     @field_validator("measures")
     @classmethod

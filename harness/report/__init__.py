@@ -1,6 +1,7 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
+from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
 from harness.report.read import StoredResult, read_first_passages, read_result, read_table, read_waterfall
 from harness.report.render import FORMATS, Part, render
 from harness.report.rows import (
@@ -41,14 +42,18 @@ __all__ = [
     "WaterfallRow",
     "chunk_table",
     "loss_table",
+    "name_of_earlier",
     "one_line_width",
     "other_measures",
+    "past_runs",
     "read_first_passages",
     "read_result",
     "read_summary",
     "read_table",
     "read_waterfall",
     "render",
+    "runs_table",
+    "same_result",
     "summary_table",
     "to_csv",
     "to_text",
