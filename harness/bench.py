@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from harness.judge.money import Estimate
 from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
+from harness.pipeline.headlines import headlines
 from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
 from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
@@ -46,11 +48,14 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
     A result that stood there and is another one stays beside it, named after the time when it began.
     """
     context = Context.at(config.cache, reporter)
-    with context.timed("total"):
-        corpus, searched = search_all(config, context)
+    with context.timed("total"), headlines(config, context) as live:
+        corpus, searched = search_all(config, context, live.searched)
         judged = judge_pool(searched, corpus, config, context)
         queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
-        scored = [score_setting(one, queries, judged, corpus.documents, config, context) for one in searched]
+        scored = []
+        for one in searched:
+            scored.append(score_setting(one, queries, judged, corpus.documents, config, context))
+            live.scored(scored[-1].summary)
         with context.timed("waterfall"):
             waterfall = lost_rows(searched, corpus, judged.judgments, config)
     summary = [row for one in scored for row in one.summary]
@@ -84,8 +89,13 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
     return results, folder
 
 
-def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Searched]]:
-    """The corpus, and the rankings of every setting; warns of what the scores will not show."""
+def search_all(
+    config: BenchConfig, context: Context, found: Callable[[Corpus, Searched], None] | None = None
+) -> tuple[Corpus, list[Searched]]:
+    """The corpus, and the rankings of every setting; warns of what the scores will not show.
+
+    ``found`` is called with every setting as soon as it is searched.
+    """
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
@@ -96,9 +106,11 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Sear
         for setting in config.settings:
             with metered(context) as meter:
                 chunking = chunk_corpus(corpus, setting, context)
-                found = search(setting, chunking, corpus.queries.queries, context)
-            note_effort(found, meter, corpus.queries.queries)
-            searched.append(found)
+                one = search(setting, chunking, corpus.queries.queries, context)
+            note_effort(one, meter, corpus.queries.queries)
+            searched.append(one)
+            if found is not None:
+                found(corpus, one)
             task.advance()
     return corpus, searched
 

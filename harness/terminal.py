@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,8 +20,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
-from harness.progress import Task
+from harness.progress import Board, HiddenBoard, Task
 from harness.report import (
     Part,
     SummaryRow,
@@ -32,12 +35,14 @@ from harness.report import (
 from harness.report import Table as Figures
 from harness.store import write_text
 
+_ROOM_FOR_BARS = 10
+
 
 class TerminalReporter:
     """Shows tasks as bars on stderr; without a terminal, one line when a task ends."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet)
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True, quiet=quiet)
         self._progress = Progress(
             TextColumn("{task.description:>18}"),
             BarColumn(bar_width=30),
@@ -65,6 +70,23 @@ class TerminalReporter:
             if not self._open:
                 self._progress.stop()
 
+    @contextmanager
+    def board(self, columns: Sequence[str]) -> Iterator[Board]:
+        """Show a table that fills, the bars of tasks below it; without a terminal, the bars alone."""
+        if not self._console.is_terminal or self._console.quiet or self._open:
+            yield HiddenBoard()
+            return
+        board = LiveBoard(columns)
+        # counts as an open task, so that the bars do not start a display of their own
+        self._open += 1
+        try:
+            with Live(
+                Group(board, self._progress), console=self._console, transient=True, refresh_per_second=4
+            ):
+                yield board
+        finally:
+            self._open -= 1
+
     def note(self, text: str) -> None:
         """Print a line."""
         self._console.print(text, markup=False, highlight=False)
@@ -72,6 +94,36 @@ class TerminalReporter:
     def warn(self, text: str) -> None:
         """Print a line that stands out."""
         self._console.print(f"warning: {text}", style="yellow", markup=False, highlight=False)
+
+
+class LiveBoard:
+    """A table that is drawn anew while it fills; of more rows than the window holds, the latest."""
+
+    live = True
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._columns = tuple(columns)
+        self._rows: dict[str, dict[str, str]] = {}
+
+    def put(self, row: str, cells: Mapping[str, str]) -> None:
+        """Add a row, or change cells of one."""
+        self._rows[row] = {**self._rows.get(row, {}), **cells}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw it, cut to the window."""
+        if not self._rows:
+            return
+        room = max(1, options.size.height - _ROOM_FOR_BARS)
+        latest = list(self._rows.items())[-room:]
+        hidden = len(self._rows) - len(latest)
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1), caption=f"{hidden} more above" if hidden else None)
+        for i, column in enumerate(self._columns):
+            table.add_column(
+                column, justify="right" if i else "left", no_wrap=True, overflow="ellipsis", min_width=5
+            )
+        for name, cells in latest:
+            table.add_row(Text(name), *(Text(cells.get(column, "–")) for column in self._columns[1:]))
+        yield table
 
 
 class _Bar:
