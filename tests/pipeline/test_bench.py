@@ -35,7 +35,7 @@ def rows(folder, name):
 
 
 def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
-    results, folder, _ = run(write_config())
+    results, folder, _ = run(write_config(cache="fresh"))
     per_query, summary, ranked = (rows(folder, f"{n}.csv") for n in ("per_query", "summary", "rankings"))
     assert {row["setting"] for row in summary} == {"chunk=90/0", "chunk=180/0"}
     assert {row["stage"] for row in summary} == {"retrieve", "rerank"}
