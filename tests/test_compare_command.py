@@ -198,3 +198,14 @@ def test_few_queries_have_no_interval(tmp_path, capsys, monkeypatch):
     leaders, differences = out.split("differences")[:2]
     assert "Too few queries for intervals" in leaders
     assert " to " not in differences.split("Two-sided")[0].split("A two-sided")[0]
+
+
+def test_folders_of_one_name_are_told_apart_by_the_least_of_their_paths(tmp_path, capsys):
+    one, two = (write_results(tmp_path / name / "q", {"a": mean}) for name, mean in (("m", 0.4), ("t", 0.6)))
+    out = run(capsys, "compare", one, two)[1]
+    assert "m/q: a" in out
+    assert "t/q: a" in out
+    assert str(tmp_path) not in out
+    code, _, err = run(capsys, "compare", one, one)
+    assert code == 1
+    assert "named twice" in err

@@ -60,8 +60,11 @@ def compare_settings(
     pairs = compare_to(matrix, baseline) if baseline else compare_all(matrix)
     found = tuple(sorted(pairs, key=lambda one: (one.p_max, -abs(one.difference))))
     advice = advise(matrix, costs.by_setting, unit=costs.unit)
-    told = [*_selected(matrix, select_by, folds), *advice.sentences()]
-    told += _stricter(advice, found)
+    told = [*_selected(matrix, select_by, folds)]
+    for sentence in advice.sentences():
+        told.append(sentence)
+        if sentence.startswith("Ruled out"):
+            told += _stricter(advice, found)
     told += _front(matrix, costs)
     return Compared(
         (

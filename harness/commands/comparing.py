@@ -192,6 +192,12 @@ def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, S
 
 
 def _distinct(folders: Sequence[Path]) -> list[str]:
-    """Names of results: the folder's own where that tells them apart, else the whole path."""
-    short = [folder.name for folder in folders]
-    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
+    """Names of results: as many of the last parts of their paths as tell them apart."""
+    from harness.errors import HarnessError
+
+    parts = [folder.resolve().parts for folder in folders]
+    for depth in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise HarnessError("A folder of results is named twice.")
