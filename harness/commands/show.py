@@ -95,7 +95,7 @@ def _csv(args: argparse.Namespace, rows: list[SummaryRow]) -> str:
 
 def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:
     from harness.errors import ConfigError
-    from harness.report import read_first_passages, read_waterfall, worst_table
+    from harness.report import read_first_passages, read_table, read_waterfall, worst_table
 
     losses = read_waterfall(args.results)
     known = list(dict.fromkeys(row.setting for row in losses))
@@ -106,7 +106,11 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:
     setting = args.setting or _best(rows)
     if setting not in known:
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
-    return worst_table(losses, setting, args.worst, read_first_passages(args.results, setting))
+    passages = read_first_passages(args.results, setting)
+    for row in read_table(args.results, "queries.csv"):
+        if row["query_id"] in passages:
+            passages[row["query_id"]] = f"{row['text']} — {passages[row['query_id']]}"
+    return worst_table(losses, setting, args.worst, passages)
 
 
 def _best(rows: list[SummaryRow]) -> str:

@@ -89,7 +89,11 @@ def _outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
     key = key_of(corpus.key, OUTLINE_VERSION)
     stored = context.artifacts.get("outlines", key)
     if stored is None:
-        outlines = {document.doc_id: Outline.of(document.text) for document in corpus.documents}
+        outlines = {}
+        with context.reporter.task("outline documents", len(corpus.documents)) as task:
+            for document in corpus.documents:
+                outlines[document.doc_id] = Outline.of(document.text)
+                task.advance()
         flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in outlines.items()}
         context.artifacts.put("outlines", key, flat)
         return outlines
