@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 from harness.config import BenchConfig
 from harness.config.naming import file_name
 from harness.judge.money import Estimate
-from harness.pipeline.chunks import chunk_corpus
+from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
+from harness.pipeline.headlines import headlines
 from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
 from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
+from harness.pipeline.loss import lost_rows
+from harness.pipeline.prices import metered, note_effort, price_rows
 from harness.pipeline.record import make_record
 from harness.pipeline.scoring import (
     queries_to_score,
@@ -24,7 +28,7 @@ from harness.pipeline.scoring import (
 )
 from harness.pipeline.search import Searched, search
 from harness.progress import Reporter
-from harness.report import Results, write_results
+from harness.report import Results, name_of_earlier, same_result, write_results
 from harness.store import replace_folder
 
 
@@ -39,17 +43,26 @@ class DryRun:
 
 
 def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
-    """Run every setting and write ``results/<name>/``; returns the results and that folder."""
+    """Run every setting and write ``results/<name>/``; returns the results and that folder.
+
+    A result that stood there and is another one stays beside it, named after the time when it began.
+    """
     context = Context.at(config.cache, reporter)
-    with context.timed("total"):
-        corpus, searched = search_all(config, context)
+    with context.timed("total"), headlines(config, context) as live:
+        corpus, searched = search_all(config, context, live.searched)
         judged = judge_pool(searched, corpus, config, context)
         queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
-        scored = [score_setting(one, queries, judged, corpus.documents, config, context) for one in searched]
+        scored = []
+        for one in searched:
+            scored.append(score_setting(one, queries, judged, corpus.documents, config, context))
+            live.scored(scored[-1].summary)
+        with context.timed("waterfall"):
+            waterfall = lost_rows(searched, corpus, judged.judgments, config)
+    summary = [row for one in scored for row in one.summary]
     results = Results(
         name=config.name,
         queries=corpus.queries.queries,
-        summary=[row for one in scored for row in one.summary],
+        summary=summary,
         per_query=[row for one in scored for row in one.per_query],
         ranked=[row for one in scored for row in one.ranked],
         runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
@@ -62,15 +75,27 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         seed_ratios=[row for one in scored for row in one.seed_ratios],
         answerability=[row for one in scored for row in one.answerability],
         thresholds=[row for one in scored for row in one.thresholds],
+        waterfall=waterfall,
+        chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
+        prices=price_rows(searched, summary, judged.costs, queries, config),
     )
     folder = config.results / config.name
-    with replace_folder(folder) as partial:
+
+    def keep(new: Path) -> str | None:
+        return None if same_result(new, folder) else name_of_earlier(folder)
+
+    with replace_folder(folder, keep) as partial:
         write_results(partial, results, file_name)
     return results, folder
 
 
-def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Searched]]:
-    """The corpus, and the rankings of every setting; warns of what the scores will not show."""
+def search_all(
+    config: BenchConfig, context: Context, found: Callable[[Corpus, Searched], None] | None = None
+) -> tuple[Corpus, list[Searched]]:
+    """The corpus, and the rankings of every setting; warns of what the scores will not show.
+
+    ``found`` is called with every setting as soon as it is searched.
+    """
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
@@ -79,8 +104,13 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Sear
     searched = []
     with context.reporter.task("settings", len(config.settings)) as task:
         for setting in config.settings:
-            chunking = chunk_corpus(corpus, setting, context)
-            searched.append(search(setting, chunking, corpus.queries.queries, context))
+            with metered(context) as meter:
+                chunking = chunk_corpus(corpus, setting, context)
+                one = search(setting, chunking, corpus.queries.queries, context)
+            note_effort(one, meter, corpus.queries.queries)
+            searched.append(one)
+            if found is not None:
+                found(corpus, one)
             task.advance()
     return corpus, searched
 

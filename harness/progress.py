@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
@@ -14,17 +14,38 @@ class Task(Protocol):
         """Say that ``steps`` more units are done."""
 
 
+class Board(Protocol):
+    """A table that fills while work goes on; ``live`` False: nobody sees it, so fill in nothing costly."""
+
+    live: bool
+
+    def put(self, row: str, cells: Mapping[str, str]) -> None:
+        """Add a row, or change cells of one that stands; columns without a cell stay as they are."""
+
+
 class Reporter(Protocol):
     """Receives progress, notes and warnings; the command line shows them, a library call drops them."""
 
     def task(self, name: str, total: int) -> AbstractContextManager[Task]:
         """Open a task of ``total`` units for the length of a with block."""
 
+    def board(self, columns: Sequence[str]) -> AbstractContextManager[Board]:
+        """Open a table of these columns, the first of which names the row, for the length of a with block."""
+
     def note(self, text: str) -> None:
         """Tell something worth knowing."""
 
     def warn(self, text: str) -> None:
         """Tell something the user should look at."""
+
+
+class HiddenBoard:
+    """A board that nobody sees."""
+
+    live = False
+
+    def put(self, row: str, cells: Mapping[str, str]) -> None:
+        """Drop it."""
 
 
 class _SilentTask:
@@ -43,6 +64,11 @@ class Silent:
     def task(self, name: str, total: int) -> Iterator[Task]:
         """Open a task that shows nothing."""
         yield _SilentTask()
+
+    @contextmanager
+    def board(self, columns: Sequence[str]) -> Iterator[Board]:
+        """Open a table that nobody sees."""
+        yield HiddenBoard()
 
     def note(self, text: str) -> None:
         """Keep a note."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,16 +20,29 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
-from harness.progress import Task
-from harness.report import SummaryRow
+from harness.progress import Board, HiddenBoard, Task
+from harness.report import (
+    Part,
+    SummaryRow,
+    one_line_width,
+    other_measures,
+    render,
+    summary_table,
+    two_line_width,
+)
+from harness.report import Table as Figures
+from harness.store import write_text
+
+_ROOM_FOR_BARS = 10
 
 
 class TerminalReporter:
     """Shows tasks as bars on stderr; without a terminal, one line when a task ends."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet)
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True, quiet=quiet)
         self._progress = Progress(
             TextColumn("{task.description:>18}"),
             BarColumn(bar_width=30),
@@ -55,6 +70,23 @@ class TerminalReporter:
             if not self._open:
                 self._progress.stop()
 
+    @contextmanager
+    def board(self, columns: Sequence[str]) -> Iterator[Board]:
+        """Show a table that fills, the bars of tasks below it; without a terminal, the bars alone."""
+        if not self._console.is_terminal or self._console.quiet or self._open:
+            yield HiddenBoard()
+            return
+        board = LiveBoard(columns)
+        # counts as an open task, so that the bars do not start a display of their own
+        self._open += 1
+        try:
+            with Live(
+                Group(board, self._progress), console=self._console, transient=True, refresh_per_second=4
+            ):
+                yield board
+        finally:
+            self._open -= 1
+
     def note(self, text: str) -> None:
         """Print a line."""
         self._console.print(text, markup=False, highlight=False)
@@ -62,6 +94,36 @@ class TerminalReporter:
     def warn(self, text: str) -> None:
         """Print a line that stands out."""
         self._console.print(f"warning: {text}", style="yellow", markup=False, highlight=False)
+
+
+class LiveBoard:
+    """A table that is drawn anew while it fills; of more rows than the window holds, the latest."""
+
+    live = True
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._columns = tuple(columns)
+        self._rows: dict[str, dict[str, str]] = {}
+
+    def put(self, row: str, cells: Mapping[str, str]) -> None:
+        """Add a row, or change cells of one."""
+        self._rows[row] = {**self._rows.get(row, {}), **cells}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw it, cut to the window."""
+        if not self._rows:
+            return
+        room = max(1, options.size.height - _ROOM_FOR_BARS)
+        latest = list(self._rows.items())[-room:]
+        hidden = len(self._rows) - len(latest)
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1), caption=f"{hidden} more above" if hidden else None)
+        for i, column in enumerate(self._columns):
+            table.add_column(
+                column, justify="right" if i else "left", no_wrap=True, overflow="ellipsis", min_width=5
+            )
+        for name, cells in latest:
+            table.add_row(Text(name), *(Text(cells.get(column, "–")) for column in self._columns[1:]))
+        yield table
 
 
 class _Bar:
@@ -100,50 +162,53 @@ def write_out(text: str) -> None:
 
 
 def print_summary(name: str, rows: Sequence[SummaryRow], level: float = 0.95) -> None:
-    """One line per setting and stage, best first by the first measure; it alone with interval and splits.
+    """One line per setting and stage, best first; measures that do not fit the terminal are left out."""
+    show(fitting_summary(name, rows, level, Console().width))
 
-    Measures that do not fit the width of the terminal are left to summary.csv, and this is said.
-    """
+
+def fitting_summary(name: str, rows: Sequence[SummaryRow], level: float, width: int) -> Figures:
+    """The summary with as many measures as fit, on one line a row if that is possible at all."""
+    others = other_measures(rows)
+    tables = [summary_table(name, rows, level, others[:shown]) for shown in range(len(others), -1, -1)]
+    for measure_width in (one_line_width, two_line_width):
+        fitting = [table for table in tables if measure_width(table) <= width]
+        if fitting:
+            return fitting[0]
+    return tables[-1]
+
+
+def show(*parts: Part) -> None:
+    """Tables and sentences as plain text, as wide as the terminal allows."""
     console = Console()
-    lines: dict[tuple[str, str], dict[tuple[str, str], SummaryRow]] = {}
-    for row in rows:
-        lines.setdefault((row.setting, row.stage), {})[row.measure, row.split] = row
-    first, *others = dict.fromkeys(row.measure for row in rows)
-    ordered = sorted(lines.items(), key=lambda item: -_mean(item[1][first, "all"]))
-    width = 57 + max(len(setting) for setting, _ in lines) + len(first)
-    shown = []
-    for measure in others:
-        width += len(measure) + 3
-        if width <= console.width:
-            shown.append(measure)
-    judge = f", graded by {rows[0].judge}" if rows[0].judge else ""
-    table = Table(
-        title=f"{name}: means over queries{judge}", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1)
-    )
-    table.add_column("setting", overflow="fold")
-    table.add_column("stage", no_wrap=True)
-    for column in (first, f"{level:.0%} interval", "train", "validation", *shown):
-        table.add_column(column, justify="right", no_wrap=True)
-    for (setting, stage), cells in ordered:
-        head = cells[first, "all"]
-        split = [_number(cells[first, name].mean) for name in ("train", "validation")]
-        more = [_number(cells[measure, "all"].mean) for measure in shown]
-        table.add_row(setting, stage, _number(head.mean), _interval(head), *split, *more)
-    console.print(table)
-    overall = ordered[0][1][first, "all"]
-    for line in _footnotes(overall, others, shown, first):
-        console.print(line, markup=False, highlight=False)
+    for part in parts:
+        text = render([part], "text", console.width)
+        if isinstance(part, tuple):
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            continue
+        title, _, rest = text.partition("\n")
+        console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+        console.print(rest, markup=False, highlight=False, soft_wrap=True)
 
 
-def _footnotes(row: SummaryRow, others: Sequence[str], shown: Sequence[str], first: str) -> list[str]:
-    notes = [f"{row.n_queries} queries count in {first}."]
-    if row.n_unanswerable:
-        notes[0] += f" {row.n_unanswerable} without relevant text are left out."
-    if row.n_failed:
-        notes[0] += f" {row.n_failed} got no ranking and score 0, or have text without a grade."
-    if len(shown) < len(others):
-        notes.append(f"More in summary.csv: {', '.join(m for m in others if m not in shown)}.")
-    return notes
+def tell(parts: Sequence[Part], form: str, output: Path | None) -> None:
+    """Print parts in a format, or write them to a file."""
+    if output is None and form == "text":
+        show(*parts)
+    else:
+        write_lines(render(parts, form), output)
+
+
+def width() -> int:
+    """How many cells wide the terminal is; 80 where there is none."""
+    return Console().width
+
+
+def write_lines(text: str, output: Path | None) -> None:
+    """Text as it is, to standard output or to a file."""
+    if output is None:
+        write_out(text)
+    else:
+        write_text(output, text)
 
 
 def print_facts(title: str, rows: Sequence[tuple[str, Any]]) -> None:
@@ -165,17 +230,3 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     for row in rows:
         table.add_row(*map(str, row))
     Console().print(table)
-
-
-def _mean(row: SummaryRow) -> float:
-    return -1.0 if row.mean is None else row.mean
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _interval(row: SummaryRow) -> str:
-    if row.ci_low is None or row.ci_high is None:
-        return "–"
-    return f"{row.ci_low:.3f}–{row.ci_high:.3f}"

@@ -156,7 +156,11 @@ class QueryScore:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """Everything needed to know how a result came about; written beside it as ``record.json``."""
+    """Everything needed to know how a result came about; written beside it as ``record.json``.
+
+    ``date`` is when the run began (UTC, ISO 8601), ``config_sha256`` the hash of the configuration file's
+    bytes ('' where there was none).
+    """
 
     config: dict[str, Any]
     hashes: dict[str, str]
@@ -168,3 +172,5 @@ class RunRecord:
     judge: dict[str, Any] = field(default_factory=dict)
     cost: dict[str, Any] = field(default_factory=dict)
     git: dict[str, Any] = field(default_factory=dict)
+    date: str = ""
+    config_sha256: str = ""

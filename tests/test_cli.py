@@ -94,7 +94,17 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     assert "1.000" in out
     assert "results/one" in out
     assert exit_code("show", "results/one") == 0
-    assert "1.000" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "1.000" in shown
+    assert "too few queries for an interval" in shown
+    assert "Lost by each stage" in shown
+    assert "Chunks: lengths" in shown
+    assert exit_code("show", "results/one", "--format", "csv", "--output", "s.csv") == 0
+    assert (tmp_path / "s.csv").read_text() == (tmp_path / "results/one/summary.csv").read_text()
+    assert exit_code("show", "results/one", "--format", "markdown", "--worst", "3") == 0
+    assert "| q1 | train | " in capsys.readouterr().out.replace("validation", "train")
+    assert exit_code("show", "results/one", "--worst", "3", "--setting", "none") == 1
+    assert "Settings: base" in capsys.readouterr().err
 
 
 def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, capsys):

@@ -105,3 +105,107 @@ def test_the_gate_fails_on_a_real_drop_alone(tmp_path, capsys):
     assert "passed" in out
     code, _, _ = run(capsys, "gate", worse, "--baseline", base, "--max-drop", "0.15")
     assert code == 0
+
+
+def add_prices(folder, tokens, k="10"):
+    with (folder / "prices.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["setting", "stage", "k", "tokens_at_k"])
+        rows.writerows([setting, "retrieve", k, count] for setting, count in tokens.items())
+    return folder
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def test_the_front_and_the_cheapest_of_the_tied_are_told(tmp_path, capsys):
+    folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6, "larger": 0.6})
+    add_prices(folder, {"small": 500, "large": 4000.5, "larger": 2000})
+    _, out, _ = run(capsys, "compare", folder)
+    told = one_line(out)
+    assert "against tokens@10: small (0.4" in told
+    assert "for 500), " in told
+    assert "tokens@10)" in told.split("Cheapest of those that may be best: ")[1].split(".")[0]
+
+
+def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path, capsys):
+    one = add_prices(write_results(tmp_path / "one", {"a": 0.4}), {"a": 500})
+    two = write_results(tmp_path / "two", {"a": 0.5})
+    assert "not all results have a prices.csv" in one_line(run(capsys, "compare", one, two)[1])
+    add_prices(two, {"a": 900}, k="5")
+    assert "to different depths" in one_line(run(capsys, "compare", one, two)[1])
+    add_prices(two, {"a": 900})
+    told = one_line(run(capsys, "compare", one, two)[1])
+    assert "one: a (0.4" in told
+    assert "two: a (0.5" in told
+
+
+def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):
+    folder = write_results(tmp_path / "r", {"a": 0.4, "b": 0.5})
+    path = folder / "per_query.csv"
+    path.write_text(path.read_text().replace("ndcg_exp@10", "tokens@10"))
+    code, _, err = run(capsys, "compare", folder)
+    assert code == 1
+    assert "tokens@10 is a price" in one_line(err)
+
+
+def test_markdown_for_a_pull_request_has_leaders_real_differences_and_advice(tmp_path, capsys):
+    folder = write_results(tmp_path / "r", {"small|x": 0.4, "large_y": 0.6, "larger": 0.6})
+    words = ("--format", "markdown", "--output", tmp_path / "c.md")
+    code, out, _ = run(capsys, "compare", folder, *words)
+    assert (code, out) == (0, "")
+    text = (tmp_path / "c.md").read_text()
+    leaders, differences, advice = text.split("\n\n")[1], text.split("\n\n")[4], text.split("\n\n")[-1]
+    assert [line.split(" | ")[0] for line in leaders.splitlines()[2:]][-1] == r"| small\|x"
+    assert all(line.endswith("| yes |") for line in differences.splitlines()[2:])
+    assert len(differences.splitlines()) == 2 + 2
+    assert advice.startswith("- ")
+    code, out, _ = run(capsys, "compare", folder, "--format", "latex")
+    assert r"large\_y &" in out
+    assert r"\toprule" in out
+
+
+def test_selection_can_be_cross_validated(tmp_path, capsys):
+    folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6})
+    told = one_line(run(capsys, "compare", folder, "--select", "cross-validated", "--folds", "4")[1])
+    assert "4 folds" in told
+    assert "large in 40" in told
+    assert "was chosen on" not in told
+
+
+def test_a_setting_ruled_out_by_the_one_sided_test_alone_is_explained(tmp_path, capsys):
+    from harness.commands.compared import Costs, compare_settings
+    from tests.compare.build import noisy
+
+    # between the two thresholds: p one-sided below 0.05, two-sided above
+    for seed in range(400):
+        scores = noisy(20, (0.5, 0.56), seed=seed)
+        compared = compare_settings(scores, Costs(None, ""))
+        told = " ".join(compared.parts[-1])
+        ruled_out = "Ruled out as the best by a one-sided test" in told
+        real = compared.found[0].significant()
+        assert ("asks in both directions" in told) == (ruled_out and not real)
+        if ruled_out and not real:
+            return
+    pytest.fail("no such study among 400")
+
+
+def test_few_queries_have_no_interval(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tests.test_compare_command.QUERIES", 4)
+    folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6})
+    out = run(capsys, "compare", folder)[1]
+    leaders, differences = out.split("differences")[:2]
+    assert "Too few queries for intervals" in leaders
+    assert " to " not in differences.split("Two-sided")[0].split("A two-sided")[0]
+
+
+def test_folders_of_one_name_are_told_apart_by_the_least_of_their_paths(tmp_path, capsys):
+    one, two = (write_results(tmp_path / name / "q", {"a": mean}) for name, mean in (("m", 0.4), ("t", 0.6)))
+    out = run(capsys, "compare", one, two)[1]
+    assert "m/q: a" in out
+    assert "t/q: a" in out
+    assert str(tmp_path) not in out
+    code, _, err = run(capsys, "compare", one, one)
+    assert code == 1
+    assert "named twice" in err

@@ -10,8 +10,17 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.chunk import markdown, page, recursive, recursive_token, sentence, token
-from harness.chunk.health import Overlong, count_overlong, token_lengths
+from harness.chunk.health import (
+    BINS,
+    HEALTH_VERSION,
+    ChunkHealth,
+    Overlong,
+    count_overlong,
+    examine,
+    token_lengths,
+)
 from harness.chunk.markdown import MarkdownConfig
+from harness.chunk.outline import OUTLINE_VERSION, Outline
 from harness.chunk.page import PageConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
@@ -24,10 +33,15 @@ from harness.kinds import Kind
 from harness.types import Chunk, Document
 
 __all__ = [
+    "BINS",
     "CHUNKER_VERSION",
+    "HEALTH_VERSION",
     "KINDS",
+    "OUTLINE_VERSION",
     "ChunkConfig",
+    "ChunkHealth",
     "MarkdownConfig",
+    "Outline",
     "Overlong",
     "PageConfig",
     "RecursiveConfig",
@@ -38,6 +52,7 @@ __all__ = [
     "chunk_documents",
     "chunker_fingerprint",
     "count_overlong",
+    "examine",
     "token_lengths",
 ]
 

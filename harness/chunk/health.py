@@ -1,15 +1,26 @@
-"""How long chunks are for the model that reads them, and how many it would cut."""
+"""How long chunks are for the model that reads them, how many it would cut, and what their borders cut."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.chunk.outline import Outline
 from harness.chunk.tokenizer import Tokenizer, token_counts
 from harness.types import Chunk
+
+Ints = NDArray[np.int64]
+
+HEALTH_VERSION = 1
+"""Raised whenever the same chunks may be described otherwise than before; part of cache keys."""
+
+BINS = (0, 16, 32, 64, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096)
+"""Where each bin of the histogram begins, in tokens; the last one is open."""
+
+SHORT = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +61,100 @@ def count_overlong(
         longest=int(lengths.max(initial=0)),
         window=tokenizer.window,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkHealth:
+    """How a chunking looks. Lengths are in tokens of the encoder, special tokens included.
+
+    ``share_overlong`` is None where the encoder's window is unknown. ``share_cut_mid_sentence`` is the share
+    of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk holds whole;
+    ``share_covered_twice`` is the share of covered characters that stand in more than one chunk;
+    ``index_tokens`` is what the encoder reads for all chunks; ``histogram`` the number of chunks in each of
+    ``BINS``, separated by blanks.
+    """
+
+    chunks: int
+    tokens_mean: float
+    tokens_p5: int
+    tokens_p50: int
+    tokens_p95: int
+    tokens_max: int
+    share_under_32: float
+    share_overlong: float | None
+    share_cut_mid_sentence: float
+    tables_cut: int
+    share_covered_twice: float
+    index_tokens: int
+    histogram: str
+
+
+def examine(
+    chunks: Sequence[Chunk],
+    lengths: NDArray[np.int32],
+    outlines: Mapping[str, Outline],
+    window: int,
+) -> ChunkHealth | None:
+    """Examine all chunks of a chunking; None where there are none.
+
+    ``lengths`` are those of ``token_lengths``, ``outlines`` the outline of every document by its id,
+    ``window`` the encoder's (0: unknown).
+    """
+    if not chunks:
+        return None
+    low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))
+    cut_ends, tables_cut, covered, twice = 0, 0, 0, 0
+    for doc_id, spans in _by_document(chunks).items():
+        outline = outlines[doc_id]
+        cut_ends += _inside(spans[:, 1], outline.sentences)
+        tables_cut += _not_whole(outline.tables, spans)
+        once, more = _coverage(spans)
+        covered, twice = covered + once, twice + more
+    read = np.minimum(lengths, window) if window else lengths
+    counts = np.bincount(np.searchsorted(BINS, lengths, side="right") - 1, minlength=len(BINS))
+    return ChunkHealth(
+        chunks=len(chunks),
+        tokens_mean=float(lengths.mean()),
+        tokens_p5=low,
+        tokens_p50=middle,
+        tokens_p95=high,
+        tokens_max=int(lengths.max()),
+        share_under_32=float((lengths < SHORT).mean()),
+        share_overlong=float((lengths > window).mean()) if window else None,
+        share_cut_mid_sentence=cut_ends / len(chunks),
+        tables_cut=tables_cut,
+        share_covered_twice=twice / covered if covered else 0.0,
+        index_tokens=int(read.sum()),
+        histogram=" ".join(map(str, counts.tolist())),
+    )
+
+
+def _by_document(chunks: Sequence[Chunk]) -> dict[str, Ints]:
+    """The spans of the chunks of every document, [N, 2] by start."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for chunk in chunks:
+        spans.setdefault(chunk.doc_id, []).append((chunk.start, chunk.end))
+    return {doc_id: np.array(sorted(own), dtype=np.int64) for doc_id, own in spans.items()}
+
+
+def _inside(places: Ints, spans: Ints) -> int:
+    """How many places lie inside a span, at neither end."""
+    after = np.searchsorted(spans[:, 1], places, side="right")
+    starts = np.append(spans[:, 0], np.iinfo(np.int64).max)
+    return int(np.count_nonzero(starts[after] < places))
+
+
+def _not_whole(wanted: Ints, spans: Ints) -> int:
+    """How many of the wanted ranges stand whole in no span; spans are sorted by start."""
+    furthest = np.append(np.maximum.accumulate(spans[:, 1]), -1)
+    last = np.searchsorted(spans[:, 0], wanted[:, 0], side="right") - 1
+    return int(np.count_nonzero(furthest[last] < wanted[:, 1]))
+
+
+def _coverage(spans: Ints) -> tuple[int, int]:
+    """How many characters stand in any span, and in more than one."""
+    edges = np.concatenate([spans[:, 0], spans[:, 1]])
+    steps = np.repeat([1, -1], len(spans))
+    order = np.argsort(edges, kind="stable")
+    lengths, depth = np.diff(edges[order]), np.cumsum(steps[order])[:-1]
+    return int(lengths[depth > 0].sum()), int(lengths[depth > 1].sum())

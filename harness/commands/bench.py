@@ -35,13 +35,16 @@ def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench import run_bench
     from harness.config import load_config
-    from harness.terminal import TerminalReporter, print_line, print_summary
+    from harness.report import loss_table
+    from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     config = load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
     results, folder = run_bench(config, TerminalReporter(quiet=args.quiet))
     print_summary(results.name, results.summary, config.bootstrap.level)
+    if results.waterfall:
+        show(loss_table(results.waterfall))
     for line in _judging(results.record):
         print_line(line)
     counts = results.record.counts

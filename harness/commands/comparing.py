@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.compare import Comparison, ScoredOn, ScoreMatrix
+    from harness.commands.compared import Costs
+    from harness.compare import ScoredOn, ScoreMatrix
 
 _COMPARE = """\
 Compare settings query by query: mean differences with intervals, randomisation tests corrected for
@@ -17,6 +18,8 @@ the number of comparisons, what was chosen on train and holds on validation, and
   harness compare results/quickstart
   harness compare results/monday results/today --measure ndcg_text@5000
   harness compare results/quickstart --baseline "chunk=500/0" --csv differences.csv
+  harness compare results/quickstart --select cross-validated
+  harness compare results/main results/branch --format markdown --output comment.md
 
 Results that were not scored on the same queries and the same judged text are refused, with reasons.
 docs/statistics.md describes the methods and shows how well they hold.
@@ -41,6 +44,17 @@ def add(commands: Any) -> None:
     compare.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="folders of results")
     _add_shared(compare)
     compare.add_argument("--baseline", metavar="SETTING", help="compare all with this one, not all pairs")
+    compare.add_argument(
+        "--select",
+        choices=("train", "cross-validated"),
+        default="train",
+        help="what choosing among the settings is worth: chosen on train and held against validation "
+        "(default), or cross-validated over all queries",
+    )
+    compare.add_argument(
+        "--folds", type=int, default=5, metavar="N", help="of the cross-validation; default 5"
+    )
+    add_format(compare)
     compare.add_argument("--csv", type=Path, metavar="FILE", help="write every comparison to this file")
     compare.set_defaults(run=run_compare)
     gate = commands.add_parser(
@@ -63,6 +77,17 @@ def add(commands: Any) -> None:
     gate.set_defaults(run=run_gate)
 
 
+def add_format(parser: argparse.ArgumentParser, more: tuple[str, ...] = ()) -> None:
+    """The options that say how to write and where."""
+    parser.add_argument(
+        "--format",
+        choices=("text", "markdown", "latex", *more),
+        default="text",
+        help="text (default), markdown for a pull request, latex with booktabs" + (", csv" if more else ""),
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
+
+
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--measure", metavar="NAME", help="default: the first measure of the results")
     parser.add_argument(
@@ -72,46 +97,53 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    from harness.compare import advise, compare_all, compare_to, join, select
+    from harness.commands.compared import compare_settings
+    from harness.compare import join
     from harness.report import to_csv
     from harness.store import write_text
-    from harness.terminal import print_line, print_table
+    from harness.terminal import tell
 
     loaded = [_load(folder, args.measure, args.stage) for folder in args.results]
     names = _distinct(args.results)
-    matrix = join(
-        dict(zip(names, (one for one, _ in loaded), strict=True)),
-        dict(zip(names, (two for _, two in loaded), strict=True)),
-    ).defined()
-    print_table(
-        f"{matrix.measure}: means over {len(matrix.query_ids)} queries",
-        ("setting", "mean"),
-        sorted(
-            ((name, f"{mean:.3f}") for name, mean in zip(matrix.settings, matrix.means, strict=True)),
-            key=lambda row: row[1],
-            reverse=True,
-        ),
+    matrices = dict(zip(names, (one for one, _ in loaded), strict=True))
+    matrix = join(matrices, dict(zip(names, (two for _, two in loaded), strict=True))).defined()
+    compared = compare_settings(
+        matrix,
+        _costs(dict(zip(names, args.results, strict=True)), matrices, args.stage),
+        baseline=args.baseline,
+        select_by=args.select,
+        folds=args.folds,
+        only_real=args.format != "text",
     )
-    if len(matrix.settings) < 2:
-        print_line(
-            "There is one setting; compare needs two. Sweep a field, or name a second folder of results."
-        )
-        return 0
-    found = compare_to(matrix, args.baseline) if args.baseline else compare_all(matrix)
-    found = sorted(found, key=lambda one: (one.p_max, -abs(one.difference)))
-    columns = ("setting", "against", "difference", "95 % interval", "p corrected", "won/tied/lost", "real?")
-    print_table("differences, the clearest first", columns, [_row(one) for one in found[:30]])
-    if len(found) > 30:
-        print_line(f"{len(found) - 30} more; --csv FILE writes all of them.")
-    if {"train", "validation"} <= set(matrix.splits):
-        for sentence in select(matrix).sentences():
-            print_line(sentence)
-    for sentence in advise(matrix).sentences():
-        print_line(sentence)
-    if args.csv:
-        fields = tuple(found[0].__slots__)
-        write_text(args.csv, to_csv(fields, ({f: getattr(one, f) for f in fields} for one in found)))
+    tell(compared.parts, args.format, args.output)
+    if args.csv and compared.found:
+        fields = tuple(compared.found[0].__slots__)
+        rows = ({f: getattr(one, f) for f in fields} for one in compared.found)
+        write_text(args.csv, to_csv(fields, rows))
     return 0
+
+
+def _costs(folders: Mapping[str, Path], matrices: Mapping[str, ScoreMatrix], stage: str) -> Costs:
+    """The tokens to read in every setting's first k chunks, where all results say so for one k."""
+    from harness.commands.compared import Costs
+    from harness.compare import joined_names
+    from harness.report import read_table
+
+    tokens: dict[tuple[str, str], float] = {}
+    depths = set()
+    for name, folder in folders.items():
+        # rows stand in the order of the stages, so that the last one stays
+        for row in read_table(folder, "prices.csv"):
+            if stage in ("final", row["stage"]):
+                tokens[name, row["setting"]] = float(row["tokens_at_k"])
+                depths.add(row["k"])
+    names = joined_names(matrices)
+    if not tokens or names.keys() - tokens.keys():
+        return Costs(None, "", "Costs are left out: not all results have a prices.csv." if tokens else "")
+    if len(depths) > 1:
+        return Costs(None, "", "Costs are left out: the results count tokens to different depths (k).")
+    k = depths.pop()
+    return Costs({names[key]: tokens[key] for key in names}, f"tokens@{k}" if k else "tokens")
 
 
 def run_gate(args: argparse.Namespace) -> int:
@@ -139,6 +171,7 @@ def run_gate(args: argparse.Namespace) -> int:
 def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, ScoredOn]:
     from harness.compare import ScoredOn, from_table
     from harness.errors import ConfigError
+    from harness.measures import less_is_better
     from harness.report import read_result
 
     result = read_result(folder)
@@ -146,6 +179,11 @@ def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, S
     wanted = measure or known[0]
     if wanted not in known:
         raise ConfigError(f"{folder} was not scored by {wanted}; it has {', '.join(known)}.")
+    if less_is_better(wanted):
+        raise ConfigError(
+            f"{wanted} is a price, where less is better. Compare by a measure of quality; prices stand "
+            "beside it."
+        )
     stages = list(dict.fromkeys(result.per_query["stage"]))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
@@ -154,19 +192,12 @@ def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, S
 
 
 def _distinct(folders: Sequence[Path]) -> list[str]:
-    """Names of results: the folder's own where that tells them apart, else the whole path."""
-    short = [folder.name for folder in folders]
-    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
+    """Names of results: as many of the last parts of their paths as tell them apart."""
+    from harness.errors import HarnessError
 
-
-def _row(one: Comparison) -> tuple[str, ...]:
-    interval = "–" if one.low is None or one.high is None else f"{one.low:+.3f} to {one.high:+.3f}"
-    return (
-        one.setting,
-        one.against,
-        f"{one.difference:+.3f}",
-        interval,
-        f"{one.p_max:.3f}",
-        f"{one.wins}/{one.ties}/{one.losses}",
-        "yes" if one.significant() else "no",
-    )
+    parts = [folder.resolve().parts for folder in folders]
+    for depth in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise HarnessError("A folder of results is named twice.")

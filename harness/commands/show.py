@@ -1,10 +1,28 @@
-"""`harness show`: print the summary of finished results."""
+"""`harness show`: print what finished results came to."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from harness.commands.comparing import add_format
+
+if TYPE_CHECKING:
+    from harness.report import Part, SummaryRow, Table
+
+_DESCRIPTION = """\
+Print what a folder of results came to: means, where quality is lost, how the chunks look.
+
+  harness show                                    the runs below results/, newest first
+  harness show results/quickstart
+  harness show results/quickstart --worst 10      the worst queries, and the stage to blame
+  harness show results/quickstart --worst 10 --setting "chunk=500/0"
+  harness show results/quickstart --format markdown --output summary.md
+
+docs/results.md describes every file and column of a result.
+"""
 
 
 def add(commands: Any) -> None:
@@ -12,17 +30,90 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "show",
         help="print the summary of finished results",
-        description="Print the summary table of a folder of results, as `harness bench` printed it.",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/quickstart")
+    parser.add_argument(
+        "results",
+        type=Path,
+        nargs="?",
+        default=Path("results"),
+        metavar="RESULTS",
+        help="folder such as results/quickstart; without it, the runs there are",
+    )
+    parser.add_argument(
+        "--worst", type=int, default=0, metavar="N", help="list the N worst queries of a setting; default 0"
+    )
+    parser.add_argument("--setting", metavar="NAME", help="of this setting; default: the best one")
+    add_format(parser, ("csv",))
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the results and print them."""
-    from harness.report import read_summary
-    from harness.terminal import print_summary
+    from harness.report import past_runs, read_summary, runs_table
+    from harness.terminal import tell, write_lines
 
+    runs = [] if (args.results / "summary.csv").exists() else past_runs(args.results)
+    if runs:
+        tell([runs_table(args.results, runs)], "text" if args.format == "csv" else args.format, args.output)
+        return 0
     rows, record = read_summary(args.results)
-    print_summary(record["config"]["name"], rows, record["config"]["bootstrap"]["level"])
+    if args.format == "csv":
+        write_lines(_csv(args, rows), args.output)
+    else:
+        tell(_parts(args, rows, record), args.format, args.output)
     return 0
+
+
+def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
+    from harness.report import chunk_table, loss_table, read_table, read_waterfall, summary_table
+    from harness.terminal import fitting_summary, width
+
+    name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
+    if args.format == "text" and args.output is None:
+        parts: list[Part] = [fitting_summary(name, rows, level, width())]
+    else:
+        parts = [summary_table(name, rows, level)]
+    losses = read_waterfall(args.results)
+    parts += [loss_table(losses)] if losses else []
+    chunks = read_table(args.results, "chunks.csv")
+    parts += [chunk_table(chunks)] if chunks else []
+    parts += [_worst(args, rows)] if args.worst > 0 else []
+    return parts
+
+
+def _csv(args: argparse.Namespace, rows: list[SummaryRow]) -> str:
+    """The summary in full precision, or the table of the worst queries where that is asked for."""
+    from harness.report import to_csv
+
+    if args.worst > 0:
+        worst = _worst(args, rows)
+        return to_csv(worst.columns, (dict(zip(worst.columns, row, strict=True)) for row in worst.rows))
+    return to_csv(tuple(rows[0].__slots__), map(asdict, rows))
+
+
+def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:
+    from harness.errors import ConfigError
+    from harness.report import read_first_passages, read_table, read_waterfall, worst_table
+
+    losses = read_waterfall(args.results)
+    known = list(dict.fromkeys(row.setting for row in losses))
+    if not known:
+        raise ConfigError(
+            f"{args.results} does not say where quality is lost: it has no waterfall.csv. Run it again."
+        )
+    setting = args.setting or _best(rows)
+    if setting not in known:
+        raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
+    passages = read_first_passages(args.results, setting)
+    for row in read_table(args.results, "queries.csv"):
+        if row["query_id"] in passages:
+            passages[row["query_id"]] = f"{row['text']} — {passages[row['query_id']]}"
+    return worst_table(losses, setting, args.worst, passages)
+
+
+def _best(rows: list[SummaryRow]) -> str:
+    """The setting whose last stage is best by the first measure."""
+    heads = {row.setting: row.mean for row in rows if row.split == "all" and row.measure == rows[0].measure}
+    return max(heads, key=lambda setting: -1.0 if heads[setting] is None else heads[setting] or 0.0)

@@ -6,7 +6,7 @@ method is used for what, and how well it keeps its promises.
 
 from harness.compare.advice import Advice, advise
 from harness.compare.best_set import BestSet, best_set
-from harness.compare.comparable import ScoredOn, differences, join, matrix_differences
+from harness.compare.comparable import ScoredOn, differences, join, joined_names, matrix_differences
 from harness.compare.family import compare_all, compare_to, holm
 from harness.compare.gate import Check, GateResult, gate, github_annotations, junit
 from harness.compare.matrix import FINAL, ScoreMatrix, from_scores, from_table
@@ -51,6 +51,7 @@ __all__ = [
     "github_annotations",
     "holm",
     "join",
+    "joined_names",
     "junit",
     "matrix_differences",
     "randomisation_test",

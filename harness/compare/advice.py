@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,8 +28,9 @@ class Advice:
 
     ``best_share`` says how often each setting is best in bootstrap resamples of the queries (equals share);
     ``named`` is the one with at least ``NAMED_FROM``, given ``FEWEST_QUERIES``, else None. ``leader`` has the
-    highest mean, ``contenders`` cannot be ruled out as the best, ``ruled_out`` can. ``cheapest`` is the
-    cheapest contender (None without costs, or where a setting is named). ``more_queries``: about how many
+    highest mean, ``contenders`` cannot be ruled out as the best, ``ruled_out`` can, and ``p_best`` says for
+    each how well the data agree with its being the best. ``cheapest`` is the cheapest contender by ``cost``,
+    in ``unit`` (None without costs, or where a setting is named). ``more_queries``: about how many
     more would name the leader if the differences stay as they are; None where nothing is open or no number of
     use would do.
     """
@@ -44,6 +45,8 @@ class Advice:
     cheapest: str | None
     cost: Mapping[str, float] | None
     more_queries: int | None
+    p_best: Mapping[str, float] = field(default_factory=dict)
+    unit: str = "cost"
 
     def sentences(self) -> tuple[str, ...]:
         """The advice in plain words."""
@@ -64,15 +67,19 @@ class Advice:
         if rest:
             told.append(f"Cannot be ruled out as the best: {', '.join(rest)}.")
         if self.ruled_out:
-            told.append(f"Ruled out as the best (a one-sided test): {', '.join(self.ruled_out)}.")
+            each = (f"{name} (p {self.p_best[name]:.3f})" for name in self.ruled_out)
+            told.append(
+                "Ruled out as the best by a one-sided test of each setting against the best of the others: "
+                f"{', '.join(each)}."
+            )
         return tuple(told)
 
     def _cheapest(self) -> tuple[str, ...]:
         if self.cheapest is None or self.cost is None:
             return ()
-        return (
-            f"Cheapest of those that may be best: {self.cheapest} (cost {self.cost[self.cheapest]:.4g}).",
-        )
+        price = self.cost[self.cheapest]
+        told = f"{price:,.0f}" if price >= 1000 else f"{price:.4g}"
+        return (f"Cheapest of those that may be best: {self.cheapest} ({told} {self.unit}).",)
 
     def _more(self) -> tuple[str, ...]:
         if self.more_queries is None:
@@ -83,9 +90,12 @@ class Advice:
 
 
 def advise(
-    matrix: ScoreMatrix, cost: Mapping[str, float] | None = None, options: Options | None = None
+    matrix: ScoreMatrix,
+    cost: Mapping[str, float] | None = None,
+    options: Options | None = None,
+    unit: str = "cost",
 ) -> Advice:
-    """Advise on the queries of ``matrix``; ``cost`` is per setting, in any unit but one.
+    """Advise on the queries of ``matrix``; ``cost`` is per setting, in any ``unit`` but one.
 
     Hand in queries that did not take part in an earlier choice of the settings. Raises HarnessError where no
     query has a value or a setting has no cost.
@@ -117,6 +127,8 @@ def advise(
         cheapest=cheapest,
         cost=cost,
         more_queries=None if named else _more_queries(resampled, means, leader, n),
+        p_best=best.p,
+        unit=unit,
     )
 
 

@@ -131,21 +131,27 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
     return _side_by_side(results)
 
 
-def _side_by_side(results: Mapping[str, ScoreMatrix]) -> ScoreMatrix:
-    base = next(iter(results.values()))
+def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], str]:
+    """What ``join`` calls every (result, setting)."""
     count: dict[str, int] = {}
     for matrix in results.values():
         for setting in matrix.settings:
             count[setting] = count.get(setting, 0) + 1
-    settings: list[str] = []
+    return {
+        (name, setting): f"{name}: {setting}" if count[setting] > 1 else setting
+        for name, matrix in results.items()
+        for setting in matrix.settings
+    }
+
+
+def _side_by_side(results: Mapping[str, ScoreMatrix]) -> ScoreMatrix:
+    base = next(iter(results.values()))
     values = []
-    for name, matrix in results.items():
-        settings += [f"{name}: {s}" if count[s] > 1 else s for s in matrix.settings]
+    for matrix in results.values():
         place = {query: i for i, query in enumerate(matrix.query_ids)}
         values.append(matrix.values[:, [place[query] for query in base.query_ids]])
-    return ScoreMatrix(
-        base.measure, tuple(settings), base.query_ids, np.vstack(values), base.splits, base.strata
-    )
+    settings = tuple(joined_names(results).values())
+    return ScoreMatrix(base.measure, settings, base.query_ids, np.vstack(values), base.splits, base.strata)
 
 
 def _pick(names: Sequence[str], order: Sequence[int]) -> list[str]:

@@ -90,6 +90,19 @@ class CrossValidation:
     folds: int
     repeats: int
 
+    def sentences(self) -> tuple[str, ...]:
+        """What to tell the reader."""
+        times = self.folds * self.repeats
+        often = sorted((-count, name) for name, count in self.picks.items() if count)
+        picked = ", ".join(f"{name} in {-count}" for count, name in often)
+        return (
+            f"Choosing by cross-validation ({self.folds} folds, {self.repeats} times over) reaches a "
+            f"{self.measure} of {_told(self.estimate)} on queries that took no part in the choice. "
+            f"Chosen of {times} times: {picked}.",
+            f"Best on all queries is {self.winner}, with a mean {self.optimism:+.3f} from that estimate: "
+            "what choosing on the very queries that are reported adds.",
+        )
+
 
 def select(matrix: ScoreMatrix, options: Options | None = None) -> Selection:
     """Choose the best setting on train and report it on validation; of equals the first one wins.

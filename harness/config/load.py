@@ -37,9 +37,11 @@ def load_config(path: Path) -> BenchConfig:
         data["relevance"] = _relevance(source, data["relevance"])
     data["settings"] = _settings(source)
     try:
-        return BenchConfig.model_validate(data)
+        config = BenchConfig.model_validate(data)
     except ValidationError as error:
         raise explain(source, (), error, known=_known_below(BenchConfig, error)) from None
+    config._file_sha256 = source.sha256
+    return config
 
 
 def _settings(source: Source) -> list[Setting]:

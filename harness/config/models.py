@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
 from harness.config.relevance import RelevanceConfig
 from harness.corpus import AnchorConfig, ParserConfig, PypdfConfig, SplitConfig
 from harness.embed import EmbedConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
-from harness.measures import parse_measure
+from harness.measures import less_is_better, parse_measure
 
 STAGES = ("chunk", "embed", "retrieve", "rerank")
 
@@ -88,6 +88,12 @@ class BenchConfig(StageConfig):
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Confidence intervals.")
     cache: Path = Field(Path(".cache/harness"), description="What may be computed again; safe to delete.")
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
+    _file_sha256: str = PrivateAttr("")
+
+    @property
+    def file_sha256(self) -> str:
+        """The hash of the file it was read from; '' where it was made otherwise."""
+        return self._file_sha256
 
     @field_validator("measures")
     @classmethod
@@ -95,6 +101,11 @@ class BenchConfig(StageConfig):
         canonical = tuple(parse_measure(name).name for name in names)
         if len(set(canonical)) != len(canonical):
             raise ValueError("a measure is named twice")
+        if less_is_better(canonical[0]):
+            raise ValueError(
+                f"{canonical[0]} is a price, and the first measure orders the summary: name one of quality, "
+                "such as ndcg_exp@10, before it"
+            )
         return canonical
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The content of a configuration file and the 1-based line of every key path in it."""
+    """The content of a configuration file, the 1-based line of every key path in it, and its hash."""
 
     path: Path
     data: dict[str, Any]
     lines: dict[KeyPath, int]
+    sha256: str = ""
 
     def where(self, at: KeyPath) -> str:
         """``file:line`` of a key, or of the nearest enclosing one that the file has."""
@@ -36,7 +38,8 @@ class Source:
 def read_source(path: Path) -> Source:
     """Read a YAML file; raises ConfigError for one that is missing, malformed or no mapping."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(f"There is no configuration file {path}.{_neighbours(path)}") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -55,7 +58,7 @@ def read_source(path: Path) -> Source:
         )
     lines: dict[KeyPath, int] = {}
     _note_lines(path, node, (), lines)
-    return Source(path, data, lines)
+    return Source(path, data, lines, hashlib.sha256(content).hexdigest())
 
 
 def _note_lines(path: Path, node: yaml.Node, at: KeyPath, lines: dict[KeyPath, int]) -> None:

@@ -18,15 +18,17 @@ class Family:
     """All measures that share a formula.
 
     ``compute(data, cutoff, **params)`` returns one value per query; ``reads`` says whether its data are
-    graded ranks (``Graded``) or text read (``Trail``), in characters or in tokens. ``params`` maps each
-    parameter to its default. ``needs_relevant``: no value where nothing is relevant.
+    graded ranks (``Graded``), text read (``Trail``) in characters or in tokens, or the lengths of the ranked
+    chunks (``RankedTokens``). ``params`` maps each parameter to its default. ``needs_relevant``: no value
+    where nothing is relevant. ``less_is_better``: a price, which no setting is chosen for.
     """
 
     compute: Callable[..., Floats]
     cutoff: Literal["required", "optional", "none"] = "optional"
     params: Mapping[str, int] = field(default_factory=dict)
-    reads: Literal["ranks", "characters", "tokens"] = "ranks"
+    reads: Literal["ranks", "characters", "tokens", "lengths"] = "ranks"
     needs_relevant: bool = True
+    less_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True)

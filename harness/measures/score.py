@@ -14,9 +14,10 @@ from harness.measures.grading import RankedItems, grade_rankings, lay_out
 from harness.measures.measure import Measure, arguments
 from harness.measures.projection import Projection, project
 from harness.measures.qrels import SpanQrels
-from harness.measures.ragged import Bools, Floats
+from harness.measures.ragged import AnyArray, Bools, Floats
 from harness.measures.ruler import Characters, Ruler, TokenBoundaries, Tokens
 from harness.measures.table import FAMILIES, parse_measure
+from harness.measures.tokens_read import RankedTokens
 from harness.measures.trail import Trail, read
 from harness.types import Chunk, Judgment, Query, Ranking
 
@@ -56,6 +57,7 @@ def score(
     projection: Projection | None = None,
     unanswerable: Unanswerable = "nan",
     token_boundaries: TokenBoundaries | None = None,
+    chunk_tokens: AnyArray | None = None,
 ) -> ScoreTable:
     """Score every query of ``queries`` under every measure.
 
@@ -63,8 +65,9 @@ def score(
     without a ranking scores 0; one that is not answerable or has no relevant text (for a measure with
     ``rel``, no evidence of that grade) has no value: NaN, or 0 where ``unanswerable`` is ``zero``. Judgments
     of other queries are ignored. ``token_boundaries`` is asked for every document where a measure counts
-    tokens. Raises ValueError for an unknown measure, a ranking of an unknown query or chunk, or chunks and
-    spans that cannot be (see ``ChunkTable``, ``SpanQrels``).
+    tokens of text, ``chunk_tokens`` [C] is the length of every chunk where it counts those of chunks. Raises
+    ValueError for an unknown measure, a ranking of an unknown query or chunk, or chunks and spans that cannot
+    be (see ``ChunkTable``, ``SpanQrels``).
     """
     if unanswerable not in ("nan", "zero"):
         raise ValueError(f"unanswerable must be 'nan' or 'zero', not {unanswerable!r}")
@@ -76,14 +79,16 @@ def score(
     answerable = np.array([query.answerable for query in queries], dtype=np.bool_)
     chunk, offsets = lay_out(rankings, queries, table.rows())
     graded, items = grade_rankings(chunk, offsets, query_in_spans, qrels, project(qrels, table, projection))
-    trails = {
+    read_as: dict[str, Trail | RankedTokens] = {
         unit: read(chunk, offsets, query_in_spans, qrels, table, ruler)
         for unit, ruler in _rulers(wanted, token_boundaries)
     }
+    if chunk_tokens is not None:
+        read_as["lengths"] = RankedTokens(chunk_tokens[chunk].astype(np.int64), offsets)
     return ScoreTable(
         tuple(query.query_id for query in queries),
         wanted,
-        compute(graded, wanted, unanswerable, trails, answerable),
+        compute(graded, wanted, unanswerable, read_as, answerable),
         (graded.n_relevant() > 0) & answerable,
         np.isin([query.query_id for query in queries], [ranking.query_id for ranking in rankings]),
         items,
@@ -94,19 +99,20 @@ def compute(
     graded: Graded,
     measures: Sequence[Measure],
     unanswerable: Unanswerable = "nan",
-    trails: Mapping[str, Trail] | None = None,
+    read_as: Mapping[str, Trail | RankedTokens] | None = None,
     answerable: Bools | None = None,
 ) -> Floats:
     """Every measure over graded rankings, and over the same rankings read as text: [Q, M].
 
-    ``trails`` holds the text read in ``characters`` and in ``tokens``, as far as a measure needs it. A query
-    that is known not to be ``answerable`` [Q] has no relevant text, whatever is on its topic.
+    ``read_as`` holds the text read in ``characters`` and in ``tokens``, and the ``lengths`` of the ranked
+    chunks, as far as a measure needs them. A query that is known not to be ``answerable`` [Q] has no relevant
+    text, whatever is on its topic.
     """
     values = np.empty((graded.n_queries, len(measures)))
     for column, measure in enumerate(measures):
         family = FAMILIES[measure.family]
         params = arguments(measure, family)
-        data = graded if family.reads == "ranks" else (trails or {}).get(family.reads)
+        data = graded if family.reads == "ranks" else (read_as or {}).get(family.reads)
         if data is None:
             raise ValueError(f"{measure} reads the text of chunks, and here are only graded ranks")
         result = family.compute(data, measure.cutoff, **params)

@@ -15,6 +15,7 @@ from harness.measures.recall import recall
 from harness.measures.rr import reciprocal_rank
 from harness.measures.text_ndcg import ndcg_text
 from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
+from harness.measures.tokens_read import tokens_read
 
 _REL = {"rel": 1}
 
@@ -38,6 +39,9 @@ FAMILIES: dict[str, Family] = {
     "text_recall": Family(text_recall, reads="characters"),
     "text_precision": Family(text_precision, reads="characters"),
     "text_iou": Family(text_iou, reads="characters"),
+    "tokens": Family(
+        tokens_read, cutoff="required", reads="lengths", needs_relevant=False, less_is_better=True
+    ),
     "precision_omega": Family(precision_omega, cutoff="none", reads="characters"),
 }
 KNOWN: tuple[str, ...] = tuple(FAMILIES)
@@ -46,3 +50,11 @@ KNOWN: tuple[str, ...] = tuple(FAMILIES)
 def parse_measure(name: str) -> Measure:
     """Read a name such as ``ndcg_exp@10``; raises ValueError naming the known ones and the nearest."""
     return parse(name, FAMILIES)
+
+
+def less_is_better(name: str) -> bool:
+    """Whether a column is a price, such as ``tokens@10``; unknown names are not."""
+    try:
+        return FAMILIES[parse_measure(name).family].less_is_better
+    except ValueError:
+        return False

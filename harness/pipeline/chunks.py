@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from harness.chunk import chunk_documents, chunker_fingerprint, token_lengths
+from harness.chunk import (
+    HEALTH_VERSION,
+    OUTLINE_VERSION,
+    Outline,
+    Tokenizer,
+    chunk_documents,
+    chunker_fingerprint,
+    examine,
+    token_lengths,
+)
 from harness.config import Setting
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
+from harness.report import ChunkRow
 from harness.store import key_of
 from harness.types import Chunk, Document
 
 
 @dataclass(frozen=True, slots=True)
 class Chunking:
-    """All chunks of one chunking; ``key`` identifies text, chunker, tokenizer; ``health`` counts tokens."""
+    """All chunks of one chunking; ``key`` identifies text, chunker, tokenizer; ``health`` counts tokens.
+
+    ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
+    holds the columns of ``ChunkHealth``, none where there are no chunks.
+    """
 
     chunks: tuple[Chunk, ...]
     key: str
     health: dict[str, Any]
+    tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
+    quality: dict[str, Any] = field(default_factory=dict)
 
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
@@ -34,16 +52,55 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     with context.timed("chunk"):
         if stored is None:
             chunks = chunk_documents(corpus.documents, setting.chunk, tokenizer)  # type: ignore[arg-type]
-            health = _health(token_lengths(chunks, tokenizer), tokenizer.window)
-            context.artifacts.put("chunks", key, {"spans": _spans(chunks), "health": health})
+            context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
         else:
-            chunks, health = _from_spans(stored["spans"], corpus.documents), stored["health"]
+            chunks = _from_spans(stored["spans"], corpus.documents)
+        lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
+    health = _health(lengths, tokenizer.window)
     if health["overlong"]:
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
             f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
         )
-    return Chunking(tuple(chunks), key, health)
+    return Chunking(tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality)
+
+
+def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
+    """The health of every setting's chunks; none for a setting without chunks."""
+    return [ChunkRow(setting=name, **chunking.quality) for name, chunking in searched if chunking.quality]
+
+
+def _examined(
+    chunks: list[Chunk], key: str, tokenizer: Tokenizer, corpus: Corpus, context: Context
+) -> tuple[NDArray[np.int32], dict[str, Any]]:
+    """The lengths of the chunks in tokens and their ``ChunkHealth``, examined at most once per chunking."""
+    examined_key = key_of(key, HEALTH_VERSION, OUTLINE_VERSION)
+    stored = context.artifacts.get("chunk_health", examined_key)
+    if stored is None:
+        lengths = token_lengths(chunks, tokenizer)
+        health = examine(chunks, lengths, _outlines(corpus, context), tokenizer.window)
+        stored = {"lengths": lengths.tolist(), "quality": asdict(health) if health else {}}
+        context.artifacts.put("chunk_health", examined_key, stored)
+    return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
+
+
+def _outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
+    """Sentences and tables of every document, found at most once per text; one file serves all chunkings."""
+    key = key_of(corpus.key, OUTLINE_VERSION)
+    stored = context.artifacts.get("outlines", key)
+    if stored is None:
+        outlines = {}
+        with context.reporter.task("outline documents", len(corpus.documents)) as task:
+            for document in corpus.documents:
+                outlines[document.doc_id] = Outline.of(document.text)
+                task.advance()
+        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in outlines.items()}
+        context.artifacts.put("outlines", key, flat)
+        return outlines
+    return {
+        doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
+        for doc_id, both in stored.items()
+    }
 
 
 def _health(lengths: Any, window: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ class Context:
 
     cache: CacheLayout
     reporter: Reporter
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     timings: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from harness.config import BenchConfig
 from harness.corpus import (
     AnchorResult,
     DocumentFile,
+    LabelRow,
     ParsedDocument,
     QuerySet,
     SkippedDocument,
@@ -35,6 +36,7 @@ class Corpus:
     """Everything a benchmark is run on.
 
     ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
+    ``label_rows`` are the rows of the label file, anchored or not.
     """
 
     parsed: tuple[ParsedDocument, ...]
@@ -43,6 +45,7 @@ class Corpus:
     anchored: AnchorResult
     labels: tuple[Judgment, ...]
     hashes: dict[str, str]
+    label_rows: tuple[LabelRow, ...] = ()
 
     @property
     def documents(self) -> list[Document]:
@@ -64,8 +67,9 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
     with context.timed("labels"):
         queries = read_queries(config.queries, config.split)
         documents = {item.document.doc_id: item.document for item in parsed}
+        label_rows = tuple(read_labels(config.labels)) if config.labels else ()
         anchored = anchor(
-            read_labels(config.labels) if config.labels else [],
+            label_rows,
             documents,
             config.anchor,
             query_ids=[query.query_id for query in queries.queries],
@@ -75,7 +79,7 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
         labels = anchored.judgments if file is None else _read_spans(file, documents, queries)
     read = [path for path in (config.queries, config.labels, file) if path is not None]
     hashes |= {str(path): _sha256(path) for path in read}
-    return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes)
+    return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes, label_rows)
 
 
 def _span_file(config: BenchConfig) -> Path | None:

@@ -17,12 +17,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.compare.waterfall import Levels
+from harness.compare.waterfall import STAGES, Levels, waterfall, worst_queries
+from harness.config import BenchConfig
 from harness.corpus import AnchorResult, LabelRow
-from harness.measures import ChunkTable, SpanQrels, score
+from harness.measures import ChunkTable, SpanQrels, parse_measure, score
 from harness.measures.overlap import overlapping
+from harness.pipeline.corpus import Corpus
+from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.oracle import Evidence, greedy_order
+from harness.pipeline.scoring import queries_to_score
 from harness.pipeline.search import RERANK, RETRIEVE, Searched
+from harness.report import WaterfallRow
 from harness.types import Chunk, Judgment, Query, Ranking
 
 BUDGET = 10_000
@@ -33,6 +38,45 @@ _UNKNOWN_LENGTH = 1000
 
 Floats = NDArray[np.float64]
 _Orders = dict[str, list[str]]
+
+
+def lost_rows(
+    searched: Sequence[Searched], corpus: Corpus, judgments: Sequence[Judgment], config: BenchConfig
+) -> list[WaterfallRow]:
+    """What each stage costs each query, for every setting; queries without relevant evidence have no row.
+
+    Evidence that the parser lost counts only where people judge: a judge's pool holds retrieved text alone.
+    """
+    by_people = pool_judge_config(config) is None
+    lost = lost_evidence(corpus.label_rows, corpus.anchored) if by_people else []
+    queries = queries_to_score(corpus.queries.queries, [*judgments, *lost], config.relevance)
+    if not any(query.answerable for query in queries):
+        return []
+    split = {query.query_id: query.split for query in queries}
+    measure = loss_measure(config.measures)
+    rows = []
+    for one in searched:
+        fall = waterfall(loss_levels(one, queries, judgments, lost, measure))
+        found = {blame.query_id: blame for blame in worst_queries(fall, len(fall.query_ids))}
+        rows += [
+            WaterfallRow(
+                setting=one.setting.name,
+                query_id=query_id,
+                split=split[query_id],
+                measure=measure,
+                **{stage: found[query_id].losses[stage] for stage in STAGES},
+                final=found[query_id].final,
+                blame=found[query_id].stage or "",
+            )
+            for query_id in fall.query_ids
+        ]
+    return rows
+
+
+def loss_measure(measures: Sequence[str]) -> str:
+    """The unit of the losses: the first ``ndcg_text`` among the measures, else to a budget of ``BUDGET``."""
+    texts = (name for name in measures if parse_measure(name).family == "ndcg_text")
+    return next(texts, f"ndcg_text@{BUDGET}")
 
 
 def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Judgment]:
@@ -57,15 +101,15 @@ def loss_levels(
     queries: Sequence[Query],
     judgments: Sequence[Judgment],
     lost: Sequence[Judgment] = (),
-    budget: int = BUDGET,
+    measure: str = f"ndcg_text@{BUDGET}",
 ) -> Levels:
-    """What each query of a setting could still reach after each stage, as ``ndcg_text@budget``.
+    """What each query of a setting could still reach after each stage, as ``measure``, an ``ndcg_text``.
 
     ``lost`` is evidence that is in no text (``lost_evidence``); it belongs to the ideal of all levels, so the
     last level is below the reported ``ndcg_text`` where evidence was lost, and equal to it elsewhere. NaN for
     queries without relevant evidence, found or lost.
     """
-    measure = f"ndcg_text@{budget}"
+    budget = parse_measure(measure).cutoff or BUDGET
     spans = SpanQrels.from_judgments([*judgments, *lost])
     table = ChunkTable.of(searched.chunking.chunks)
 

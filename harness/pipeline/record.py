@@ -64,6 +64,8 @@ def make_record(
         judge={"name": judged.judge, **judged.fingerprint},
         cost=judged.spent,
         git=_git(),
+        date=context.begun.isoformat(timespec="seconds"),
+        config_sha256=config.file_sha256,
     )
 
 

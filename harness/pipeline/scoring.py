@@ -81,19 +81,11 @@ def score_setting(
     spans = SpanQrels.from_judgments(judged.judgments)
     table = ChunkTable.of(searched.chunking.chunks)
     relevance = config.relevance
-    projection = Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
-    scored = Scored([], [], [], _qrels(spans, table, projection), [], [], [])
+    scored = Scored([], [], [], _qrels(spans, table, _projection(relevance)), [], [], [])
     for stage, rankings in searched.rankings.items():
         with context.timed("score"):
-            scores = score_rankings(
-                rankings,
-                queries,
-                spans,
-                table,
-                config.measures,
-                projection=projection,
-                unanswerable="zero" if relevance.unanswerable == "zero" else "nan",
-                token_boundaries=_token_boundaries(searched, documents, context),
+            scores = _score(
+                searched, stage, queries, spans, table, config.measures, documents, config, context
             )
             setting = searched.setting.name
             columns = _columns(scores)
@@ -111,6 +103,55 @@ def score_setting(
             scored.answerability.extend(separated)
             scored.thresholds.extend(by_threshold)
     return scored
+
+
+def headline(
+    searched: Searched,
+    queries: Sequence[Query],
+    judgments: Sequence[Judgment],
+    documents: Sequence[Document],
+    config: BenchConfig,
+    context: Context,
+) -> dict[str, float | None]:
+    """The mean of the first measure by stage, over all queries, as the summary will have it."""
+    spans = SpanQrels.from_judgments(judgments)
+    table = ChunkTable.of(searched.chunking.chunks)
+    means: dict[str, float | None] = {}
+    for stage in searched.rankings:
+        first = config.measures[:1]
+        scores = _score(searched, stage, queries, spans, table, first, documents, config, context)
+        known = scores.values[~np.isnan(scores.values)]
+        means[stage] = float(known.mean()) if len(known) else None
+    return means
+
+
+def _score(
+    searched: Searched,
+    stage: str,
+    queries: Sequence[Query],
+    spans: SpanQrels,
+    table: ChunkTable,
+    measures: Sequence[str],
+    documents: Sequence[Document],
+    config: BenchConfig,
+    context: Context,
+) -> ScoreTable:
+    relevance = config.relevance
+    return score_rankings(
+        searched.rankings[stage],
+        queries,
+        spans,
+        table,
+        measures,
+        projection=_projection(relevance),
+        unanswerable="zero" if relevance.unanswerable == "zero" else "nan",
+        token_boundaries=_token_boundaries(searched, documents, context),
+        chunk_tokens=searched.chunking.tokens,
+    )
+
+
+def _projection(relevance: RelevanceConfig) -> Projection:
+    return Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
 
 
 def deepest_cutoff(config: BenchConfig) -> int:

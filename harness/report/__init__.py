@@ -1,33 +1,63 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
-from harness.report.read import StoredResult, read_result
+from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
+from harness.report.read import StoredResult, read_first_passages, read_result, read_table, read_waterfall
+from harness.report.render import FORMATS, Part, render
 from harness.report.rows import (
     AnswerabilityRow,
     ChunkQrels,
+    ChunkRow,
     CostRow,
     JudgmentRow,
+    PriceRow,
     RankedRow,
     Results,
     SeedRatioRow,
     SummaryRow,
     ThresholdRow,
+    WaterfallRow,
 )
+from harness.report.summaries import chunk_table, loss_table, other_measures, summary_table, worst_table
+from harness.report.tables import Table
+from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import read_summary, write_results
 
 __all__ = [
+    "FORMATS",
     "AnswerabilityRow",
     "ChunkQrels",
+    "ChunkRow",
     "CostRow",
     "JudgmentRow",
+    "Part",
+    "PriceRow",
     "RankedRow",
     "Results",
     "SeedRatioRow",
     "StoredResult",
     "SummaryRow",
+    "Table",
     "ThresholdRow",
+    "WaterfallRow",
+    "chunk_table",
+    "loss_table",
+    "name_of_earlier",
+    "one_line_width",
+    "other_measures",
+    "past_runs",
+    "read_first_passages",
     "read_result",
     "read_summary",
+    "read_table",
+    "read_waterfall",
+    "render",
+    "runs_table",
+    "same_result",
+    "summary_table",
     "to_csv",
+    "to_text",
+    "two_line_width",
+    "worst_table",
     "write_results",
 ]

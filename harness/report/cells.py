@@ -39,6 +39,11 @@ def cell(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
+def uncell(text: str) -> str:
+    """A cell's text as it was before ``cell``."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
 def snippet(text: str, length: int = SNIPPET) -> str:
     """The beginning of a passage on one line."""
     line = " ".join(text.split())

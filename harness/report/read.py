@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
+from harness.report.cells import uncell
+from harness.report.rows import WaterfallRow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +57,34 @@ def read_result(folder: Path) -> StoredResult:
         texts={row["document"]: row["sha256"] for row in documents if row["status"] == "read"},
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
+
+
+def read_waterfall(folder: Path) -> list[WaterfallRow]:
+    """The losses by stage of every query; empty where the result has none (or is older than they are)."""
+    path = folder / "waterfall.csv"
+    text = ("setting", "query_id", "split", "measure", "blame")
+    return [
+        WaterfallRow(**{key: uncell(value) if key in text else float(value) for key, value in row.items()})  # type: ignore[arg-type]
+        for row in (_rows(path) if path.exists() else [])
+    ]
+
+
+def read_table(folder: Path, name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file of a result, as text; empty where the result has no such file."""
+    path = folder / name
+    return (
+        [{key: uncell(value) for key, value in row.items()} for row in _rows(path)] if path.exists() else []
+    )
+
+
+def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
+    """For every query of a setting the beginning of the passage that its last stage ranked first."""
+    first: dict[str, str] = {}
+    for row in _rows(folder / "rankings.csv"):
+        # rows stand in the order of the stages, so that the last one stays
+        if row["rank"] == "1" and uncell(row["setting"]) == setting:
+            first[uncell(row["query_id"])] = uncell(row["snippet"])
+    return first
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

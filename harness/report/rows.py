@@ -140,13 +140,78 @@ class ThresholdRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WaterfallRow:
+    """What each stage costs one query of a setting, in units of ``measure``, from 1 down to ``final``.
+
+    ``1 - (parser + chunking + retriever + ranking + reranker) == final``, within rounding; the reranker's
+    loss is negative where it gained. ``blame`` names the stage that cost most, '' where nothing was lost.
+    """
+
+    setting: str
+    query_id: str
+    split: str
+    measure: str
+    parser: float
+    chunking: float
+    retriever: float
+    ranking: float
+    reranker: float
+    final: float
+    blame: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """The health of one setting's chunks; lengths in tokens of the embedding model. See docs/results.md."""
+
+    setting: str
+    chunks: int
+    tokens_mean: float
+    tokens_p5: int
+    tokens_p50: int
+    tokens_p95: int
+    tokens_max: int
+    share_under_32: float
+    share_overlong: float | None
+    share_cut_mid_sentence: float
+    tables_cut: int
+    share_covered_twice: float
+    index_tokens: int
+    histogram: str
+
+
+@dataclass(frozen=True, slots=True)
+class PriceRow:
+    """What one setting and stage costs, beside its ``mean`` of ``measure``. See docs/results.md.
+
+    ``k`` None: the whole ranking. ``tokens_per_point`` None: the mean is 0 or missing; ``judge_cost`` None:
+    no judge, or an unknown price. ``seconds`` and ``seconds_computed_share`` are of this run, and the only
+    figures of a result's tables that another run of the same configuration changes.
+    """
+
+    setting: str
+    stage: str
+    k: int | None
+    measure: str
+    mean: float | None
+    tokens_at_k: float
+    tokens_per_point: float | None
+    index_tokens: int
+    rerank_pairs: int
+    rerank_tokens: int
+    seconds: float
+    seconds_computed_share: float
+    judge_cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What is written to ``results/<name>/``.
 
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades;
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
-    where all queries are answerable.
+    where all queries are answerable, ``waterfall`` where no query has relevant text.
     """
 
     name: str
@@ -164,3 +229,6 @@ class Results:
     seed_ratios: list[SeedRatioRow] = field(default_factory=list)
     answerability: list[AnswerabilityRow] = field(default_factory=list)
     thresholds: list[ThresholdRow] = field(default_factory=list)
+    waterfall: list[WaterfallRow] = field(default_factory=list)
+    chunks: list[ChunkRow] = field(default_factory=list)
+    prices: list[PriceRow] = field(default_factory=list)

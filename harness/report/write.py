@@ -13,18 +13,23 @@ from harness.errors import HarnessError
 from harness.report.cells import snippet, to_csv, write_csv
 from harness.report.rows import (
     AnswerabilityRow,
+    ChunkRow,
     CostRow,
     JudgmentRow,
+    PriceRow,
     RankedRow,
     Results,
     SeedRatioRow,
     SummaryRow,
     ThresholdRow,
+    WaterfallRow,
 )
 from harness.report.trec import trec_qrels, trec_run
 
 SUMMARY = "summary.csv"
 RECORD = "record.json"
+WATERFALL = "waterfall.csv"
+PRICES = "prices.csv"
 _PER_QUERY = ("setting", "stage", "query_id", "split", "measure", "value")
 _RANKED = (
     "setting",
@@ -62,6 +67,12 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         tables["thresholds.csv"] = to_csv(tuple(ThresholdRow.__slots__), map(asdict, results.thresholds))
     if results.seed_ratios:
         tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
+    if results.chunks:
+        tables["chunks.csv"] = to_csv(tuple(ChunkRow.__slots__), map(asdict, results.chunks))
+    if results.prices:
+        tables[PRICES] = to_csv(tuple(PriceRow.__slots__), map(asdict, results.prices))
+    if results.waterfall:
+        tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
     for name, content in tables.items():
         _write(folder / name, content)
     _write_long(folder / "rankings.csv", _RANKED, results.ranked)

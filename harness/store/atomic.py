@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,9 +32,10 @@ def write_text(path: Path, content: str) -> None:
 
 
 @contextmanager
-def replace_folder(path: Path) -> Iterator[Path]:
+def replace_folder(path: Path, keep: Callable[[Path], str | None] | None = None) -> Iterator[Path]:
     """Fill a new folder inside the with block; it takes the place of ``path`` when the block ends well.
 
+    ``keep`` is asked with the new folder under what name the old one stays beside it; None: it is removed.
     Killed between the two renames, the old folder is left beside ``path`` and put back by the next call.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +46,8 @@ def replace_folder(path: Path) -> Iterator[Path]:
     try:
         yield partial
         if path.exists():
-            path.rename(old)
+            name = keep(partial) if keep else None
+            path.rename(path.with_name(name) if name else old)
         partial.rename(path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

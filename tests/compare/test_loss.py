@@ -64,7 +64,9 @@ def cases(draw):
 def test_every_level_is_at_most_the_one_before(case, n_lost):
     chunks, judgments, retrieved, reranked, budget = case
     lost = [Judgment("q", "\0lost", 400 * i, 400 * i + 300, 3) for i in range(n_lost)]
-    levels = loss_levels(searched(chunks, retrieved, reranked), [QUERY], judgments, lost, budget)
+    levels = loss_levels(
+        searched(chunks, retrieved, reranked), [QUERY], judgments, lost, f"ndcg_text@{budget}"
+    )
     if np.isnan(levels.parsed[0]):
         assert not any(j.grade for j in [*judgments, *lost])
         return
@@ -82,7 +84,9 @@ def test_greed_comes_near_the_best_of_all_orders(case):
     retrieved = retrieved[:4]
     if not any(j.grade for j in judgments):
         return
-    found = loss_levels(searched(chunks, retrieved), [QUERY], judgments, budget=budget).retrieved[0]
+    found = loss_levels(
+        searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}"
+    ).retrieved[0]
     best = max(text_ndcg(order, chunks, judgments, budget) for order in permutations(retrieved))
     assert best - 0.05 <= found <= best + 1e-9
 

@@ -135,8 +135,10 @@ def test_a_clear_winner_is_named():
     assert (found.contenders, found.more_queries, found.cheapest) == (("b",), None, None)
     assert found.sentences() == (
         "Use b: it has the best ndcg_exp@10 in 100 % of bootstrap resamples of 80 queries.",
-        "Ruled out as the best (a one-sided test): c, a.",
+        "Ruled out as the best by a one-sided test of each setting against the best of the others: "
+        f"c (p {found.p_best['c']:.3f}), a (p {found.p_best['a']:.3f}).",
     )
+    assert found.p_best["c"] <= 0.05 < found.p_best["b"]
 
 
 def test_where_none_is_named_the_cheapest_of_the_tied_is_told():
@@ -147,7 +149,7 @@ def test_where_none_is_named_the_cheapest_of_the_tied_is_told():
     assert found.more_queries > 0
     told = " ".join(found.sentences())
     assert "No setting is clearly best." in told
-    assert "Cheapest of those that may be best: a (cost 1.5)." in told
+    assert "Cheapest of those that may be best: a (1.5 cost)." in told
     assert f"About {found.more_queries} more queries would settle it" in told
 
 
@@ -179,3 +181,11 @@ def test_a_handful_of_queries_names_nothing():
 def test_a_missing_cost_is_refused():
     with pytest.raises(HarnessError, match="no cost for b"):
         advise(noisy(10, (0.5, 0.5)), {"a": 1.0})
+
+
+def test_cross_validation_says_what_was_chosen_how_often_and_what_choosing_adds():
+    found = cross_validate(noisy(40, (0.5, 0.7)), count=4, repeats=3, options=QUICK)
+    told = " ".join(found.sentences())
+    assert "(4 folds, 3 times over)" in told
+    assert "Chosen of 12 times: b in 12." in told
+    assert f"Best on all queries is b, with a mean {found.optimism:+.3f}" in told

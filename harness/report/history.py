@@ -1,0 +1,115 @@
+"""Earlier runs: whether two results are the same, what an earlier one is called, and which there are."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from harness.report.tables import Table, number
+from harness.report.write import PRICES, RECORD, SUMMARY, read_summary
+
+# What tells of one run, not of its outcome: the record itself, and the page that is made of all the rest.
+_OF_THE_RUN = (RECORD, "report.html")
+_SECONDS = ("seconds", "seconds_computed_share")
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """One folder of results: when it began (UTC), how many settings, the best one and its mean."""
+
+    folder: Path
+    date: datetime
+    settings: int
+    best: str
+    measure: str
+    mean: float | None
+
+
+def same_result(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same result: configuration, inputs and all figures but the times."""
+    first, second = _record(one), _record(other)
+    if first is None or second is None:
+        return False
+    if any(first.get(key) != second.get(key) for key in ("config_sha256", "config", "hashes")):
+        return False
+    files = _files(one)
+    return files == _files(other) and all(_content(one / name) == _content(other / name) for name in files)
+
+
+def name_of_earlier(folder: Path) -> str:
+    """What a result is called when a later one takes its place: ``name@yyyymmdd-hhmmss``, when it began.
+
+    A number follows where that name is taken.
+    """
+    name = f"{folder.name}@{_date(folder):%Y%m%d-%H%M%S}"
+    taken, count = name, 2
+    while folder.with_name(taken).exists():
+        taken, count = f"{name}-{count}", count + 1
+    return taken
+
+
+def past_runs(root: Path) -> list[PastRun]:
+    """The results below a folder, newest first."""
+    folders = [path.parent for path in root.glob(f"*/{SUMMARY}") if not path.parent.name.startswith(".")]
+    runs = []
+    for folder in folders:
+        if _record(folder) is None:
+            continue
+        rows, _ = read_summary(folder)
+        heads = [row for row in rows if row.split == "all" and row.measure == rows[0].measure]
+        best = max(heads, key=lambda row: -1.0 if row.mean is None else row.mean)
+        settings = len({row.setting for row in heads})
+        runs.append(PastRun(folder, _date(folder), settings, best.setting, best.measure, best.mean))
+    return sorted(runs, key=lambda run: (run.date, run.folder.name), reverse=True)
+
+
+def runs_table(root: Path, runs: list[PastRun]) -> Table:
+    """The runs of a folder, one a row."""
+    return Table(
+        title=f"{root}/: {len(runs)} results, newest first",
+        columns=("results", "begun (UTC)", "settings", "best setting", "measure", "mean"),
+        rows=tuple(
+            (
+                run.folder.name,
+                f"{run.date:%Y-%m-%d %H:%M:%S}",
+                str(run.settings),
+                run.best,
+                run.measure,
+                number(run.mean),
+            )
+            for run in runs
+        ),
+        left=frozenset({0, 1, 3, 4}),
+    )
+
+
+def _record(folder: Path) -> dict[str, Any] | None:
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _date(folder: Path) -> datetime:
+    """When a run began; where its record does not say, when its folder was last written."""
+    try:
+        return datetime.fromisoformat((_record(folder) or {})["date"]).astimezone(UTC)
+    except (KeyError, TypeError, ValueError):
+        return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+
+
+def _files(folder: Path) -> set[str]:
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name for name in found if name not in _OF_THE_RUN}
+
+
+def _content(path: Path) -> bytes | list[dict[str, str]]:
+    if path.name != PRICES:
+        return path.read_bytes()
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{k: v for k, v in row.items() if k not in _SECONDS} for row in csv.DictReader(file)]

@@ -1,0 +1,105 @@
+"""Tables as plain text that stays readable in a narrow window."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+
+from rich.cells import cell_len
+
+from harness.report.tables import Table
+
+_GAP = "  "
+
+
+def to_text(table: Table, width: int | None = None) -> str:
+    """One line a row where that fits into ``width`` cells (None: any width), else two.
+
+    Of two lines the first holds what the row is called, the second its figures: names of settings grow long,
+    and a figure that is broken in two cannot be read. Prose and notes are wrapped.
+    """
+    plain, prose = _apart(_plain(table))
+    one_line = width is None or one_line_width(plain) <= width
+    lines = _one_line(plain, prose, width) if one_line else _two_lines(plain, prose, width)
+    notes = [line for note in plain.notes for line in _wrapped(note, width)]
+    return "\n".join([plain.title, *lines, *notes]) + "\n"
+
+
+def one_line_width(table: Table) -> int:
+    """How many cells wide the table is with one line a row."""
+    widths = _widths(_plain(table))
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def two_line_width(table: Table) -> int:
+    """How many cells wide the figures are where names stand on lines of their own."""
+    widths = _widths(_plain(table))[table.names :]
+    return sum(widths) + len(_GAP) * len(widths)
+
+
+def printable(text: str) -> str:
+    """Text on one line without characters that steer a terminal."""
+    return "".join(c if c.isprintable() else ("\ufffd" if not c.isspace() else " ") for c in text)
+
+
+def _plain(table: Table) -> Table:
+    return replace(
+        table,
+        title=printable(table.title),
+        columns=tuple(map(printable, table.columns)),
+        rows=tuple(tuple(map(printable, row)) for row in table.rows),
+        notes=tuple(map(printable, table.notes)),
+    )
+
+
+def _apart(table: Table) -> tuple[Table, list[str]]:
+    """The table without its column of prose, and that column ('' in every row where there is none)."""
+    if not table.prose:
+        return table, [""] * len(table.rows)
+    figures = replace(
+        table, columns=table.columns[:-1], rows=tuple(row[:-1] for row in table.rows), prose=False
+    )
+    return figures, [row[-1] for row in table.rows]
+
+
+def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
+    if not text or width is None:
+        return [indent + text] if text else []
+    return textwrap.wrap(text, max(width, 20), initial_indent=indent, subsequent_indent=indent)
+
+
+def _one_line(table: Table, prose: list[str], width: int | None) -> list[str]:
+    widths = _widths(table)
+    sides = [i in table.left for i in range(len(widths))]
+    lines = [_line(table.columns, widths, sides), "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))]
+    for row, text in zip(table.rows, prose, strict=True):
+        lines += [_line(row, widths, sides), *_wrapped(text, width, 2 * _GAP)]
+    return lines
+
+
+def _two_lines(table: Table, prose: list[str], width: int | None) -> list[str]:
+    widths = _widths(table)[table.names :]
+    sides = [i in table.left for i in range(table.names, len(table.columns))]
+    head = " · ".join(table.columns[: table.names])
+    lines = [head, _GAP + _line(table.columns[table.names :], widths, sides)]
+    lines.append("─" * max(cell_len(line) for line in lines))
+    last = None
+    for row, text in zip(table.rows, prose, strict=True):
+        name = " · ".join(row[: table.names])
+        if name != last:
+            lines.append(name)
+        last = name
+        lines += [_GAP + _line(row[table.names :], widths, sides), *_wrapped(text, width, 2 * _GAP)]
+    return lines
+
+
+def _widths(table: Table) -> list[int]:
+    return [max(map(cell_len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+
+
+def _line(cells: tuple[str, ...], widths: list[int], left: list[bool]) -> str:
+    padded = []
+    for cell, width, on_left in zip(cells, widths, left, strict=True):
+        space = " " * (width - cell_len(cell))
+        padded.append(cell + space if on_left else space + cell)
+    return _GAP.join(padded).rstrip()

@@ -1,0 +1,130 @@
+"""Earlier results are kept under the time when they began; the same result again replaces itself."""
+
+import json
+import os
+
+import pytest
+
+from harness.bench import run_bench
+from harness.cli import main
+from harness.config import load_config
+from harness.progress import Silent
+from harness.report import name_of_earlier, past_runs, same_result
+
+FILES = {
+    "summary.csv": "setting,mean\na,0.5\n",
+    "runs/a.trec": "q1 Q0 d 1 1.0 t\n",
+    "prices.csv": "setting,tokens_at_k,seconds,seconds_computed_share\na,100,1.5,1.0\n",
+}
+RECORD = {
+    "config": {"name": "x"},
+    "config_sha256": "c",
+    "hashes": {"q.csv": "h"},
+    "date": "2026-03-01T10:20:30+00:00",
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, files=(), **record):
+        for path, content in {**FILES, **dict(files)}.items():
+            (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name / path).write_text(content)
+        (tmp_path / name / "record.json").write_text(json.dumps({**RECORD, **record}))
+        return tmp_path / name
+
+    return write
+
+
+def test_times_and_dates_make_no_other_result(write):
+    slower = {"prices.csv": FILES["prices.csv"].replace("1.5,1.0", "0.1,0.0"), "report.html": "<html>"}
+    assert same_result(write("one"), write("two", slower, date="2027-01-01T00:00:00+00:00", timings={"a": 1}))
+
+
+@pytest.mark.parametrize(
+    ("files", "record"),
+    [
+        ({"summary.csv": "setting,mean\na,0.6\n"}, {}),
+        ({"prices.csv": FILES["prices.csv"].replace("100", "101")}, {}),
+        ({"runs/b.trec": ""}, {}),
+        ({}, {"config_sha256": "d"}),
+        ({}, {"config": {"name": "y"}}),
+        ({}, {"hashes": {"q.csv": "i"}}),
+    ],
+)
+def test_another_figure_file_configuration_or_input_does(write, files, record):
+    assert not same_result(write("one"), write("two", files, **record))
+
+
+def test_an_unreadable_record_is_never_the_same(write):
+    folder = write("one")
+    (folder / "record.json").write_text("{")
+    assert not same_result(folder, folder)
+
+
+def test_an_earlier_result_is_named_after_its_beginning(write):
+    folder = write("one")
+    assert name_of_earlier(folder) == "one@20260301-102030"
+    write("one@20260301-102030")
+    assert name_of_earlier(folder) == "one@20260301-102030-2"
+    old = write("two", date="")  # written by an older version
+    os.utime(old, (0, 86_400))
+    assert name_of_earlier(old) == "two@19700102-000000"
+
+
+CORPUS = {
+    "a.txt": "The yard holds 4,200 vehicles.\n\nRain fell on the harbour.",
+    "queries.csv": "query_id,text\nq1,How many vehicles fit the yard?\n",
+    "labels.csv": 'query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n',
+    "c.yaml": "name: one\ndocuments: a.txt\nqueries: queries.csv\nlabels: labels.csv\n"
+    "chunk: {kind: recursive, chunk_size: 40}\nembed: {model: 'embedded:all-MiniLM-L6-v2'}\n",
+}
+
+
+def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, content in CORPUS.items():
+        (tmp_path / name).write_text(content)
+
+    def run():
+        results, folder = run_bench(load_config(tmp_path / "c.yaml"), Silent())
+        return results.record, sorted(path.name for path in folder.parent.iterdir())
+
+    first, folders = run()
+    assert folders == ["one"]
+    assert len(first.config_sha256) == 64
+    assert first.date.endswith("+00:00")
+    again, folders = run()
+    assert folders == ["one"]
+    assert again.config_sha256 == first.config_sha256
+    (tmp_path / "c.yaml").write_text(CORPUS["c.yaml"].replace("40", "80"))
+    other, folders = run()
+    kept = f"one@{again.date[:19].replace('-', '').replace(':', '').replace('T', '-')}"
+    assert folders == ["one", kept]
+    assert other.config_sha256 != first.config_sha256
+    record = json.loads((tmp_path / "results" / kept / "record.json").read_text())
+    assert record["config_sha256"] == first.config_sha256
+    # the newest first, whatever their names
+    older = json.loads((tmp_path / "results" / kept / "record.json").read_text())
+    older["date"] = "2020-01-01T00:00:00+00:00"
+    (tmp_path / "results" / kept / "record.json").write_text(json.dumps(older))
+    assert [past.folder.name for past in past_runs(tmp_path / "results")] == ["one", kept]
+    with pytest.raises(SystemExit) as stopped:
+        main(["show"])
+    assert stopped.value.code == 0
+    out = capsys.readouterr().out
+    assert out.index("results/: 2 results") < out.index("\none\n") < out.index(kept) < out.index("2020-01-01")
+
+
+def test_the_old_result_stays_until_the_new_one_is_whole(tmp_path):
+    from harness.store import replace_folder
+
+    path = tmp_path / "r"
+    for content in ("old", "new"):
+        with replace_folder(path, lambda new: "kept") as partial:
+            (partial / "f").write_text(content)
+    assert (path / "f").read_text() == "new"
+    assert (tmp_path / "kept" / "f").read_text() == "old"
+    with pytest.raises(RuntimeError), replace_folder(path, lambda new: "again"):
+        raise RuntimeError
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "r"]

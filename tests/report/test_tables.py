@@ -1,0 +1,91 @@
+"""Tables as text: what fits stands on one line, what does not on two, and nothing steers the terminal."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.report import SummaryRow, Table, WaterfallRow, loss_table, summary_table, to_text, worst_table
+from harness.report.tables import interval, signed
+
+LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
+
+
+def summary(setting, n=20, mean=0.5, measures=("ndcg_exp@10", "map")):
+    return [
+        SummaryRow(setting, "retrieve", split, measure, mean, 0.4, 0.6, n, 0, 0, "human")
+        for split in ("train", "validation", "all")
+        for measure in measures
+    ]
+
+
+def test_what_fits_stands_on_one_line_and_what_does_not_on_two():
+    table = Table("t", ("setting", "stage", "mean"), (("a", "rerank", "0.5"), ("a", "retrieve", "0.25")))
+    assert to_text(table).splitlines()[1:] == [
+        "setting     stage  mean",
+        "───────────────────────",
+        "a          rerank   0.5",
+        "a        retrieve  0.25",
+    ]
+    assert to_text(table, 18).splitlines()[1:] == [
+        "setting",
+        "     stage  mean",
+        "────────────────",
+        "a",
+        "    rerank   0.5",
+        "  retrieve  0.25",
+    ]
+
+
+def test_a_long_setting_name_leaves_the_figures_whole_at_80_columns():
+    text = to_text(summary_table("run", summary(LONG)), 80)
+    lines = text.splitlines()
+    assert LONG in lines
+    assert any("0.500" in line and "0.400–0.600" in line for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_four_queries_are_too_few_for_an_interval_and_five_are_not():
+    few, enough = (to_text(summary_table("run", summary("a", n))) for n in (4, 5))
+    assert "0.400–0.600" not in few
+    assert "too few queries for an interval" in few
+    assert "0.400–0.600" in enough
+    assert "too few" not in enough
+    assert interval(None, 0.5, 100) == "–"
+
+
+@given(st.text(max_size=40))
+@settings(deadline=None)
+def test_no_character_of_a_name_steers_the_terminal(name):
+    text = to_text(Table(name, ("setting", "mean"), ((name, "1"),), notes=(name,)), 60)
+    assert all(c == "\n" or c.isprintable() for c in text)
+
+
+def test_a_row_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="2 columns"):
+        Table("t", ("a", "b"), (("1",),))
+
+
+def test_what_rounds_to_zero_has_no_sign():
+    assert [signed(value) for value in (0.0004, -0.0004, 0.001, -0.25)] == [
+        "0.000",
+        "0.000",
+        "+0.001",
+        "-0.250",
+    ]
+
+
+def losses(query, final, blame="retriever", setting="a"):
+    return WaterfallRow(setting, query, "train", "ndcg_text@10000", 0, 0, 1 - final, 0, 0, final, blame)
+
+
+def test_losses_are_means_and_the_worst_come_first():
+    rows = [losses("q1", 1.0, ""), losses("q2", 0.2), losses("q3", 0.6), losses("q1", 0.1, setting="b")]
+    head, _, first, second = to_text(loss_table(rows)).splitlines()[1:]
+    # setting a: finals 1.0, 0.2, 0.6; losses 0, 0.8, 0.4
+    assert first.split() == ["a", "0.000", "0.000", "0.400", "0.000", "0.000", "0.600"]
+    assert second.split()[0] == "b"
+    assert head.split()[-2:] == ["reranker", "left"]
+    worst = worst_table(rows, "a", 2, {"q2": "Rain fell."})
+    assert [row[0] for row in worst.rows] == ["q2", "q3"]
+    assert worst.rows[0][3:] == ("retriever 0.800", "Rain fell.")
+    assert worst.rows[1][4] == "–"

@@ -1,0 +1,42 @@
+"""docs/gate.md: its workflow is valid, its commands are commands, and the four files are enough."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.cli import _parser, main
+from tests.test_compare_command import write_results
+
+PAGE = (Path(__file__).parent.parent / "docs" / "gate.md").read_text(encoding="utf-8")
+
+
+def test_every_command_of_the_page_is_one():
+    commands = re.findall(r"^\s*(?:\.venv/bin/)?harness (.+)$", PAGE, re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        _parser().parse_args(shlex.split(command))
+
+
+def test_the_workflow_benchmarks_before_it_gates():
+    workflow = yaml.safe_load(re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[1])
+    steps = workflow["jobs"]["gate"]["steps"]
+    runs = " ".join(step.get("run", "") for step in steps)
+    assert runs.index("make bench") < runs.index("harness compare") < runs.index("harness gate")
+    assert all(option in runs for option in ("--junit", "--github", "--max-drop"))
+    assert {"uses", "run"} >= {key for step in steps for key in step if key in ("uses", "run")}
+
+
+def test_the_four_files_are_a_baseline(tmp_path, capsys):
+    whole = write_results(tmp_path / "whole", {"a": 0.5})
+    (tmp_path / "base").mkdir()
+    names = re.search(r"\{(per_query[^}]+)\}", PAGE)[1].split(",")
+    for name in names:
+        shutil.copy(whole / name, tmp_path / "base" / name)
+    with pytest.raises(SystemExit) as stopped:
+        main(["gate", str(whole), "--baseline", str(tmp_path / "base")])
+    assert stopped.value.code == 0
+    assert "passed" in capsys.readouterr().out
