@@ -62,6 +62,7 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         seed_ratios=[row for one in scored for row in one.seed_ratios],
         answerability=[row for one in scored for row in one.answerability],
         thresholds=[row for one in scored for row in one.thresholds],
+        query_types={name: more.get("type", "") for name, more in corpus.queries.extras.items()},
     )
     folder = config.results / config.name
     with replace_folder(folder) as partial:

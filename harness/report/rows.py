@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,7 +146,7 @@ class Results:
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades;
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
-    where all queries are answerable.
+    where all queries are answerable. ``query_types`` maps query ids to what kind of question they are.
     """
 
     name: str
@@ -163,3 +164,4 @@ class Results:
     seed_ratios: list[SeedRatioRow] = field(default_factory=list)
     answerability: list[AnswerabilityRow] = field(default_factory=list)
     thresholds: list[ThresholdRow] = field(default_factory=list)
+    query_types: Mapping[str, str] = field(default_factory=dict)
