@@ -105,10 +105,10 @@ class _Statistics:
         advice = advise(self.matrix, self.cost, self.options)
         best = best_set(self.matrix, self.options)
         return {
-            "sentences": advice.sentences(),
             "leader": self._place(advice.leader),
             "named": None if advice.named is None else self._place(advice.named),
             "cheapest": None if advice.cheapest is None else self._place(advice.cheapest),
+            "tokens": None if advice.cheapest is None or self.cost is None else self.cost[advice.cheapest],
             "contenders": [self._place(name) for name in best.contenders],
             "best_share": [round(advice.best_share.get(name, 0.0), 4) for name in self.places],
             "more_queries": advice.more_queries,

@@ -37,11 +37,20 @@ def curves(settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     if all(len({size for size, _ in points}) < 2 for _, _, points in groups.values()):
         return []
     flat = [_flat(rest) for rest, _, _ in groups.values()]
-    varying = {key for one in flat for key in one if len({repr(other.get(key)) for other in flat}) > 1}
     return [
-        {"label": _label(one, varying), "unit": unit, "points": sorted(points)}
+        {"label": _label(one, _varying(one, flat)), "unit": unit, "points": sorted(points)}
         for one, (_, unit, points) in zip(flat, groups.values(), strict=True)
     ]
+
+
+def _varying(one: Mapping[str, Any], flat: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The keys in which lines with the same kind of chunker differ; kinds of other stages count always."""
+    alike = [other for other in flat if other.get("chunk.kind") == one.get("chunk.kind")]
+    return {
+        key
+        for key in one
+        if len({repr(other.get(key)) for other in (flat if key.endswith(".kind") else alike)}) > 1
+    }
 
 
 def _flat(rest: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

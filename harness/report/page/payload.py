@@ -24,7 +24,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any]) -> dict[str, Any
     axes = Axes.of(tables)
     counts = record.get("counts", {})
     return {
-        "name": tables.name,
+        "name": record.get("config", {}).get("name") or tables.name,
         "level": record.get("config", {}).get("bootstrap", {}).get("level", 0.95),
         "settings": axes.settings,
         "stages": axes.stages,

@@ -14,19 +14,39 @@ function facts() {
   ].filter(Boolean);
 }
 
+function names(settings, most = 6) {
+  const shown = settings.slice(0, most).flatMap((i, k) => [k ? ', ' : '', foreign(DATA.settings[i], 'b')]);
+  return [shown, settings.length > most ? ` and ${settings.length - most} more` : ''];
+}
+
+function advice(found) {
+  const { leader, named, contenders, cheapest, tokens, more_queries: more, best_share: share } = found.advice;
+  const others = contenders.filter((i) => i !== named);
+  const out = DATA.settings.length - contenders.length;
+  return [
+    [`It is the best one in ${percent(share[leader])} of bootstrap resamples of ${count(found.n, 'query', 'queries')}.`],
+    others.length > (named === null ? 1 : 0) && ['Cannot be ruled out as the best: ', names(others), '.'],
+    out > 0 && [`Ruled out as the best, by a one-sided test: ${count(out, 'setting')}.`],
+    cheapest !== null && ['Cheapest of those that may be best: ', names([cheapest]), known(tokens) ? `, ${whole(tokens)} tokens to read.` : '.'],
+    named === null && [known(more)
+      ? `About ${whole(more)} more queries would settle it, if the differences stay as they are.`
+      : 'More queries are not likely to settle it: the leaders do about equally well.'],
+  ].filter(Boolean);
+}
+
 function headline() {
   const found = statistics();
-  const advice = found.advice || {};
-  if (!advice.sentences) {
-    return [h('p.verdict', null, found.why || advice.why || 'There is nothing to compare.')];
+  if (!found.advice?.contenders) {
+    return [h('p.verdict', null, found.why || found.advice?.why || 'There is nothing to compare.')];
   }
-  const leader = foreign(DATA.settings[advice.leader], 'b');
-  const mean = summary(advice.leader, { stage: 'final' });
-  const value = mean && [' with ', h('b.num', null, fixed(mean.mean)), known(mean.low) ? h('span.soft.num', null, ` (${range(mean.low, mean.high)})`) : null];
-  const verdict = advice.named !== null
-    ? h('p.verdict', null, leader, ` is the best of ${DATA.settings.length} by `, h('b', null, state.measure), value, '.')
-    : h('p.verdict', null, 'No setting is clearly best. ', leader, ` leads in `, h('b', null, state.measure), value, '.');
-  return [verdict, h('ul.advice', null, advice.sentences.map((text) => h('li', null, foreign(text, 'span'))))];
+  const { leader, named } = found.advice;
+  const mean = summary(leader, { stage: 'final' });
+  const value = mean && [' with ', h('b', null, fixed(mean.mean)), known(mean.low) && h('span.soft', null, ` (${range(mean.low, mean.high)})`)];
+  const name = foreign(DATA.settings[leader], 'b');
+  const told = named !== null
+    ? [name, ' has the best ', h('b', null, state.measure), value, '.']
+    : [found.n < FEWEST ? `${count(found.n, 'query', 'queries')} cannot name a setting. ` : 'No setting is clearly best. ', name, ' leads in ', h('b', null, state.measure), value, '.'];
+  return [h('p.verdict', null, told), h('ul.advice', null, advice(found).map((parts) => h('li', null, parts)))];
 }
 
 section({

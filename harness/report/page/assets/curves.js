@@ -14,14 +14,16 @@ function curvePlot(lines, unit) {
       frame(width, height, margin, x, y),
       lines.map((one) => {
         const drawn = one.points.map(([size, setting]) => [size, setting, row(setting)]).filter(([, , r]) => known(r?.mean));
+        // many lines: intervals as bars beside each other instead of bands over each other
+        const aside = lines.length > 2 ? (one.kind - (lines.length - 1) / 2) * 5 : 0;
         const bounded = drawn.filter(([, , r]) => known(r.low));
         const band = [...bounded.map(([size, , r]) => [x.at(size), y.at(r.high)]), ...bounded.map(([size, , r]) => [x.at(size), y.at(r.low)]).reverse()];
         return g('g', { class: `line-${one.kind % 6}` },
-          lines.length <= 3 && bounded.length > 1 && g('path.band', { d: `${path(band)}Z` }),
-          (lines.length > 3 || bounded.length === 1) && bounded.map(([size, , r], k) => g('line.thin', { x1: x.at(size) + (one.kind - lines.length / 2) * 2.5, x2: x.at(size) + (one.kind - lines.length / 2) * 2.5, y1: y.at(r.low), y2: y.at(r.high), key: k })),
-          g('path.curve', { d: path(drawn.map(([size, , r]) => [x.at(size), y.at(r.mean)])) }),
+          lines.length <= 2 && bounded.length > 1 && g('path.band', { d: `${path(band)}Z` }),
+          (lines.length > 2 || bounded.length === 1) && bounded.map(([size, , r]) => g('line.thin', { x1: x.at(size) + aside, x2: x.at(size) + aside, y1: y.at(r.low), y2: y.at(r.high) })),
+          g('path.curve', { d: path(drawn.map(([size, , r]) => [x.at(size) + aside, y.at(r.mean)])) }),
           drawn.map(([size, setting, r]) => tip(
-            shape(one.kind, x.at(size), y.at(r.mean), 5, { class: 'dot' }),
+            shape(one.kind, x.at(size) + aside, y.at(r.mean), 5, { class: 'dot' }),
             `${DATA.settings[setting]}: ${fixed(r.mean)} (${range(r.low, r.high)})`,
           )));
       }),

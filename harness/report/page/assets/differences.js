@@ -17,6 +17,7 @@ function toldPair(a, b) {
 section({
   id: 'differences',
   title: 'Which differences are real',
+  short: 'Differences',
   on: ['measure', 'stage'],
   painted: true,
   render() {
@@ -29,7 +30,7 @@ section({
     const at = (r, c) => pair(order[r], order[c]);
     const real = rows.filter((row) => row[6] <= 1 - DATA.level).length;
     return [
-      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 ? 'is' : 'are'} real at ${percent(1 - DATA.level)}, corrected for their number. Each row is compared with each column; the darker, the larger. A dot: may be chance.`),
+      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 ? 'is' : 'are'} real at ${percent(1 - DATA.level)}, corrected for their number. Each row is compared with each column; the darker, the larger. Without colour: may be chance.`),
       legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'may be chance']]),
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',
@@ -50,8 +51,7 @@ section({
         mark: (r, c, width) => {
           const found = r === c ? null : at(r, c);
           if (!found) return '';
-          if (!found.real) return '·';
-          return width >= 40 ? signed(found.difference, 2) : '';
+          return width >= 40 ? signed(found.difference, 2) : found.real ? '' : '·';
         },
         text: (r, c) => toldPair(order[r], order[c]),
         open: (r, c) => r !== c && choose({ a: order[r], b: order[c] }),

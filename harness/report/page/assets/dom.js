@@ -67,7 +67,7 @@ function search(label, value, oninput, attributes = {}) {
 }
 
 function swap(node, ...children) {
-  node.replaceChildren(...children.flat(4).filter((child) => child !== null && child !== undefined));
+  node.replaceChildren(...children.flat(4).filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
 

@@ -89,7 +89,7 @@ function drawDrill(focus) {
           select('setting', names, setting, pick('setting'), { 'data-keep': 'setting' }),
           names.length > 1 && select('beside it', [[-1, 'none'], ...names.filter(([i]) => i !== setting)], drilled.other, pick('other'), { 'data-keep': 'other' }),
           DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => { choose({ stage }); drawDrill('stage'); }, { 'data-keep': 'stage' })),
-        h('div.rankings', null, rankedColumn(setting, query), drilled.other >= 0 && drilled.other !== setting ? rankedColumn(drilled.other, query) : null))));
+        h(`div.rankings${drilled.other >= 0 && drilled.other !== setting ? '.two' : ''}`, null, rankedColumn(setting, query), drilled.other >= 0 && drilled.other !== setting ? rankedColumn(drilled.other, query) : null))));
   if (focus) dialog.querySelector(`[data-keep="${focus}"]`)?.focus();
 }
 

@@ -37,7 +37,7 @@ function amount(value) {
 
 function seconds(value) {
   if (!known(value)) return NONE;
-  return value >= 90 ? `${amount(value / 60)} min` : `${amount(value)} s`;
+  return `${amount(value)} s`;
 }
 
 function range(low, high, digits = 3) {

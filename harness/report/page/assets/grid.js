@@ -33,7 +33,7 @@ function grid(options) {
     const pen = canvas.getContext('2d');
     pen.scale(sharp, sharp);
     const gap = width >= 6 ? 1 : 0;
-    pen.font = '12px system-ui, sans-serif';
+    pen.font = '12px "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
     pen.textAlign = 'center';
     pen.textBaseline = 'middle';
     for (let r = 0; r < rows.length; r += 1) {
@@ -92,5 +92,7 @@ function grid(options) {
     }
   });
   new ResizeObserver(paint).observe(scroller);
-  return h('div.grid', null, h('div.grid-body', null, names, scroller), readout);
+  const node = h('div.grid', null, h('div.grid-body', null, names, scroller), readout);
+  node.paint = paint;
+  return node;
 }

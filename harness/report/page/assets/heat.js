@@ -56,6 +56,7 @@ function heatTools() {
 section({
   id: 'queries',
   title: 'Query by query',
+  short: 'Queries',
   on: ['measure', 'stage', 'split', 'find', 'type', 'order', 'a', 'b'],
   painted: true,
   render() {

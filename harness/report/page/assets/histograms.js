@@ -9,7 +9,7 @@ function bars(values, [low, high], bins = BINS) {
 }
 
 function histogram(groups, label, { low, high, text = (x) => fixed(x, 1) }) {
-  const largest = Math.max(1, ...groups.flatMap((group) => group.share));
+  const largest = Math.max(1e-9, ...groups.flatMap((group) => group.share));
   const bins = groups[0].share.length;
   return h('figure.histogram', null,
     g('svg', { viewBox: '0 0 200 62', preserveAspectRatio: 'none', width: '100%', height: 72, role: 'img', 'aria-label': label },
@@ -48,6 +48,7 @@ function answerablePanel(setting) {
 section({
   id: 'histograms',
   title: 'How scores are spread',
+  short: 'Scores',
   on: ['measure', 'stage', 'split'],
   render() {
     const order = ranked();

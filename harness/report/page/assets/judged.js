@@ -9,6 +9,7 @@ function upperOf(measure) {
 section({
   id: 'judged',
   title: 'How much was judged',
+  short: 'Judged',
   on: ['measure', 'stage', 'split'],
   render() {
     const judged = DATA.measures.filter((name) => name.startsWith('judged@'));

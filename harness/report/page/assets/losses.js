@@ -18,18 +18,19 @@ function meanLosses(setting) {
   return Object.fromEntries([...STAGES, 'final'].map((name) => [name, mean(name)]));
 }
 
-// From left: what is left, then each loss; a gain of the reranker is drawn over the end of what is left.
+// What the retriever's order achieved, then the loss of each stage; what the reranker won back lies over the
+// loss of ranking, which is where it comes from.
 function lossBar(mean) {
   const place = (value) => `${(100 * Math.max(value, 0)).toFixed(3)}%`;
-  let left = mean.final;
   const gain = Math.max(-mean.reranker, 0);
-  const parts = [g('rect.left', { x: 0, width: place(mean.final - gain), y: 2, height: 18 }),
-    gain > 0 && g('rect.gain', { x: place(mean.final - gain), width: place(gain), y: 2, height: 18 })];
+  let left = mean.final - gain;
+  const parts = [g('rect.left', { x: 0, width: place(left), y: 2, height: 18 })];
   for (const name of [...STAGES].reverse()) {
     const loss = Math.max(mean[name], 0);
     if (loss > 0) parts.push(g(`rect.loss-${name}`, { x: place(left), width: place(loss), y: 2, height: 18 }));
     left += loss;
   }
+  if (gain > 0) parts.push(g('rect.gain', { x: place(mean.final - gain), width: place(gain), y: 2, height: 18 }));
   return parts;
 }
 
@@ -58,6 +59,7 @@ function worstTable(settings) {
 section({
   id: 'losses',
   title: 'Where quality is lost',
+  short: 'Losses',
   on: ['split', 'worst'],
   render() {
     if (!DATA.waterfall) return h('p.lede', null, 'This folder has no waterfall.csv: newer versions of harness bench write it.');

@@ -27,7 +27,7 @@ function build() {
     one.node = h(`section${one.bare ? '.bare' : ''}`, { id: one.id, 'aria-label': one.title }, one.bare || !one.title ? null : h('h2', null, one.title), one.body);
     main.append(one.node);
     drawOne(one);
-    if (!one.bare && one.title && !one.node.hidden) contents.append(h('li', null, h('a', { href: `#${one.id}` }, one.title)));
+    if (!one.bare && one.title && !one.node.hidden) contents.append(h('li', null, h('a', { href: `#${one.id}` }, one.short || one.title)));
   }
 }
 

@@ -32,6 +32,7 @@ function labelsTable() {
 section({
   id: 'origin',
   title: 'How this came about',
+  short: 'Origin',
   on: [],
   render() {
     const r = DATA.record;

@@ -50,7 +50,7 @@ function shape(kind, x, y, r, attributes = {}) {
 }
 
 // Labels beside points, moved apart so that none covers another; those without room are left out.
-function labels(points, width, { size = 12, taken = [] } = {}) {
+function labels(points, [least, most], { size = 12, taken = [] } = {}) {
   const boxes = [...taken];
   const out = [];
   for (const { x, y, text, kind } of points) {
@@ -58,7 +58,7 @@ function labels(points, width, { size = 12, taken = [] } = {}) {
     const long = short.length * size * 0.56;
     const places = [[10, 4], [-10 - long, 4], [-long / 2, -12], [-long / 2, 22], [10, -10], [10, 18], [-10 - long, -10], [-10 - long, 18]];
     const free = places.map(([dx, dy]) => ({ left: x + dx, right: x + dx + long, top: y + dy - size, bottom: y + dy + 3, dx, dy }))
-      .find((box) => box.left > 2 && box.right < width - 2 && box.top > 14
+      .find((box) => box.left > least && box.right < most && box.top > 14
         && boxes.every((other) => box.right < other.left || box.left > other.right || box.bottom < other.top || box.top > other.bottom));
     if (!free) continue;
     boxes.push(free);

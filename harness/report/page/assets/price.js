@@ -37,7 +37,7 @@ function pricePlot(points, key) {
       g('path.front', { d: path(stairs) }),
       points.map((p) => tip(g(`circle.${front.includes(p) ? 'on-front' : 'off-front'}`, { cx: x.at(p.cost), cy: y.at(p.mean), r: 5.5 }),
         `${p.name}: ${fixed(p.mean)} at ${text(p.cost)}`)),
-      labels([...front].reverse().map((p) => ({ x: x.at(p.cost), y: y.at(p.mean), text: p.name })), width, { taken: dots }),
+      labels([...front].reverse().map((p) => ({ x: x.at(p.cost), y: y.at(p.mean), text: p.name })), [margin.left + 4, width - 4], { taken: dots }),
     ];
   });
 }
@@ -45,6 +45,7 @@ function pricePlot(points, key) {
 section({
   id: 'price',
   title: 'What quality costs',
+  short: 'Cost',
   on: ['measure', 'stage', 'split', 'price'],
   render() {
     if (!DATA.prices) return h('p.lede', null, 'This folder has no prices.csv: newer versions of harness bench write it.');

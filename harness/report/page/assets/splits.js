@@ -3,6 +3,7 @@
 section({
   id: 'splits',
   title: 'Train against validation',
+  short: 'Train, validation',
   on: ['measure', 'stage'],
   render() {
     const at = (i, split) => summary(i, { split });

@@ -24,6 +24,8 @@ function drawOne(one) {
   one.node.hidden = empty;
   if (empty) return;
   swap(one.body, content);
+  // at once, and not when the observer gets to it: printing does not wait
+  for (const grid of one.body.querySelectorAll('.grid')) grid.paint();
   if (focused) one.body.querySelector(`[data-keep="${focused}"]`)?.focus({ preventScroll: true });
 }
 
