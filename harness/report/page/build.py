@@ -68,11 +68,23 @@ def build_page(tables: Tables, statistics: Mapping[str, Any], limit: int = LIMIT
     alone are larger than the limit becomes a larger page.
     """
     base = base_payload(tables, statistics)
-    page = Page("", "")
-    for detail in LADDER:
-        page = Page(assemble(with_detail(base, tables, detail), tables.name), detail.note)
-        if page.size < limit:
-            break
+
+    def built(step: int) -> Page:
+        detail = LADDER[step]
+        return Page(assemble(with_detail(base, tables, detail), tables.name), detail.note)
+
+    page = built(0)
+    if page.size < limit:
+        return page
+    # each step is smaller than the one before it: look for the first that fits by halving
+    page, low, high = built(len(LADDER) - 1), 1, len(LADDER) - 1
+    while low < high:
+        middle = (low + high) // 2
+        tried = built(middle)
+        if tried.size < limit:
+            page, high = tried, middle
+        else:
+            low = middle + 1
     return page
 
 

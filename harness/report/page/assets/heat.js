@@ -69,7 +69,7 @@ section({
     const name = (i) => DATA.settings[i];
     const two = settings.length > 1 && state.a !== state.b;
     return [
-      h('p.lede', null, `Each column is a question, each row a setting; the darker, the higher its ${state.measure}. Open one to read what was ranked.`),
+      h('p.lede', null, `Each column is a question, each row a setting, coloured by its ${state.measure}. Open one to read what was ranked.`),
       heatTools(),
       h('p.soft.small', { role: 'status' }, `${count(shown.length, 'question')} shown${undefinedOnes ? `; ${whole(undefinedOnes)} more without a value of ${state.measure}, in the table below` : ''}.`),
       shown.length ? [h('div.heat-scale', { 'aria-hidden': true }, '0', h('i.heat-ramp'), '1'), grid({
