@@ -39,7 +39,7 @@ def write_folder(
     document = f"doc{say}" if hostile else "doc"
     stages = ("retrieve", "rerank")
     scores = {
-        (s, st, q, m): round(min(1, max(0, 0.1 * st_i + 0.05 * i + rnd.random() * 0.6)), 6)
+        (s, st, q, m): round(min(1, max(0, 0.1 * st_i + 0.3 * i / settings + rnd.random() * 0.6)), 6)
         for i, s in enumerate(names)
         for st_i, st in enumerate(stages)
         for q in ids
@@ -116,7 +116,9 @@ def _rankings(folder, names, stages, ids, document, ranks, text, say, rnd):
         for st in stages:
             for q in ids:
                 chosen = rnd.sample(starts, min(ranks, len(starts)))
+                score = 1.0
                 for rank, start in enumerate(chosen, start=1):
+                    score *= rnd.random()
                     chunk = f"{document}:{start}-{start + size}"
                     body = (say + text[start + len(say) : start + size]) if say and not start else ""
                     passages[chunk] = [
@@ -128,7 +130,7 @@ def _rankings(folder, names, stages, ids, document, ranks, text, say, rnd):
                         body or text[start : start + size],
                     ]
                     grade = "" if rank % 3 else 4
-                    rows.append([s, st, q, rank, chunk, document, 1, 1 / rank, grade, grade or 0, "…"])
+                    rows.append([s, st, q, rank, chunk, document, 1, score, grade, grade or 0, "…"])
     columns = ("setting", "stage", "query_id", "rank", "chunk_id", "document", "page", "score", "grade")
     _write(folder / "rankings.csv", (*columns, "earned", "snippet"), rows)
     _write(

@@ -27,8 +27,8 @@ class Detail:
     def note(self) -> str:
         """What to tell the reader; empty where nothing is left out."""
         if self.characters == 0:
-            return f"To keep this page small, rankings show {self.ranks} ranks and no passage text."
-        told = [] if self.ranks == DEEPEST else [f"rankings show the first {self.ranks} passages"]
+            return f"To keep this page small, rankings go down to rank {self.ranks} and show no passage text."
+        told = [] if self.ranks == DEEPEST else [f"rankings go down to rank {self.ranks}"]
         if self.characters is not None:
             told.append(f"passages show their first {self.characters} characters and the judged evidence")
         return f"To keep this page small, {' and '.join(told)}." if told else ""

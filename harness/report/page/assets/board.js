@@ -68,7 +68,7 @@ section({
     show();
     return [
       h('p.lede', null, atFinal()
-        ? 'Intervals are of the mean over queries. Whether two settings differ is told by their paired difference, which is far sharper than the overlap of intervals.'
+        ? 'Intervals are of the mean over queries. Whether two settings differ is told by their paired difference, which is far sharper than the overlap of intervals.' + (state.split === 'all' ? '' : ' Differences and standing are over all queries.')
         : 'Plain means of one stage. Tests and advice look at the last stage of every setting.'),
       DATA.settings.length > 5 ? h('div.tools', null, search('Filter settings', wanted, (text) => { board.filter = text; show(); }, { 'data-keep': 'board-filter' })) : null,
       holder,
