@@ -41,7 +41,7 @@ def test_help_imports_nothing_heavy(module):
     assert out.stdout.strip() == "False"
 
 
-COMMANDS = ["bench", "validate", "show", "compare", "gate", "score", "judge", "import", "cache"]
+COMMANDS = ["bench", "validate", "show", "report", "compare", "gate", "score", "judge", "import", "cache"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -90,7 +90,8 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     out = capsys.readouterr().out
     assert "base" in out
     assert "1.000" in out
-    assert "results/one" in out
+    assert "results/one/report.html" in out
+    assert (tmp_path / "results" / "one" / "report.html").stat().st_size > 10_000
     assert exit_code("show", "results/one") == 0
     assert "1.000" in capsys.readouterr().out
 
