@@ -79,7 +79,7 @@ def _of_measure(
         return {"why": str(error)}
     if not matrix.query_ids:
         return {"why": f"No query has a value of {measure}."}
-    found = _Statistics(matrix, options, _tokens(tables, measure, matrix.settings), places)
+    found = _Statistics(matrix, options, _tokens(tables, matrix.settings), places)
     return {
         "n": len(matrix.query_ids),
         **{name: _or_why(part) for name, part in found.parts().items()},
@@ -151,11 +151,9 @@ def _pair(one: Comparison, place: Callable[[str], int]) -> list[Any]:
     ]
 
 
-def _tokens(tables: Tables, measure: str, settings: tuple[str, ...]) -> dict[str, float] | None:
-    """The tokens that a reader of each setting's result must read; None where they are not all known."""
-    cost: dict[str, float] = {}
-    for row in tables["prices"]:
-        if row.get("measure") == measure and row.get("tokens_at_k"):
-            cost[row["setting"]] = float(row["tokens_at_k"])
+def _tokens(tables: Tables, settings: tuple[str, ...]) -> dict[str, float] | None:
+    """The tokens that a reader of each setting's last stage must read; None where they are not all known."""
+    # the stages of a setting stand in their order
+    cost = {row["setting"]: float(row["tokens_at_k"] or "nan") for row in tables["prices"]}
     known = all(math.isfinite(cost.get(name, math.nan)) for name in settings)
-    return cost if cost and known else None
+    return cost if known else None

@@ -138,6 +138,12 @@ def _rankings(folder, names, stages, ids, document, ranks, text, say, rnd):
     )
 
 
+_PRICES = (
+    *("setting", "stage", "k", "measure", "mean", "tokens_at_k", "tokens_per_point", "seconds"),
+    "seconds_computed_share",
+)
+
+
 def _extras(folder, names, ids, split, scores):
     falls = []
     for s in names:
@@ -152,13 +158,13 @@ def _extras(folder, names, ids, split, scores):
     _write(
         folder / "chunks.csv",
         ("setting", "chunks", "tokens_mean", "tokens_p50", "tokens_max", "share_under_32", "histogram"),
-        ([s, 100, 50.5, 50, 90, 0.1, "0:3 16:20 32:50 48:27"] for s in names),
+        ([s, 100, 50.5, 50, 90, 0.1, "3 20 50 27 0 0"] for s in names),
     )
     _write(
         folder / "prices.csv",
-        ("setting", "stage", "k", "measure", "mean", "tokens_at_k", "tokens_per_point", "seconds"),
+        _PRICES,
         (
-            [s, st, 10, "ndcg_exp@10", 0.5, 500 + 100 * i, 9.5, 2.5 + i]
+            [s, st, 10, "ndcg_exp@10", 0.5, 500 + 100 * i, 9.5, 2.5 + i, 0.4]
             for i, s in enumerate(names)
             for st in ("retrieve", "rerank")
         ),

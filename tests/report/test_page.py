@@ -124,7 +124,7 @@ def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
     for name in ("rankings", "passages", "judgments", "queries", "documents"):
         (folder / f"{name}.csv").unlink()
     payload = payload_of(page_of(folder).html)
-    assert payload["missing"] == ["rankings", "passages", "judgments"]
+    assert payload["missing"] == ["queries", "rankings", "passages", "judgments"]
     assert payload["waterfall"] is payload["chunks"] is payload["prices"] is None
     assert payload["queries"]["text"] == [""] * 12
 
@@ -263,3 +263,15 @@ def test_write_page_reports_progress(tmp_path):
     assert path == folder / "report.html"
     assert path.read_text(encoding="utf-8") == page.html
     assert json.loads(json.dumps(payload_of(page.html)))["name"] == "made"
+
+
+def test_the_cheapest_of_the_open_settings_is_by_the_tokens_of_the_last_stage(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=4, queries=9)
+    payload = payload_of(page_of(folder).html)
+    advice = payload["statistics"]["ndcg_exp@10"]["advice"]
+    # tokens rise with the place of a setting, so the first contender is the cheapest one
+    assert advice["named"] is not None or advice["cheapest"] == min(advice["contenders"])
+    if advice["named"] is None:
+        assert advice["tokens"] == 500 + 100 * advice["cheapest"]
+    (folder / "prices.csv").unlink()
+    assert payload_of(page_of(folder).html)["statistics"]["ndcg_exp@10"]["advice"]["cheapest"] is None

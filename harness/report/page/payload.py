@@ -51,7 +51,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any]) -> dict[str, Any
 def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict[str, Any]:
     """The whole payload, its rankings and texts cut down to ``detail``."""
     shown = passages_detail(tables, base["settings"], base["stages"], base["queries"]["id"], detail)
-    missing = [name for name in ("rankings", "passages", "judgments") if name not in tables]
+    missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
     return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
 
 

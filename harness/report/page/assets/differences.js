@@ -30,7 +30,7 @@ section({
     const at = (r, c) => pair(order[r], order[c]);
     const real = rows.filter((row) => row[6] <= 1 - DATA.level).length;
     return [
-      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 ? 'is' : 'are'} real at ${percent(1 - DATA.level)}, corrected for their number. Each row is compared with each column; the stronger the colour, the larger. Without colour: may be chance.`),
+      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real at ${percent(1 - DATA.level)}, corrected for their number. Each row is compared with each column; the stronger the colour, the larger. Without colour: may be chance.`),
       legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'may be chance']]),
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',

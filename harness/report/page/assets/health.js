@@ -1,6 +1,6 @@
 // What the chunks are like, and the documents they come from.
 
-// Counts as "16:3 32:40" or as a JSON list; anything else draws nothing.
+// Counts as "3 40 12", or with their bins as "16:3 32:40"; anything else draws nothing.
 function histogramOf(cell) {
   if (!cell) return [];
   const pairs = [...cell.matchAll(/(-?[\d.]+)\s*[:=]\s*(\d+)/g)];

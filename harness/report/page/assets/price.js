@@ -9,11 +9,10 @@ const PRICES = {
   judge_cost: ['cost of the judgments', amount],
 };
 
-// The price row of a setting: of the measure and stage shown, else of that stage.
+// The price row of a setting at the stage shown. Prices do not depend on the measure; the points they buy do.
 function priceRow(setting) {
   const stage = DATA.stages[stageOf(setting)];
-  const rows = DATA.prices.filter((row) => row.setting === setting && row.stage === stage);
-  return rows.find((row) => row.measure === state.measure) || rows[0] || null;
+  return DATA.prices.find((row) => row.setting === setting && row.stage === stage) || null;
 }
 
 // Settings that no other one beats: none is as cheap and as good, and better in one of the two.
@@ -42,6 +41,10 @@ function pricePlot(points, key) {
   });
 }
 
+function perPoint(row) {
+  return known(row.price.tokens_at_k) && row.mean > 0 ? row.price.tokens_at_k / (100 * row.mean) : null;
+}
+
 section({
   id: 'price',
   title: 'What quality costs',
@@ -56,7 +59,7 @@ section({
     const points = rows.map((row) => ({ ...row, cost: row.price[key] })).filter((p) => known(p.cost) && known(p.mean));
     const front = onFront(points).map((p) => p.i);
     const k = rows.find((row) => known(row.price.k))?.price.k;
-    const computed = rows.some((row) => known(row.price.seconds_computed_share) && row.price.seconds_computed_share < 0.999);
+    const cached = rows.some((row) => known(row.price.seconds_computed_share) && row.price.seconds_computed_share < 0.999);
     return [
       h('p.lede', null, `Up and to the left is better. Settings on the line are beaten by none that costs as little${known(k) ? `; tokens are those of the first ${k} ranks` : ''}.`),
       h('div.tools', null, select('cost', keys.map((name) => [name, PRICES[name][0]]), key, (price) => choose({ price }), { 'data-keep': 'price' })),
@@ -65,9 +68,10 @@ section({
         { key: 'setting', title: 'setting', value: (r) => r.name, cell: (r) => [foreign(r.name, 'span'), front.includes(r.i) ? [' ', badge('lead', 'on the line')] : null] },
         { key: 'mean', title: state.measure, num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
         ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => r.price[name], cell: (r) => PRICES[name][1](r.price[name]) })),
-        ...(rows.some((r) => known(r.price.tokens_per_point)) ? [{ key: 'point', title: 'tokens per point', num: true, about: 'Tokens read for each 0.01 of quality', value: (r) => r.price.tokens_per_point, cell: (r) => amount(r.price.tokens_per_point) }] : []),
+        ...(keys.includes('tokens_at_k') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
+        ...(cached ? [{ key: 'computed', title: 'computed', num: true, about: 'Share of the work that was computed in this run and not found in the cache', value: (r) => r.price.seconds_computed_share, cell: (r) => percent(r.price.seconds_computed_share) }] : []),
       ], rows, { caption: 'Costs by setting', sort: 'mean', keep: 'price', most: 30 }),
-      computed ? h('p.small.soft', null, 'Some work was found in the cache; its seconds are estimated from what was computed.') : null,
+      cached ? h('p.small.soft', null, 'Seconds are of this run. What was found in the cache took none; a fresh run takes longer.') : null,
     ];
   },
 });
