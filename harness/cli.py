@@ -15,6 +15,7 @@ Start with:
   harness bench configs/quickstart.yaml     run a benchmark, write results/quickstart/
   harness validate my.yaml                  check a configuration and say what it would run
   harness show results/quickstart           print the summary of finished results
+  harness report results/quickstart         make report.html, a page to look at
   harness judge --help                      language models as judges: cost, trust, ledger
   harness compare results/quickstart        which setting is best, and is it real?
   harness score --run R --qrels Q           evaluate a TREC run, as trec_eval does

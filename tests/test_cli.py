@@ -43,7 +43,7 @@ def test_help_answers_at_once_for_it_loads_little():
     assert len(loaded) < 150
 
 
-COMMANDS = ["bench", "validate", "show", "compare", "gate", "score", "judge", "import", "cache"]
+COMMANDS = ["bench", "validate", "show", "report", "compare", "gate", "score", "judge", "import", "cache"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -92,7 +92,8 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     out = capsys.readouterr().out
     assert "base" in out
     assert "1.000" in out
-    assert "results/one" in out
+    assert "results/one/report.html" in out
+    assert (tmp_path / "results" / "one" / "report.html").stat().st_size > 10_000
     assert exit_code("show", "results/one") == 0
     shown = capsys.readouterr().out
     assert "1.000" in shown

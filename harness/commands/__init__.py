@@ -3,6 +3,6 @@
 A command imports what does the work inside ``run``: --help must answer at once.
 """
 
-from harness.commands import bench, cache, comparing, importing, judge, score, show, validate
+from harness.commands import bench, cache, comparing, importing, judge, report, score, show, validate
 
-COMMANDS = (bench, validate, show, comparing, score, judge, importing, cache)
+COMMANDS = (bench, validate, show, report, comparing, score, judge, importing, cache)

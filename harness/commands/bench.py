@@ -35,13 +35,15 @@ def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench import run_bench
     from harness.config import load_config
+    from harness.pipeline.page import write_page
     from harness.report import loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     config = load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
-    results, folder = run_bench(config, TerminalReporter(quiet=args.quiet))
+    reporter = TerminalReporter(quiet=args.quiet)
+    results, folder = run_bench(config, reporter)
     print_summary(results.name, results.summary, config.bootstrap.level)
     if results.waterfall:
         show(loss_table(results.waterfall))
@@ -53,6 +55,10 @@ def run(args: argparse.Namespace) -> int:
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
         f"in {results.record.timings['total']:.1f} s. Results: {folder}/"
     )
+    path, page = write_page(folder, reporter=reporter)
+    if page.note:
+        print_line(page.note)
+    print_line(f"Look at them in a browser: {path}")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -211,7 +211,8 @@ class Results:
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades;
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
-    where all queries are answerable, ``waterfall`` where no query has relevant text.
+    where all queries are answerable, ``waterfall`` where no query has relevant text. ``query_types`` maps
+    query ids to what kind of question they are.
     """
 
     name: str
@@ -232,3 +233,4 @@ class Results:
     waterfall: list[WaterfallRow] = field(default_factory=list)
     chunks: list[ChunkRow] = field(default_factory=list)
     prices: list[PriceRow] = field(default_factory=list)
+    query_types: Mapping[str, str] = field(default_factory=dict)

@@ -44,6 +44,9 @@ _RANKED = (
     "earned",
     "snippet",
 )
+_PASSAGES = ("chunk_id", "document", "start", "end", "page", "text")
+_QUERIES = ("query_id", "text", "split", "answerable", "type")
+_PASSAGE_RANKS = 10
 _JUDGMENTS = (*(name for name in JudgmentRow.__slots__ if name != "text"), "snippet")
 
 
@@ -55,6 +58,11 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         "per_query.csv": to_csv(
             _PER_QUERY, ({**asdict(row), "split": split[row.query_id]} for row in results.per_query)
         ),
+        "queries.csv": to_csv(
+            _QUERIES,
+            ({**asdict(row), "type": results.query_types.get(row.query_id, "")} for row in results.queries),
+        ),
+        "passages.csv": to_csv(_PASSAGES, _passages(results.ranked)),
         "documents.csv": _table(results.documents),
         "anchoring.csv": _table(results.anchorings),
     }
@@ -96,6 +104,28 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
         hint = f" There are results for: {', '.join(found)}." if found else " Run a benchmark first."
         raise HarnessError(f"{folder} holds no results.{hint}") from None
     return rows, record
+
+
+def _passages(ranked: Iterable[RankedRow]) -> list[dict[str, Any]]:
+    """Every chunk among the first ranks once, in the order of the documents.
+
+    ``end - start`` is the length of the text, so a reader can tell whether a leading apostrophe belongs to
+    it. A carriage return before a line feed becomes a space, which keeps that length.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for row in ranked:
+        if row.rank > _PASSAGE_RANKS or row.chunk_id in rows:
+            continue
+        start, _, end = row.chunk_id.rpartition(":")[2].partition("-")
+        rows[row.chunk_id] = {
+            "chunk_id": row.chunk_id,
+            "document": row.document,
+            "start": int(start),
+            "end": int(end),
+            "page": row.page,
+            "text": row.text.replace("\r\n", " \n"),
+        }
+    return sorted(rows.values(), key=lambda row: (row["document"], row["start"], row["end"]))
 
 
 def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:

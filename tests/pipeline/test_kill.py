@@ -14,13 +14,17 @@ from tests.pipeline.conftest import without_seconds
 pytestmark = pytest.mark.slow
 
 
+# They tell how long things took.
+TIMED = ("record.json", "report.html")
+
+
 def command(path):
     return [sys.executable, "-m", "harness", "bench", str(path), "--quiet"]
 
 
 def content(corpus):
     folder = corpus / "results" / "tiny"
-    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "record.json")
+    files = (p for p in folder.rglob("*") if p.is_file() and p.name not in TIMED)
     return {str(p.relative_to(folder)): without_seconds(p) for p in files}
 
 

@@ -1,0 +1,114 @@
+// The results, unpacked, and the questions one asks of them.
+
+const SCALE = 10000;
+const FEWEST = 5;
+let DATA = null;
+
+async function unpack() {
+  const packed = atob(byId('data').textContent.trim());
+  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  DATA = JSON.parse(await new Response(stream).text());
+}
+
+// The place of the stage that a setting is looked at: 'final' is its last one. -1 where it has none such.
+function stageOf(setting, stage = state.stage) {
+  const scored = (s) => DATA.scores.some((of) => of[s] && of[s][setting]);
+  if (stage !== 'final') {
+    const at = DATA.stages.indexOf(stage);
+    return at >= 0 && scored(at) ? at : -1;
+  }
+  for (let s = DATA.stages.length - 1; s >= 0; s -= 1) if (scored(s)) return s;
+  return -1;
+}
+
+function measureOf(name = state.measure) {
+  return DATA.measures.indexOf(name);
+}
+
+// mean, interval and counts of a setting under a measure; null where there is no such row
+function summary(setting, { split = 'all', measure = state.measure, stage = state.stage } = {}) {
+  const s = stageOf(setting, stage);
+  const rows = DATA.summary[split];
+  const row = s < 0 || !rows ? null : rows[measureOf(measure)]?.[s]?.[setting];
+  if (!row) return null;
+  const [mean, low, high, n, unanswerable, failed] = row;
+  // a handful of queries bounds nothing: no interval is drawn
+  const bounded = n >= FEWEST;
+  return { mean, low: bounded ? low : null, high: bounded ? high : null, n, unanswerable, failed };
+}
+
+function score(setting, query, measure = state.measure, stage = state.stage) {
+  const s = stageOf(setting, stage);
+  const value = s < 0 ? null : DATA.scores[measureOf(measure)]?.[s]?.[setting]?.[query];
+  return known(value) ? value / SCALE : null;
+}
+
+// Settings from the highest mean down; those without a value come last.
+function ranked(stage = state.stage, measure = state.measure) {
+  return DATA.settings
+    .map((_, i) => i)
+    .filter((i) => stageOf(i, stage) >= 0)
+    .map((i) => [i, summary(i, { stage, measure })?.mean ?? -1])
+    .sort((a, b) => b[1] - a[1])
+    .map(([i]) => i);
+}
+
+function statistics() {
+  return DATA.statistics[state.measure] || {};
+}
+
+// Statistics are of the last stage of every setting; another stage shows plain means only.
+function atFinal() {
+  return state.stage === 'final' || DATA.settings.every((_, i) => stageOf(i) === stageOf(i, 'final'));
+}
+
+// The comparison of two settings, turned so that it is a minus b; null where there is none.
+function pair(a, b) {
+  const rows = statistics().pairs?.rows || [];
+  if (pair.rows !== rows) {
+    pair.rows = rows;
+    pair.table = new Map(rows.map((row) => [`${row[0]} ${row[1]}`, row]));
+  }
+  const row = pair.table.get(`${a} ${b}`);
+  const turned = row ? null : pair.table.get(`${b} ${a}`);
+  if (!row && !turned) return null;
+  const [, , difference, low, high, p, corrected, wins, ties, losses, needed] = row || turned;
+  const minus = (x) => (known(x) ? -x : null);
+  const few = wins + ties + losses < FEWEST;
+  const rest = { p, corrected, ties, needed, real: corrected <= 1 - DATA.level, few };
+  return row
+    ? { a, b, difference, low: few ? null : low, high: few ? null : high, wins, losses, ...rest }
+    : { a, b, difference: -difference, low: few ? null : minus(high), high: few ? null : minus(low), wins: losses, losses: wins, ...rest };
+}
+
+// What a measure counts, in a line; the family is what stands before @ and (.
+function aboutMeasure(name) {
+  const family = name.split(/[@(]/)[0];
+  const about = {
+    ndcg_exp: 'rank quality of chunks, gain 2^g − 1',
+    ndcg_lin: 'rank quality of chunks, gain g',
+    ndcg_text: 'rank quality of text read, comparable between chunkings',
+    ndcg_exp_upper: 'the most that any grading of unjudged text could make of ndcg_exp',
+    ndcg_lin_upper: 'the most that any grading of unjudged text could make of ndcg_lin',
+    recall: 'share of the evidence found',
+    precision: 'share of the ranks that hold evidence',
+    mrr: 'one over the rank of the first evidence',
+    rr: 'one over the rank of the first evidence',
+    ap: 'average precision',
+    map: 'average precision',
+    judged: 'share of the ranks that were judged at all; not a quality',
+    text_recall: 'share of the evidence’s characters that were read',
+    text_precision: 'share of the characters read that are evidence',
+    text_iou: 'evidence read over evidence and text read',
+  };
+  return about[family] || '';
+}
+
+function queryMatches(query, { text = state.find, type = state.type, split = state.split } = {}) {
+  const q = DATA.queries;
+  if (split !== 'all' && q.split[query] !== split) return false;
+  if (type && q.type[query] !== type) return false;
+  const wanted = text.trim().toLowerCase();
+  return !wanted || `${q.id[query]} ${q.text[query]} ${q.type[query]}`.toLowerCase().includes(wanted);
+}

@@ -1,0 +1,61 @@
+// Every setting against every other one: which differences are real, and how large they are.
+
+function toldPair(a, b) {
+  if (a === b) return 'The same setting.';
+  const found = pair(a, b);
+  if (!found) return 'These two were not compared.';
+  const real = found.few ? 'too few queries to tell' : found.real ? 'a real difference' : 'may be chance';
+  return [
+    foreign(DATA.settings[a], 'b'), ' against ', foreign(DATA.settings[b], 'b'), ': ',
+    h('b.num', null, signed(found.difference)), known(found.low) ? ` (${range(found.low, found.high)})` : '',
+    `, ${real} (p ${chance(found.corrected)} corrected, ${chance(found.p)} alone). `,
+    `Better on ${whole(found.wins)}, equal on ${whole(found.ties)}, worse on ${count(found.losses, 'query', 'queries')}.`,
+    !found.real && known(found.needed) ? ` About ${whole(found.needed)} queries would show a difference of this size.` : '',
+  ];
+}
+
+section({
+  id: 'differences',
+  title: 'Which differences are real',
+  short: 'Differences',
+  on: ['measure', 'stage'],
+  painted: true,
+  render() {
+    const rows = statistics().pairs?.rows;
+    if (!rows?.length || DATA.settings.length < 2 || !atFinal()) return null;
+    const order = ranked('final');
+    const largest = Math.max(...rows.map((row) => Math.abs(row[2])), 1e-9);
+    const better = ramp('better', 3);
+    const worse = ramp('worse', 3);
+    const at = (r, c) => pair(order[r], order[c]);
+    const real = rows.filter((row) => row[6] <= 1 - DATA.level).length;
+    return [
+      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real at ${percent(1 - DATA.level)}, corrected for their number. Each row is compared with each column; the stronger the colour, the larger. Without colour: may be chance.`),
+      legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'may be chance']]),
+      grid({
+        label: 'Differences of all pairs of settings. Arrow keys move.',
+        keep: 'pairs',
+        rows: order.map((i, k) => `${k + 1}  ${DATA.settings[i]}`),
+        heads: order.map((_, k) => k + 1),
+        columns: order.length,
+        height: order.length > 30 ? 16 : 26,
+        narrowest: 18,
+        widest: 64,
+        start: [0, 1],
+        hint: 'Point at a cell, or use the arrow keys, to read the comparison.',
+        fill: (r, c) => {
+          const found = r === c ? null : at(r, c);
+          if (!found?.real) return null;
+          return (found.difference > 0 ? better : worse)(Math.abs(found.difference) / largest);
+        },
+        mark: (r, c, width) => {
+          const found = r === c ? null : at(r, c);
+          if (!found) return '';
+          return width >= 40 ? signed(found.difference, 2) : found.real ? '' : '·';
+        },
+        text: (r, c) => toldPair(order[r], order[c]),
+        open: (r, c) => r !== c && choose({ a: order[r], b: order[c] }),
+      }),
+    ];
+  },
+});

@@ -1,0 +1,108 @@
+// One question: what was ranked for it, what was judged, and how every setting did.
+
+const drilled = { query: 0, setting: 0, other: -1, list: [], from: null };
+
+function openQuery(query, setting, list = null) {
+  drilled.from = document.activeElement;
+  Object.assign(drilled, { query, setting, list: list && list.length ? list : DATA.queries.id.map((_, i) => i) });
+  drawDrill();
+  const dialog = byId('drill');
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+function stepQuery(step) {
+  const at = drilled.list.indexOf(drilled.query) + step;
+  if (at < 0 || at >= drilled.list.length) return;
+  drilled.query = drilled.list[at];
+  drawDrill();
+  byId('drill').scrollTop = 0;
+}
+
+function rankingOf(setting, query) {
+  return DATA.detail.rankings[stageOf(setting)]?.[setting]?.[query] || null;
+}
+
+function rankedColumn(setting, query) {
+  const ranking = rankingOf(setting, query);
+  return h('section.ranking', { 'aria-label': `Ranking of ${DATA.settings[setting]}` },
+    h('h3', null, foreign(DATA.settings[setting], 'span'), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
+    ranking && ranking[0].length
+      ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query)))
+      : h('p.soft', null, 'There is no ranking of this question here.'));
+}
+
+// At which rank a judged span is first touched; null where it is not among the ranks shown.
+function foundAt(span, ranking) {
+  const at = (ranking?.[0] || []).findIndex((place) => {
+    const chunk = chunkAt(place);
+    return chunk.document === span[0] && chunk.start < span[2] && chunk.end > span[1];
+  });
+  return at < 0 ? null : at + 1;
+}
+
+function evidenceList(query, setting) {
+  const spans = DATA.detail.evidence[query];
+  if (!spans.length) return h('p.soft', null, 'Nothing was judged for this question.');
+  const ranking = rankingOf(setting, query);
+  return h('ul.evidence', null, spans.map((span) => {
+    const rank = foundAt(span, ranking);
+    return h('li', null, gradeChip(span[3]), ' ',
+      rank ? h('b.small', null, `at rank ${rank} `) : h('b.small.missed', null, `not in the first ${DATA.detail.ranks} `),
+      where(span[0], span[4], span[1], span[2]),
+      span[5] ? h('p.small.foreign', null, span[5]) : null);
+  }));
+}
+
+function allSettings(query) {
+  const place = percentOf(0, 1);
+  const rows = ranked().map((i) => [i, score(i, query)]).sort((x, y) => (y[1] ?? -1) - (x[1] ?? -1));
+  return h('ul.by-setting', null, rows.map(([i, value]) => h('li', null,
+    h('button', { type: 'button', 'aria-pressed': String(i === drilled.setting), onclick: () => { drilled.setting = i; drawDrill(`s${i}`); }, 'data-keep': `s${i}` },
+      foreign(DATA.settings[i], 'span'), h('b.num', null, fixed(value, 2)),
+      strip(known(value) ? [g('rect.left', { x: 0, width: place(value), y: 0, height: 4 })] : [], { height: 4 })))));
+}
+
+function drawDrill(focus) {
+  const { query, setting } = drilled;
+  const q = DATA.queries;
+  const at = drilled.list.indexOf(query);
+  const names = DATA.settings.map((name, i) => [i, name]);
+  const button = (text, key, run, more = {}) => h('button.quiet', { type: 'button', 'data-keep': key, onclick: run, ...more }, text);
+  const pick = (key) => (value) => { drilled[key] = Number(value); drawDrill(key); };
+  const dialog = byId('drill');
+  swap(dialog,
+    h('div.drill-bar', null,
+      button('← Previous', 'previous', () => { stepQuery(-1); }, { disabled: at <= 0 }),
+      button('Next →', 'next', () => { stepQuery(1); }, { disabled: at < 0 || at >= drilled.list.length - 1 }),
+      h('span.soft.small.num', null, at >= 0 ? `${at + 1} of ${drilled.list.length}` : ''),
+      button('Close', 'close', () => dialog.close(), { 'aria-label': 'Close (Escape)', autofocus: true })),
+    h('header.drill-head', null,
+      h('p.soft.small', null, foreign(q.id[query]), q.type[query] ? [' · ', foreign(q.type[query].replaceAll('_', ' '))] : null, ` · ${q.split[query]}`, q.answerable[query] ? null : ' · the documents hold no answer'),
+      h('h2', { id: 'drill-title' }, foreign(q.text[query] || q.id[query], 'span'))),
+    h('div.drill-body', null,
+      h('aside', null,
+        h('h3', null, 'Settings'), allSettings(query),
+        h('h3', null, 'Judged text'), evidenceList(query, setting)),
+      h('div', null,
+        h('div.tools', null,
+          select('setting', names, setting, pick('setting'), { 'data-keep': 'setting' }),
+          names.length > 1 && select('beside it', [[-1, 'none'], ...names.filter(([i]) => i !== setting)], drilled.other, pick('other'), { 'data-keep': 'other' }),
+          DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => { choose({ stage }); drawDrill('stage'); }, { 'data-keep': 'stage' })),
+        h(`div.rankings${drilled.other >= 0 && drilled.other !== setting ? '.two' : ''}`, null, rankedColumn(setting, query), drilled.other >= 0 && drilled.other !== setting ? rankedColumn(drilled.other, query) : null))));
+  if (focus) dialog.querySelector(`[data-keep="${focus}"]`)?.focus();
+}
+
+function startDrill() {
+  const dialog = byId('drill');
+  dialog.addEventListener('keydown', (event) => {
+    if (event.target.closest('select, input')) return;
+    if (event.key === 'ArrowLeft') stepQuery(-1);
+    else if (event.key === 'ArrowRight') stepQuery(1);
+    else return;
+    event.preventDefault();
+    dialog.querySelector('[data-keep="close"]').focus();
+  });
+  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener('close', () => drilled.from?.isConnected && drilled.from.focus({ preventScroll: true }));
+}

@@ -1,0 +1,84 @@
+// A ranked passage with the judged evidence in it marked. Offsets count characters as Python does.
+
+// The parts of a passage that the page holds: [start, characters]; there may be gaps.
+function textOf(document, start, end) {
+  if (!textOf.by) {
+    textOf.by = new Map();
+    for (const [doc, at, text] of DATA.detail.texts) {
+      if (!textOf.by.has(doc)) textOf.by.set(doc, []);
+      textOf.by.get(doc).push({ at, text, letters: null });
+    }
+  }
+  const parts = [];
+  for (const piece of textOf.by.get(document) || []) {
+    if (piece.at >= end) break;
+    // JavaScript counts UTF-16 units, offsets count code points
+    if (piece.letters === null) piece.letters = Array.from(piece.text);
+    const stop = piece.at + piece.letters.length;
+    if (stop <= start) continue;
+    const from = Math.max(start, piece.at);
+    parts.push([from, piece.letters.slice(from - piece.at, Math.min(end, stop) - piece.at)]);
+  }
+  return parts;
+}
+
+// Cut letters into runs of one grade: [{text, grade}]; where spans overlap the highest grade shows.
+function runs(from, letters, spans) {
+  const cuts = new Set([from, from + letters.length]);
+  for (const [, start, end] of spans) for (const cut of [start, end]) if (cut > from && cut < from + letters.length) cuts.add(cut);
+  const edges = [...cuts].sort((x, y) => x - y);
+  return edges.slice(0, -1).map((start, k) => {
+    const over = spans.filter(([, s, e]) => s <= start && e > start).map((span) => span[3]);
+    return { text: letters.slice(start - from, edges[k + 1] - from).join(''), grade: over.length ? Math.max(...over) : null };
+  });
+}
+
+function marked(run) {
+  if (run.grade === null) return run.text;
+  return h(`mark.grade-${run.grade}`, { title: `judged, grade ${run.grade}` }, hidden(`[judged, grade ${run.grade}: `), run.text, hidden(']'));
+}
+
+function passageText(chunk, query) {
+  const { document, start, end } = chunk;
+  const spans = DATA.detail.evidence[query].filter(([doc, s, e]) => doc === document && s < end && e > start);
+  const parts = textOf(document, start, end);
+  if (!parts.length) return h('p.soft.small', null, 'The text of this passage is not on this page.');
+  const out = [];
+  let reached = start;
+  for (const [from, letters] of parts) {
+    if (from > reached) out.push(h('span.soft', null, ' […] '));
+    out.push(...runs(from, letters, spans).map(marked));
+    reached = from + letters.length;
+  }
+  if (reached < end) out.push(h('span.soft', null, ' […]'));
+  return h('div.passage-text.foreign', null, out);
+}
+
+function chunkAt(place) {
+  const c = DATA.detail.chunks;
+  return { document: c.document[place], start: c.start[place], end: c.end[place], page: c.page[place] };
+}
+
+function gradeChip(grade) {
+  return grade === null || grade < 0
+    ? h('span.grade.unjudged', null, 'unjudged')
+    : h(`span.grade.grade-${grade}`, null, `grade ${grade}`);
+}
+
+function where(document, page, start, end) {
+  return h('span.soft.small', null, foreign(DATA.detail.documents[document]), known(page) ? `, page ${page}` : '', h('span.num', null, `, ${whole(start)}–${whole(end)}`));
+}
+
+function passage(rank, ranking, query) {
+  const [chunks, scores, grades, earned] = ranking;
+  const chunk = chunkAt(chunks[rank]);
+  const grade = grades[rank];
+  const again = grade > 0 && earned[rank] < grade;
+  return h('li.passage', null,
+    h('div.passage-head', null,
+      h('span.rank.num', null, rank + 1), gradeChip(grade),
+      again && badge('out', earned[rank] ? `earns ${earned[rank]}` : 'earns nothing again', 'its evidence was read further up'),
+      h('span.soft.small.num', null, `score ${amount(scores[rank])}`),
+      where(chunk.document, chunk.page, chunk.start, chunk.end)),
+    passageText(chunk, query));
+}

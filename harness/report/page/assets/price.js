@@ -1,0 +1,77 @@
+// What quality costs: tokens to read, work and time, and the settings that nothing beats at their price.
+
+const PRICES = {
+  tokens_at_k: ['tokens a reader must read', amount],
+  seconds: ['seconds of computing', seconds],
+  index_tokens: ['tokens in the index', amount],
+  rerank_tokens: ['tokens that the reranker reads', amount],
+  rerank_pairs: ['pairs that the reranker scores', amount],
+  judge_cost: ['cost of the judgments', amount],
+};
+
+// The price row of a setting at the stage shown. Prices do not depend on the measure; the points they buy do.
+function priceRow(setting) {
+  const stage = DATA.stages[stageOf(setting)];
+  return DATA.prices.find((row) => row.setting === setting && row.stage === stage) || null;
+}
+
+// Settings that no other one beats: none is as cheap and as good, and better in one of the two.
+function onFront(points) {
+  return points.filter((p) => !points.some((o) => o.cost <= p.cost && o.mean >= p.mean && (o.cost < p.cost || o.mean > p.mean)));
+}
+
+function pricePlot(points, key) {
+  const [title, text] = PRICES[key];
+  const [low, high, ticks] = scoreRange(points.map((p) => ({ mean: p.mean })));
+  const [from, to, steps] = nice(Math.min(0, ...points.map((p) => p.cost)), Math.max(...points.map((p) => p.cost)) * 1.04, 5);
+  const front = onFront(points).sort((p, o) => p.cost - o.cost || p.mean - o.mean);
+  return plot(`${state.measure} over ${title}; on the front: ${front.map((p) => p.name).join(', ')}`, 380, (width, height) => {
+    const margin = { left: 48, right: 20, top: 28, bottom: 48 };
+    const x = { ticks: steps, at: linear(from, to, margin.left, width - margin.right), text, title };
+    const y = { ticks, at: linear(low, high, height - margin.bottom, margin.top), text: tickText(ticks), title: state.measure };
+    const stairs = front.flatMap((p, k) => (k ? [[x.at(p.cost), y.at(front[k - 1].mean)], [x.at(p.cost), y.at(p.mean)]] : [[x.at(p.cost), y.at(p.mean)]]));
+    const dots = points.map((p) => ({ left: x.at(p.cost) - 7, right: x.at(p.cost) + 7, top: y.at(p.mean) - 7, bottom: y.at(p.mean) + 7 }));
+    return [
+      frame(width, height, margin, x, y),
+      g('path.front', { d: path(stairs) }),
+      points.map((p) => tip(g(`circle.${front.includes(p) ? 'on-front' : 'off-front'}`, { cx: x.at(p.cost), cy: y.at(p.mean), r: 5.5 }),
+        `${p.name}: ${fixed(p.mean)} at ${text(p.cost)}`)),
+      labels([...front].reverse().map((p) => ({ x: x.at(p.cost), y: y.at(p.mean), text: p.name })), [margin.left + 4, width - 4], { taken: dots }),
+    ];
+  });
+}
+
+function perPoint(row) {
+  return known(row.price.tokens_at_k) && row.mean > 0 ? row.price.tokens_at_k / (100 * row.mean) : null;
+}
+
+section({
+  id: 'price',
+  title: 'What quality costs',
+  short: 'Cost',
+  on: ['measure', 'stage', 'split', 'price'],
+  render() {
+    if (!DATA.prices) return h('p.lede', null, 'This folder has no prices.csv: newer versions of harness bench write it.');
+    const rows = ranked().map((i) => ({ i, name: DATA.settings[i], price: priceRow(i), mean: summary(i, { split: state.split })?.mean })).filter((row) => row.price);
+    if (!rows.length) return null;
+    const keys = Object.keys(PRICES).filter((key) => rows.some((row) => known(row.price[key]) && row.price[key] > 0));
+    const key = keys.includes(state.price) ? state.price : keys[0];
+    const points = rows.map((row) => ({ ...row, cost: row.price[key] })).filter((p) => known(p.cost) && known(p.mean));
+    const front = onFront(points).map((p) => p.i);
+    const k = rows.find((row) => known(row.price.k))?.price.k;
+    const cached = rows.some((row) => known(row.price.seconds_computed_share) && row.price.seconds_computed_share < 0.999);
+    return [
+      h('p.lede', null, `Up and to the left is better. Settings on the line are beaten by none that costs as little${known(k) ? `; tokens are those of the first ${k} ranks` : ''}.`),
+      h('div.tools', null, select('cost', keys.map((name) => [name, PRICES[name][0]]), key, (price) => choose({ price }), { 'data-keep': 'price' })),
+      points.length > 1 ? h('figure.panel', null, pricePlot(points, key)) : null,
+      table([
+        { key: 'setting', title: 'setting', value: (r) => r.name, cell: (r) => [foreign(r.name, 'span'), front.includes(r.i) ? [' ', badge('lead', 'on the line')] : null] },
+        { key: 'mean', title: state.measure, num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
+        ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => r.price[name], cell: (r) => PRICES[name][1](r.price[name]) })),
+        ...(keys.includes('tokens_at_k') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
+        ...(cached ? [{ key: 'computed', title: 'computed', num: true, about: 'Share of the work that was computed in this run and not found in the cache', value: (r) => r.price.seconds_computed_share, cell: (r) => percent(r.price.seconds_computed_share) }] : []),
+      ], rows, { caption: 'Costs by setting', sort: 'mean', keep: 'price', most: 30 }),
+      cached ? h('p.small.soft', null, 'Seconds are of this run. What was found in the cache took none; a fresh run takes longer.') : null,
+    ];
+  },
+});

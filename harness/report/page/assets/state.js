@@ -1,0 +1,77 @@
+// What the reader has chosen. A section says which choices it depends on and is drawn again when they change.
+
+const state = { measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1 };
+const sections = [];
+
+function section(one) {
+  sections.push(one);
+}
+
+function choose(changes) {
+  const changed = Object.keys(changes).filter((key) => state[key] !== changes[key]);
+  Object.assign(state, changes);
+  if (changed.length) draw((one) => one.on.some((key) => changed.includes(key)));
+}
+
+function draw(which = () => true) {
+  for (const one of sections) if (one.body && which(one)) drawOne(one);
+}
+
+function drawOne(one) {
+  const focused = one.body.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
+  const content = one.render();
+  const empty = content === null || content === undefined;
+  one.node.hidden = empty;
+  if (empty) return;
+  swap(one.body, content);
+  // at once, and not when the observer gets to it: printing does not wait
+  for (const grid of one.body.querySelectorAll('.grid')) grid.paint();
+  if (focused) one.body.querySelector(`[data-keep="${focused}"]`)?.focus({ preventScroll: true });
+}
+
+// Theme: the system's, until the reader asks for another.
+const themes = ['system', 'light', 'dark'];
+
+function theme() {
+  return document.documentElement.dataset.theme || 'system';
+}
+
+function setTheme(name) {
+  if (name === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  try {
+    localStorage.setItem('harness-theme', name);
+  } catch {
+    // a page opened from disk may have no storage; the choice then lasts as long as the page
+  }
+  byId('theme').textContent = `Theme: ${name}`;
+  draw((one) => one.painted);
+}
+
+function startTheme() {
+  let kept = 'system';
+  try {
+    kept = localStorage.getItem('harness-theme') || 'system';
+  } catch {
+    kept = 'system';
+  }
+  setTheme(themes.includes(kept) ? kept : 'system');
+  byId('theme').addEventListener('click', () => {
+    setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+  });
+  const repaint = () => draw((one) => one.painted);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+  // paper is white: what is painted in pixels is painted anew for it
+  addEventListener('beforeprint', () => {
+    document.documentElement.dataset.printing = '';
+    repaint();
+  });
+  addEventListener('afterprint', () => {
+    delete document.documentElement.dataset.printing;
+    repaint();
+  });
+}
+
+function color(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}

@@ -1,0 +1,86 @@
+// Tables that sort by their headers, keep the first column in sight and walk by arrow keys.
+//
+// columns: {key, title, value(row): what to sort by, cell(row): what to show, num, about, wide}
+// options: {caption, sort, down, open(row), label(row), most, keep}
+
+function table(columns, rows, options = {}) {
+  const kept = table.kept[options.keep] || { sort: options.sort ?? null, down: options.down ?? true, all: false };
+  if (options.keep) table.kept[options.keep] = kept;
+  const head = h('tr');
+  const body = h('tbody');
+  const more = h('p.more');
+
+  const sorted = () => {
+    const column = columns.find((one) => one.key === kept.sort);
+    if (!column) return rows;
+    const sign = kept.down ? -1 : 1;
+    return rows.map((row, i) => [column.value(row), i, row]).sort((x, y) => {
+      if (known(x[0]) !== known(y[0])) return known(x[0]) ? -1 : 1;
+      const order = typeof x[0] === 'string' ? x[0].localeCompare(y[0], 'en', { numeric: true }) : x[0] - y[0];
+      return sign * order || x[1] - y[1];
+    }).map(([, , row]) => row);
+  };
+
+  const show = () => {
+    const all = sorted();
+    const most = options.most && !kept.all && !matchMedia('print').matches ? options.most : all.length;
+    swap(body, all.slice(0, most).map((row, i) => line(columns, row, i, options)));
+    for (const cell of head.children) {
+      const own = cell.dataset.key === kept.sort;
+      cell.setAttribute('aria-sort', own ? (kept.down ? 'descending' : 'ascending') : 'none');
+    }
+    swap(more, most < all.length
+      ? h('button.quiet', { type: 'button', onclick: () => { kept.all = true; show(); } }, `Show all ${whole(all.length)}`)
+      : '');
+    more.hidden = most >= all.length;
+  };
+
+  swap(head, columns.map((column) => h(`th${column.num ? '.num' : ''}`, { scope: 'col', 'data-key': column.key, title: column.about },
+    column.value
+      ? h('button.sort', {
+        type: 'button',
+        'data-keep': `${options.keep || ''}-${column.key}`,
+        onclick: () => {
+          kept.down = kept.sort === column.key ? !kept.down : Boolean(column.num);
+          kept.sort = column.key;
+          show();
+        },
+      }, column.title)
+      : column.title)));
+  show();
+  if (options.open) body.addEventListener('keydown', walk);
+  return h('div.table', null,
+    h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': options.caption },
+      h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body)),
+    more);
+}
+table.kept = {};
+
+function line(columns, row, place, options) {
+  const node = h('tr', options.open ? {
+    class: 'opens', tabindex: place === 0 ? 0 : -1, 'aria-label': options.label?.(row),
+    onclick: (event) => { if (!event.target.closest('a, button')) options.open(row, node); },
+  } : null,
+  columns.map((column, i) => h(`${i === 0 ? 'th' : 'td'}${column.num ? '.num' : ''}${column.wide ? '.wide-cell' : ''}`,
+    i === 0 ? { scope: 'row' } : null, column.cell(row))));
+  if (options.open) node.openRow = () => options.open(row, node);
+  return node;
+}
+
+function walk(event) {
+  const row = event.target.closest('tr');
+  if (!row || event.target !== row) return;
+  const rows = [...row.parentNode.children];
+  const at = rows.indexOf(row);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1, PageDown: at + 10, PageUp: at - 10 }[event.key];
+  if (event.key === 'Enter' || event.key === ' ') {
+    event.preventDefault();
+    row.openRow();
+  } else if (to !== undefined) {
+    event.preventDefault();
+    const next = rows[Math.min(Math.max(to, 0), rows.length - 1)];
+    row.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  }
+}

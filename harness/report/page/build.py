@@ -1,0 +1,132 @@
+"""Put payload, style and script together into one file that a browser may trust."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from harness.report.page.detail import LADDER
+from harness.report.page.payload import base_payload, with_detail
+from harness.report.page.tables import Tables
+
+# The page shall open at once and travel by mail.
+LIMIT = 2_000_000
+# In the order in which they build on each other; main comes last and starts the page.
+SCRIPTS = (
+    "dom.js",
+    "format.js",
+    "data.js",
+    "state.js",
+    "scale.js",
+    "rows.js",
+    "table.js",
+    "grid.js",
+    "plot.js",
+    "answer.js",
+    "board.js",
+    "differences.js",
+    "curves.js",
+    "splits.js",
+    "losses.js",
+    "heat.js",
+    "histograms.js",
+    "judged.js",
+    "price.js",
+    "health.js",
+    "origin.js",
+    "passages.js",
+    "drill.js",
+    "main.js",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The finished page; ``note`` says what was left out to keep it small, '' where nothing was."""
+
+    html: str
+    note: str
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.html.encode())
+
+
+def build_page(tables: Tables, statistics: Mapping[str, Any], limit: int = LIMIT) -> Page:
+    """Build report.html, with as much of the rankings and texts as fits below ``limit`` bytes.
+
+    ``statistics`` maps each measure to what was found out about it, as plain values. A result whose scores
+    alone are larger than the limit becomes a larger page.
+    """
+    base = base_payload(tables, statistics)
+
+    def built(step: int) -> Page:
+        detail = LADDER[step]
+        return Page(assemble(with_detail(base, tables, detail), tables.name), detail.note)
+
+    page = built(0)
+    if page.size < limit:
+        return page
+    # each step is smaller than the one before it: look for the first that fits by halving
+    page, low, high = built(len(LADDER) - 1), 1, len(LADDER) - 1
+    while low < high:
+        middle = (low + high) // 2
+        tried = built(middle)
+        if tried.size < limit:
+            page, high = tried, middle
+        else:
+            low = middle + 1
+    return page
+
+
+def assemble(payload: Mapping[str, Any], name: str) -> str:
+    """The page around a payload: text only ever stands in it compressed, never as markup."""
+    style = _asset("page.css")
+    script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
+    parts = {
+        "TITLE": html.escape(name),
+        "POLICY": "; ".join(
+            (
+                "default-src 'none'",
+                f"script-src '{_digest(script)}'",
+                f"style-src '{_digest(style)}'",
+                "img-src data:",
+                "base-uri 'none'",
+                "form-action 'none'",
+            )
+        ),
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": pack(payload),
+    }
+    # one pass, so that nothing inside a part is taken for the place of another
+    return re.sub(r"%%([A-Z]+)%%", lambda place: parts[place[1]], _asset("page.html"))
+
+
+def pack(payload: Mapping[str, Any]) -> str:
+    """JSON, compressed, in base64; the same payload always gives the same text."""
+    # NaN has no place in JSON, and ASCII escapes keep every character safe on its way
+    text = json.dumps(payload, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0)).decode("ascii")
+
+
+def unpack(data: str) -> Any:
+    """Read ``pack`` back."""
+    return json.loads(gzip.decompress(base64.b64decode(data)))
+
+
+def _asset(name: str) -> str:
+    return files("harness.report.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

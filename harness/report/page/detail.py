@@ -1,0 +1,216 @@
+"""What the drill-down shows: ranked passages with their text, and the judged evidence of each query."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.report.page.tables import DEEPEST, Row, Tables
+
+Interval = tuple[int, int]
+UNJUDGED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much of the rankings goes onto the page: the first ``ranks``, ``characters`` of each passage.
+
+    ``characters`` None: the whole passage. Judged evidence is kept wherever in the passage it stands.
+    """
+
+    ranks: int = DEEPEST
+    characters: int | None = None
+
+    @property
+    def note(self) -> str:
+        """What to tell the reader; empty where nothing is left out."""
+        if self.characters == 0:
+            return f"To keep this page small, rankings go down to rank {self.ranks} and show no passage text."
+        told = [] if self.ranks == DEEPEST else [f"rankings go down to rank {self.ranks}"]
+        if self.characters is not None:
+            told.append(f"passages show their first {self.characters} characters and the judged evidence")
+        return f"To keep this page small, {' and '.join(told)}." if told else ""
+
+
+# From everything to hardly anything: the first that fits is taken.
+LADDER = (
+    Detail(),
+    Detail(5),
+    Detail(5, 600),
+    Detail(5, 250),
+    Detail(3, 250),
+    Detail(3, 100),
+    Detail(3, 0),
+    Detail(1, 0),
+)
+
+
+def passages_detail(
+    tables: Tables, settings: Sequence[str], stages: Sequence[str], queries: Sequence[str], detail: Detail
+) -> dict[str, Any]:
+    """Rankings, passages, texts and evidence as plain values, cut down to ``detail``.
+
+    ``rankings[stage][setting][query]`` is ``[chunks, scores, grades, earned]`` or None; ``chunks`` holds
+    columns; ``texts`` are ``[document, start, text]``, not overlapping, in order.
+    """
+    ranked = [row for row in tables["rankings"] if int(row["rank"]) <= detail.ranks]
+    known: dict[str, int] = {}
+    rankings = _rankings(ranked, settings, stages, queries, known)
+    evidence = _evidence(tables["judgments"])
+    documents: dict[str, int] = {}
+    page = {row["chunk_id"]: row["page"] for row in ranked}
+    columns: dict[str, list[Any]] = {"document": [], "start": [], "end": [], "page": []}
+    for chunk_id in known:
+        document, start, end = place(chunk_id)
+        columns["document"].append(documents.setdefault(document, len(documents)))
+        columns["start"].append(start)
+        columns["end"].append(end)
+        columns["page"].append(_number(page[chunk_id]))
+    shown = _texts(tables["passages"], known, evidence, detail.characters)
+    texts = [
+        [documents.setdefault(document, len(documents)), start, text]
+        for document, pieces in sorted(shown.items())
+        for start, text in pieces
+    ]
+    return {
+        "rankings": rankings,
+        "chunks": columns,
+        "texts": texts,
+        "evidence": [
+            [
+                [documents.setdefault(row["document"], len(documents)), int(row["start"]), int(row["end"])]
+                + [int(row["grade"]), _number(row.get("page", ""))]
+                + ([] if detail.characters == 0 else [row.get("snippet", "")])
+                for row in evidence.get(query, [])
+            ]
+            for query in queries
+        ],
+        "documents": list(documents),
+        "ranks": detail.ranks,
+    }
+
+
+def place(chunk_id: str) -> tuple[str, int, int]:
+    """Document, start and end of a chunk id such as ``doc:120-340``."""
+    document, _, span = chunk_id.rpartition(":")
+    start, _, end = span.partition("-")
+    return document, int(start), int(end)
+
+
+def _rankings(
+    ranked: Iterable[Row],
+    settings: Sequence[str],
+    stages: Sequence[str],
+    queries: Sequence[str],
+    known: dict[str, int],
+) -> list[list[list[Any]]]:
+    at_setting = {name: i for i, name in enumerate(settings)}
+    at_stage = {name: i for i, name in enumerate(stages)}
+    at_query = {name: i for i, name in enumerate(queries)}
+    out: list[list[list[Any]]] = [[[None] * len(queries) for _ in settings] for _ in stages]
+    # chunks that stand near each other in a document get near numbers: they compress better
+    for chunk_id in sorted({row["chunk_id"] for row in ranked}, key=place):
+        known[chunk_id] = len(known)
+    for row in ranked:
+        query = at_query.get(row["query_id"])
+        if query is None or row["setting"] not in at_setting or row["stage"] not in at_stage:
+            continue
+        of_setting = out[at_stage[row["stage"]]][at_setting[row["setting"]]]
+        if of_setting[query] is None:
+            of_setting[query] = [[], [], [], []]
+        chunks, scores, grades, earned = of_setting[query]
+        chunks.append(known[row["chunk_id"]])
+        scores.append(float(f"{float(row['score']):.4g}"))
+        grades.append(UNJUDGED if row["grade"] == "" else int(row["grade"]))
+        earned.append(int(row["earned"] or 0))
+    return out
+
+
+def _evidence(judgments: Iterable[Row]) -> dict[str, list[Row]]:
+    """The graded spans that settings were scored on, by query, best grade first."""
+    by_query: dict[str, list[Row]] = {}
+    for row in judgments:
+        if row["grade"] != "" and row.get("scored_on", "yes") == "yes":
+            by_query.setdefault(row["query_id"], []).append(row)
+    for rows in by_query.values():
+        rows.sort(key=lambda row: (-int(row["grade"]), row["document"], int(row["start"])))
+    return by_query
+
+
+def _texts(
+    passages: Iterable[Row],
+    known: Mapping[str, int],
+    evidence: Mapping[str, list[Row]],
+    characters: int | None,
+) -> dict[str, list[tuple[int, str]]]:
+    """For every document the text that passages show, each character once, as pieces in order."""
+    if characters == 0:
+        return {}
+    judged: dict[str, list[Interval]] = {}
+    for rows in evidence.values():
+        for row in rows:
+            judged.setdefault(row["document"], []).append((int(row["start"]), int(row["end"])))
+    merged = {document: merge(spans) for document, spans in judged.items()}
+    pieces: dict[str, list[tuple[int, str]]] = {}
+    for row in passages:
+        if row["chunk_id"] not in known:
+            continue
+        start, text = int(row["start"]), passage_text(row)
+        for begin, end in _kept(start, start + len(text), merged.get(row["document"], []), characters):
+            pieces.setdefault(row["document"], []).append((begin, text[begin - start : end - start]))
+    return {document: _joined(some) for document, some in pieces.items()}
+
+
+def passage_text(row: Row) -> str:
+    """The text of a row of passages.csv as it stands in the document.
+
+    The offsets tell whether a leading apostrophe is the document's own or was put there for spreadsheets.
+    """
+    length = int(row["end"]) - int(row["start"])
+    text = row["text"]
+    return f"'{text}" if len(text) == length - 1 else text
+
+
+def _kept(start: int, end: int, judged: Sequence[Interval], characters: int | None) -> list[Interval]:
+    if characters is None or end - start <= characters:
+        return [(start, end)]
+    first = max(0, bisect_right(judged, (start, start)) - 1)
+    spans = [(start, start + characters)]
+    for begin, stop in judged[first:]:
+        if begin >= end:
+            break
+        if stop > start:
+            spans.append((max(begin, start), min(stop, end)))
+    return merge(spans)
+
+
+def merge(spans: Iterable[Interval]) -> list[Interval]:
+    """The union of half-open intervals, in order; intervals that touch become one."""
+    out: list[Interval] = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def _joined(pieces: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Overlapping pieces of one document as one piece each."""
+    out: list[tuple[int, list[str], int]] = []
+    for start, text in sorted(pieces):
+        end = start + len(text)
+        if out and start <= out[-1][2]:
+            at, parts, reached = out[-1]
+            if end > reached:
+                parts.append(text[reached - start :])
+                out[-1] = (at, parts, end)
+        else:
+            out.append((start, [text], end))
+    return [(start, "".join(parts)) for start, parts, _ in out]
+
+
+def _number(cell: str) -> int | None:
+    return int(cell) if cell else None

@@ -1,0 +1,78 @@
+"""Which settings differ in their chunk size alone: the lines of the chunk-size curves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def size_of(setting: Mapping[str, Any]) -> tuple[str, int, str] | None:
+    """The key, the value and the unit of a setting's chunk size; None for chunkers without one."""
+    chunk = setting.get("chunk") or {}
+    if "chunk_size" in chunk:
+        unit = str(chunk.get("unit", "characters"))
+        return "chunk_size", int(chunk["chunk_size"]), "characters" if unit == "characters" else "tokens"
+    if "tokens_per_chunk" in chunk:
+        return "tokens_per_chunk", int(chunk["tokens_per_chunk"]), "tokens"
+    return None
+
+
+def curves(settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Lines of settings that share everything but the chunk size.
+
+    Each has a ``label`` that says what tells it from the other lines, its ``unit``, and ``points`` as
+    ``[size, row of the setting]``, smallest first. Empty where no line has two sizes.
+    """
+    groups: dict[str, tuple[dict[str, Any], str, list[list[int]]]] = {}
+    for row, setting in enumerate(settings):
+        size = size_of(setting)
+        if size is None:
+            continue
+        key, value, unit = size
+        rest = {stage: dict(section or {}) for stage, section in setting.items() if stage != "name"}
+        rest["chunk"].pop(key)
+        _, _, points = groups.setdefault(json.dumps([rest, unit], sort_keys=True), (rest, unit, []))
+        points.append([value, row])
+    if all(len({size for size, _ in points}) < 2 for _, _, points in groups.values()):
+        return []
+    flat = [_flat(rest) for rest, _, _ in groups.values()]
+    return [
+        {"label": _label(one, _varying(one, flat)), "unit": unit, "points": sorted(points)}
+        for one, (_, unit, points) in zip(flat, groups.values(), strict=True)
+    ]
+
+
+def _varying(one: Mapping[str, Any], flat: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The keys in which lines with the same kind of chunker differ; kinds of other stages count always."""
+    alike = [other for other in flat if other.get("chunk.kind") == one.get("chunk.kind")]
+    return {
+        key
+        for key in one
+        if len({repr(other.get(key)) for other in (flat if key.endswith(".kind") else alike)}) > 1
+    }
+
+
+def _flat(rest: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {f"{stage}.{key}": value for stage, section in rest.items() for key, value in section.items()}
+
+
+def _label(one: Mapping[str, Any], varying: set[str]) -> str:
+    """The kind of chunker and what else varies among lines of that kind, in short."""
+    parts = [str(one.get("chunk.kind", "chunks"))]
+    for key, value in one.items():
+        stage, _, name = key.partition(".")
+        if key not in varying or name in _NOT_SAID or isinstance(value, list):
+            continue
+        if name == "kind":
+            if stage != "chunk":
+                parts.append(str(value))
+        elif name == "model":
+            parts.append(str(value).rsplit("/", 1)[-1].removeprefix("embedded:"))
+        else:
+            parts.append(f"{name.replace('chunk_', '').replace('_', ' ')} {value}")
+    return ", ".join(parts)
+
+
+# They differ between kinds of chunkers or follow from the size, and tell no reader anything.
+_NOT_SAID = frozenset({"strip", "unit", "whole_words", "tokens_per_chunk", "separators", "batch_tokens"})

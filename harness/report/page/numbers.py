@@ -1,0 +1,35 @@
+"""Numbers in the short form in which the page carries them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+# Scores are carried as whole ten-thousandths: four decimals, and JSON half as long.
+SCALE = 10_000
+
+
+def scaled(cell: str) -> int | None:
+    """A score as whole ten-thousandths; None for an empty cell."""
+    return round(float(cell) * SCALE) if cell else None
+
+
+def figure(value: Any) -> float | None:
+    """A number with five significant digits; None where there is none."""
+    if value is None or value == "":
+        return None
+    number = float(value)
+    return float(f"{number:.5g}") if math.isfinite(number) else None
+
+
+def plain(cell: str) -> float | int | str | None:
+    """A cell as the number it spells, else as text; None for an empty one."""
+    if cell == "":
+        return None
+    try:
+        number = float(cell)
+    except ValueError:
+        return cell
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) < 2**53 else float(f"{number:.5g}")

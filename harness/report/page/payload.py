@@ -1,0 +1,175 @@
+"""Everything the page shows, as plain values for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.report.page.detail import Detail, passages_detail
+from harness.report.page.lines import curves
+from harness.report.page.numbers import figure, plain, scaled
+from harness.report.page.tables import Row, Tables
+
+_RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge", "cost", "git")
+# Longer tables of the run record would bury the page; anchoring.csv has them all.
+_MOST_LABELS = 200
+
+
+def base_payload(tables: Tables, statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """The page without rankings and texts, which ``passages_detail`` adds.
+
+    Settings, stages, measures and queries are named once and referred to by their place.
+    """
+    record = tables.record
+    axes = Axes.of(tables)
+    counts = record.get("counts", {})
+    return {
+        "name": record.get("config", {}).get("name") or tables.name,
+        "level": record.get("config", {}).get("bootstrap", {}).get("level", 0.95),
+        "settings": axes.settings,
+        "stages": axes.stages,
+        "measures": axes.measures,
+        "queries": _queries(tables, axes),
+        "summary": _summary(tables["summary"], axes),
+        "scores": _scores(tables["per_query"], axes),
+        "statistics": statistics,
+        "curves": curves(_configured(record, axes.settings)),
+        "waterfall": _waterfall(tables["waterfall"], axes) if "waterfall" in tables else None,
+        "chunks": _table(tables, "chunks", axes),
+        "prices": _table(tables, "prices", axes),
+        "costs": _table(tables, "costs", axes),
+        "answerability": _table(tables, "answerability", axes),
+        "documents": [{key: plain(cell) for key, cell in row.items()} for row in tables["documents"]],
+        "labels": _labels(tables["anchoring"]),
+        "counts": {key: value for key, value in counts.items() if key not in ("conventions", "settings")},
+        "by_setting": counts.get("settings", {}),
+        "conventions": counts.get("conventions", []),
+        "record": {key: record[key] for key in _RECORD if key in record},
+    }
+
+
+def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict[str, Any]:
+    """The whole payload, its rankings and texts cut down to ``detail``."""
+    shown = passages_detail(tables, base["settings"], base["stages"], base["queries"]["id"], detail)
+    missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
+    return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
+
+
+class Axes:
+    """The names that tables refer to, each in the order of first mention, and their places."""
+
+    def __init__(self, settings: list[str], stages: list[str], measures: list[str], queries: list[str]):
+        self.settings, self.stages, self.measures, self.queries = settings, stages, measures, queries
+        self.setting = {name: i for i, name in enumerate(settings)}
+        self.stage = {name: i for i, name in enumerate(stages)}
+        self.measure = {name: i for i, name in enumerate(measures)}
+        self.query = {name: i for i, name in enumerate(queries)}
+
+    @classmethod
+    def of(cls, tables: Tables) -> Axes:
+        """Gather the names of a result; queries that were not scored come last."""
+        scored, listed = tables["per_query"], tables["queries"]
+        rows = [*tables["summary"], *scored]
+        return cls(
+            list(dict.fromkeys(row["setting"] for row in rows)),
+            list(dict.fromkeys(row["stage"] for row in rows)),
+            list(dict.fromkeys(row["measure"] for row in rows)),
+            list(dict.fromkeys(row["query_id"] for row in [*scored, *listed])),
+        )
+
+
+def _queries(tables: Tables, axes: Axes) -> dict[str, list[Any]]:
+    listed = {row["query_id"]: row for row in tables["queries"]}
+    split = {row["query_id"]: row["split"] for row in tables["per_query"]}
+
+    def column(name: str, default: str) -> list[str]:
+        return [listed.get(query, {}).get(name, default) for query in axes.queries]
+
+    return {
+        "id": axes.queries,
+        "text": column("text", ""),
+        "type": column("type", ""),
+        "split": [split.get(q, listed.get(q, {}).get("split", "")) for q in axes.queries],
+        "answerable": [cell != "no" for cell in column("answerable", "yes")],
+    }
+
+
+def _summary(rows: Sequence[Row], axes: Axes) -> dict[str, list[list[list[Any] | None]]]:
+    """``summary[split][measure][stage][setting]`` is mean, low, high, queries, unanswerable, failed."""
+    out: dict[str, list[Any]] = {}
+    for row in rows:
+        of_split = out.setdefault(
+            row["split"],
+            [[[None] * len(axes.settings) for _ in axes.stages] for _ in axes.measures],
+        )
+        numbers = [figure(row[name]) for name in ("mean", "ci_low", "ci_high")]
+        counts = [int(row[name] or 0) for name in ("n_queries", "n_unanswerable", "n_failed")]
+        cell = of_split[axes.measure[row["measure"]]][axes.stage[row["stage"]]]
+        cell[axes.setting[row["setting"]]] = numbers + counts
+    return out
+
+
+def _scores(rows: Sequence[Row], axes: Axes) -> list[list[list[list[int | None] | None]]]:
+    """``scores[measure][stage][setting]`` has one value per query, in ten-thousandths, or is None."""
+    out: list[list[list[list[int | None] | None]]] = [
+        [[None] * len(axes.settings) for _ in axes.stages] for _ in axes.measures
+    ]
+    for row in rows:
+        of_stage = out[axes.measure[row["measure"]]][axes.stage[row["stage"]]]
+        setting = axes.setting[row["setting"]]
+        values = of_stage[setting]
+        if values is None:
+            values = of_stage[setting] = [None] * len(axes.queries)
+        values[axes.query[row["query_id"]]] = scaled(row["value"])
+    return out
+
+
+_STAGES = ("parser", "chunking", "retriever", "ranking", "reranker")
+
+
+def _waterfall(rows: Sequence[Row], axes: Axes) -> dict[str, Any]:
+    """``losses[setting]`` holds columns: query, the loss at each stage, what is left and whom to blame."""
+    names = ("query", *_STAGES, "final", "blame")
+    losses: list[dict[str, list[Any]] | None] = [None] * len(axes.settings)
+    for row in rows:
+        if row["setting"] not in axes.setting or row["query_id"] not in axes.query:
+            continue
+        place = axes.setting[row["setting"]]
+        columns = losses[place]
+        if columns is None:
+            columns = losses[place] = {name: [] for name in names}
+        columns["query"].append(axes.query[row["query_id"]])
+        columns["blame"].append(row["blame"])
+        for name in (*_STAGES, "final"):
+            columns[name].append(scaled(row[name]))
+    return {"measure": rows[0]["measure"] if rows else "", "losses": losses}
+
+
+def _table(tables: Tables, name: str, axes: Axes) -> list[dict[str, Any]] | None:
+    """A small table as it is, its settings by their place; None where the file is missing."""
+    if name not in tables:
+        return None
+    return [
+        {
+            key: axes.setting[cell] if key == "setting" else cell if key in _WORDS else plain(cell)
+            for key, cell in row.items()
+        }
+        for row in tables[name]
+        if row["setting"] in axes.setting
+    ]
+
+
+_WORDS = frozenset({"stage", "measure", "histogram"})
+
+
+def _labels(anchoring: Sequence[Row]) -> list[dict[str, Any]]:
+    """The labels that were not found in the text, or whose figures differ from it."""
+    odd = [row for row in anchoring if row.get("accepted") == "no" or row.get("figures_differ") == "yes"]
+    keys = ("query_id", "doc_id", "page", "score", "quote", "found", "accepted")
+    return [{key: row.get(key, "") for key in keys} for row in odd[:_MOST_LABELS]]
+
+
+def _configured(record: Mapping[str, Any], settings: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The configuration of every setting, in the order of ``settings``; empty where it is not known."""
+    by_name = {one.get("name"): one for one in record.get("config", {}).get("settings", [])}
+    return [by_name.get(name, {}) for name in settings]

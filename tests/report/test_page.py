@@ -1,0 +1,277 @@
+"""report.html without a browser: what stands in it, what does not, and how large it gets."""
+
+import base64
+import csv
+import hashlib
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import harness.report.page
+from harness.cli import main
+from harness.pipeline.page import statistics, write_page
+from harness.progress import Silent
+from harness.report.page import build_page, read_tables
+from harness.report.page.build import SCRIPTS, unpack
+from harness.report.page.detail import Detail, passage_text, passages_detail
+from tests.report.page_results import HOSTILE, write_folder
+
+ASSETS = Path(harness.report.page.__file__).parent / "assets"
+
+
+def payload_of(page):
+    return unpack(re.search(r'id="data">([^<]*)<', page)[1])
+
+
+def page_of(folder, **options):
+    tables = read_tables(folder)
+    return build_page(tables, statistics(tables, Silent()), **options)
+
+
+def test_the_page_is_written_beside_the_results_or_where_one_says(tmp_path, capsys):
+    folder = write_folder(tmp_path / "r")
+    for words, path in ((), folder / "report.html"), (("--output", tmp_path / "x.html"), tmp_path / "x.html"):
+        with pytest.raises(SystemExit) as stopped:
+            main(["report", str(folder), *map(str, words)])
+        assert stopped.value.code == 0
+        assert str(path) in capsys.readouterr().out
+        assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_folder_without_results_is_named(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["report", str(tmp_path)])
+    assert stopped.value.code == 1
+    assert "no results" in capsys.readouterr().err
+
+
+def test_the_policy_lets_exactly_this_script_and_style_run_and_nothing_be_fetched(tmp_path):
+    page = page_of(write_folder(tmp_path / "r")).html
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none'; ")
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{rule} 'sha256-{digest}';" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#|data:,)""", page)
+    assert "http://www.w3.org/2000/svg" in page
+    assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", page)
+
+
+def test_scripts_make_no_markup_from_text_and_send_nothing():
+    forbidden = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|srcdoc|DOMParser|"
+        r"createContextualFragment|\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|\bimport\(|</script"
+    )
+    for name in SCRIPTS:
+        text = (ASSETS / name).read_text(encoding="utf-8")
+        assert not re.findall(forbidden, text), name
+        assert len(text.splitlines()) < 400, name
+
+
+def test_what_documents_and_queries_say_stands_in_the_page_only_compressed(tmp_path):
+    folder = write_folder(tmp_path / "r", hostile=True)
+    page = page_of(folder).html
+    assert "window.hit" not in page
+    assert "onerror" not in page
+    assert page.count("<script") == 2
+    assert page.count("</script>") == 2
+    payload = payload_of(page)
+    assert payload["settings"][0] == f"chunk=200/0{HOSTILE}"
+    assert payload["queries"]["text"][0].endswith(HOSTILE)
+    assert any(HOSTILE in text for _, _, text in payload["detail"]["texts"])
+
+
+def test_a_hostile_name_of_the_folder_is_escaped_in_the_title(tmp_path):
+    folder = write_folder(tmp_path / "<b>&%%DATA%%")
+    page = page_of(folder).html
+    assert "<title>&lt;b&gt;&amp;%%DATA%% ·" in page
+
+
+def test_the_same_results_give_the_same_page(tmp_path):
+    folder = write_folder(tmp_path / "r")
+    assert page_of(folder).html == page_of(folder).html
+
+
+def test_names_are_referred_to_by_their_place(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=3)
+    payload = payload_of(page_of(folder).html)
+    with (folder / "per_query.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            value = payload["scores"][payload["measures"].index(row["measure"])][
+                payload["stages"].index(row["stage"])
+            ][payload["settings"].index(row["setting"])][payload["queries"]["id"].index(row["query_id"])]
+            assert value == pytest.approx(10_000 * float(row["value"]), abs=0.5001)
+    rows = payload["statistics"]["ndcg_exp@10"]["pairs"]["rows"]
+    assert len(rows) == 3
+    assert all(row[7] + row[8] + row[9] == 12 for row in rows)
+
+
+def test_no_number_on_the_page_is_not_a_number(tmp_path):
+    folder = write_folder(tmp_path / "r")
+    rows = (folder / "prices.csv").read_text().replace(",9.5,", ",nan,")
+    (folder / "prices.csv").write_text(rows)
+    payload = payload_of(page_of(folder).html)
+    assert {row["tokens_per_point"] for row in payload["prices"]} == {None}
+
+
+def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
+    folder = write_folder(tmp_path / "r", extras=False)
+    for name in ("rankings", "passages", "judgments", "queries", "documents"):
+        (folder / f"{name}.csv").unlink()
+    payload = payload_of(page_of(folder).html)
+    assert payload["missing"] == ["queries", "rankings", "passages", "judgments"]
+    assert payload["waterfall"] is payload["chunks"] is payload["prices"] is None
+    assert payload["queries"]["text"] == [""] * 12
+
+
+@pytest.mark.parametrize(("settings", "queries"), [(1, 8), (2, 1), (2, 2)])
+def test_one_setting_or_a_single_query_still_make_a_page(tmp_path, settings, queries):
+    payload = payload_of(page_of(write_folder(tmp_path / "r", settings=settings, queries=queries)).html)
+    found = payload["statistics"]["ndcg_exp@10"]
+    assert found["n"] == queries
+    assert ("why" in found["advice"]) == (settings == 1)
+    assert ("why" in found["selection"]) == (settings == 1 or queries == 1)
+
+
+def test_curves_join_settings_that_differ_in_size_alone(tmp_path):
+    payload = payload_of(page_of(write_folder(tmp_path / "r", settings=4)).html)
+    assert payload["curves"] == [
+        {"label": "recursive_token, overlap 0", "unit": "characters", "points": [[200, 0], [400, 2]]},
+        {"label": "recursive_token, overlap 1", "unit": "characters", "points": [[200, 1], [400, 3]]},
+    ]
+    assert payload_of(page_of(write_folder(tmp_path / "s", settings=2)).html)["curves"] == []
+
+
+def words(seed, length):
+    rnd = random.Random(seed)
+    vocabulary = ["".join(rnd.choices("abcdefghijklmnop", k=rnd.randint(2, 10))) for _ in range(6000)]
+    return " ".join(rnd.choice(vocabulary) for _ in range(length // 7))
+
+
+def test_twenty_settings_and_two_hundred_queries_fit_in_two_megabytes(tmp_path):
+    measures = ("ndcg_exp@10", "ndcg_text@5000", "ndcg_lin@10", "recall@10", "judged@10")
+    text = words(1, 400_000)
+    folder = write_folder(tmp_path / "r", settings=20, queries=200, measures=measures, text=text)
+    tables = read_tables(folder)
+    page = build_page(tables, {measure: {} for measure in measures})
+    assert page.size < 2_000_000
+    assert payload_of(page.html)["detail"]["ranks"] >= 5
+
+
+def test_what_does_not_fit_is_cut_and_this_is_said(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=4, queries=30, text=words(2, 200_000))
+    tables = read_tables(folder)
+    whole = build_page(tables, {})
+    assert whole.note == ""
+    smaller = build_page(tables, {}, limit=int(whole.size * 0.8))
+    assert smaller.size < whole.size * 0.8
+    payload = payload_of(smaller.html)
+    assert payload["notes"] == [smaller.note]
+    assert "small" in smaller.note
+    assert payload["detail"]["ranks"] < 10
+
+
+def test_a_shortened_passage_keeps_its_judged_evidence(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=2, queries=12)
+    tables = read_tables(folder)
+    queries = [f"q{i}" for i in range(12)]
+    shown = passages_detail(tables, ["chunk=200/0"], ["retrieve"], queries, Detail(10, 5))
+    kept = {at + i for _, at, text in shown["texts"] for i in range(len(text))}
+    judged = {n for row in tables["judgments"] for n in range(int(row["start"]), int(row["end"]))}
+    covered = {n for c in tables["passages"] for n in range(int(c["start"]), int(c["end"]))}
+    assert judged & covered <= kept
+    assert len(kept) < len(covered)
+
+
+def test_texts_are_pieces_of_the_document_in_order_and_without_overlap(tmp_path):
+    text = words(3, 20_000)
+    tables = read_tables(write_folder(tmp_path / "r", settings=4, text=text))
+    names = [row["setting"] for row in tables["summary"]]
+    shown = passages_detail(tables, list(dict.fromkeys(names)), ["retrieve", "rerank"], ["q1"], Detail())
+    reached = -1
+    for _, start, piece in shown["texts"]:
+        assert start > reached
+        assert piece == text[start : start + len(piece)]
+        reached = start + len(piece)
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "=1+1", "'=1+1", "'quoted", "+a\r\nb\rc", "-", "@\t", "\r\nx", "'\n", "𝔘\u2028\x00", ""]
+)
+def test_passages_come_back_as_they_were_written(tmp_path, text):
+    from harness.report import RankedRow, Results, write_results
+    from harness.types import RunRecord
+
+    chunk = f"d:5-{5 + len(text)}"
+    row = RankedRow("s", "retrieve", "q", 1, chunk, "d", 1, 0.5, None, 0, text)
+    record = RunRecord({}, {}, {}, {}, {}, {}, {})
+    results = Results("n", (), [], [], [row], {}, {}, [], [], record)
+    write_results(tmp_path, results, lambda name: name)
+    (found,) = read_tables(tmp_path)["passages"]
+    # only line ends change, one character for one
+    expected = text.replace("\r\n", " \n").replace("\r", "\n")
+    assert passage_text(found) == expected
+    assert len(passage_text(found)) == len(text)
+
+
+def test_colours_of_text_keep_a_contrast_of_four_and_a_half():
+    css = (ASSETS / "page.css").read_text(encoding="utf-8")
+    themes = [
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in css.split("color-scheme")[1:4]
+    ]
+    pairs = [("ink", "bg"), ("ink", "surface"), ("ink-2", "bg"), ("ink-2", "surface"), ("accent", "bg")]
+    pairs += [("on-accent", "accent"), ("missed", "surface"), ("ink", "accent-soft"), ("bg", "ink")]
+    pairs += [("mark-ink", f"grade-{grade}") for grade in range(5)]
+    assert sum("ink" in theme for theme in themes) >= 2
+    for theme in themes:
+        for ink, ground in pairs:
+            if ink in theme and ground in theme:
+                assert contrast(theme[ink], theme[ground]) >= 4.5, (ink, ground, theme[ink], theme[ground])
+
+
+def contrast(one, other):
+    """The contrast ratio of WCAG 2: (L1 + 0.05) / (L2 + 0.05) of relative luminances."""
+    lights = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lights[0] + 0.05) / (lights[1] + 0.05)
+
+
+def luminance(color):
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_contrast_of_black_on_white_is_21():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_the_dark_theme_is_the_same_whether_asked_for_or_the_systems():
+    css = (ASSETS / "page.css").read_text(encoding="utf-8")
+    system = css.split("@media (prefers-color-scheme: dark) {")[1].split("\n  }\n}")[0]
+    asked = css.split('[data-theme="dark"]:not([data-printing]) {')[1].split("\n}")[0]
+    assert re.findall(r"--[\w-]+: [^;]+;", system) == re.findall(r"--[\w-]+: [^;]+;", asked)
+
+
+def test_write_page_reports_progress(tmp_path):
+    folder = write_folder(tmp_path / "r")
+    path, page = write_page(folder)
+    assert path == folder / "report.html"
+    assert path.read_text(encoding="utf-8") == page.html
+    assert json.loads(json.dumps(payload_of(page.html)))["name"] == "made"
+
+
+def test_the_cheapest_of_the_open_settings_is_by_the_tokens_of_the_last_stage(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=4, queries=9)
+    payload = payload_of(page_of(folder).html)
+    advice = payload["statistics"]["ndcg_exp@10"]["advice"]
+    # tokens rise with the place of a setting, so the first contender is the cheapest one
+    assert advice["named"] is not None or advice["cheapest"] == min(advice["contenders"])
+    if advice["named"] is None:
+        assert advice["tokens"] == 500 + 100 * advice["cheapest"]
+    (folder / "prices.csv").unlink()
+    assert payload_of(page_of(folder).html)["statistics"]["ndcg_exp@10"]["advice"]["cheapest"] is None

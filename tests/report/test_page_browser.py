@@ -1,0 +1,334 @@
+"""report.html in a real browser: no error, no request, nothing hostile runs, and it works by keyboard."""
+
+import json
+import shutil
+
+import pytest
+
+from harness.pipeline.page import write_page
+from tests.report.page_results import HOSTILE, TEXT, write_folder
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (shutil.which("chromium") and shutil.which("chromedriver")),
+        reason="needs chromium and chromedriver on the path: apt-get install chromium chromium-driver",
+    ),
+]
+SECTIONS = (
+    *("answer", "board", "differences", "curves", "splits", "losses", "queries", "histograms"),
+    *("judged", "price", "health", "origin"),
+)
+DOCUMENT = HOSTILE + TEXT[len(HOSTILE) :]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = write_folder(tmp_path_factory.mktemp("page") / "r", settings=6, queries=24, hostile=True)
+    path, _ = write_page(folder)
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, of the dev extra")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    profile = tmp_path_factory.mktemp("profile")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={profile}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        service = webdriver.ChromeService(shutil.which("chromedriver"))
+        driver = webdriver.Chrome(options=options, service=service)
+    except Exception as error:  # a browser that this machine cannot start says nothing about the page
+        pytest.skip(f"chromium does not start here: {error}")
+    driver.set_page_load_timeout(60)
+    yield Browser(driver)
+    driver.quit()
+
+
+class Browser:
+    """A driver with the few things that the tests do."""
+
+    def __init__(self, driver):
+        self.driver = driver
+        self.run = driver.execute_script
+
+    def open(self, url, width=1440, theme="light"):
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+        )
+        # without smooth scrolling, so that a click hits what was scrolled to
+        wanted = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
+        media = {"features": [{"name": name, "value": value} for name, value in wanted.items()]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        self.driver.get(url)
+        self.until("return 'ready' in document.documentElement.dataset")
+
+    def until(self, script):
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, 60).until(lambda driver: driver.execute_script(script))
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def keys(self, *names):
+        from selenium.webdriver.common.keys import Keys
+
+        element = self.driver.switch_to.active_element
+        element.send_keys(*(getattr(Keys, name, name) for name in names))
+
+    def choose(self, selector, value):
+        self.run(
+            "const s = document.querySelector(arguments[0]); s.value = arguments[1];"
+            "s.dispatchEvent(new Event('change', {bubbles: true}))",
+            selector,
+            value,
+        )
+
+    def errors(self):
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def requests(self):
+        events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
+        asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        return [url for url in asked if not url.startswith(("file:", "data:", "chrome:", "about:"))]
+
+
+def check(browser):
+    assert browser.errors() == []
+    assert browser.requests() == []
+    assert browser.run("return window.hit") is None
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_every_section_is_drawn_and_nothing_sticks_out(chromium, page, width, theme):
+    chromium.open(page, width, theme)
+    shown = chromium.run(
+        "return [...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id)"
+    )
+    assert shown == list(SECTIONS)
+    for section in SECTIONS:
+        chromium.run("document.getElementById(arguments[0]).scrollIntoView()", section)
+        assert chromium.run(
+            "return document.getElementById(arguments[0]).getBoundingClientRect().height > 40", section
+        )
+    assert chromium.run("return document.documentElement.scrollWidth") <= width
+    chromium.until("return [...document.querySelectorAll('.plot')].every(p => p.querySelector('svg'))")
+    assert chromium.run("return [...document.querySelectorAll('canvas')].every(c => c.width > 10)")
+    dark = chromium.run(
+        "return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0] < 60"
+    )
+    assert dark == (theme == "dark")
+    check(chromium)
+
+
+def test_a_measure_a_stage_and_a_split_change_the_whole_page(chromium, page):
+    chromium.open(page)
+    before = chromium.find("#board tbody").text
+    chromium.choose("#measure", "judged@10")
+    assert "judged@10" in chromium.find("#board thead").text
+    assert "judged@10" in chromium.find("#answer .verdict").text
+    assert chromium.find("#board tbody").text != before
+    chromium.choose("#measure", "ndcg_exp@10")
+    chromium.choose("#stage", "retrieve")
+    # tests look at the last stage alone
+    assert chromium.run("return document.getElementById('differences').hidden")
+    chromium.choose("#stage", "final")
+    chromium.choose("#split", "validation")
+    assert chromium.find("#queries [role=status]").text.startswith("8 questions shown")
+    check(chromium)
+
+
+def test_tables_sort_by_their_headers_and_walk_by_arrow_keys(chromium, page):
+    chromium.open(page)
+    head = "#board th[data-key=train]"
+    chromium.find(f"{head} button").click()
+    assert chromium.find(head).get_attribute("aria-sort") == "descending"
+    column = (
+        "return [...document.querySelectorAll('#board tbody tr')]"
+        ".map(r => parseFloat(r.cells[arguments[0]].textContent))"
+    )
+    place = chromium.run("return document.querySelector(arguments[0]).cellIndex", head)
+    values = chromium.run(column, place)
+    assert values == sorted(values, reverse=True)
+    chromium.keys("ENTER")
+    assert chromium.find(head).get_attribute("aria-sort") == "ascending"
+    chromium.run("document.querySelector('#queries tbody tr').focus()")
+    chromium.keys(
+        "ARROW_DOWN",
+    )
+    chromium.keys("ARROW_DOWN")
+    assert (
+        chromium.run("return [...document.activeElement.parentNode.children].indexOf(document.activeElement)")
+        == 2
+    )
+    chromium.keys("ENTER")
+    assert chromium.run("return document.getElementById('drill').open")
+    chromium.keys("ESCAPE")
+    assert not chromium.run("return document.getElementById('drill').open")
+    assert chromium.run("return document.activeElement.tagName") == "TR"
+    check(chromium)
+
+
+def test_the_heat_map_is_read_and_opened_by_keyboard(chromium, page):
+    chromium.open(page)
+    chromium.run("document.querySelector('#queries canvas').focus()")
+    first = chromium.find("#queries .readout").text
+    chromium.keys("ARROW_RIGHT")
+    second = chromium.find("#queries .readout").text
+    chromium.keys("ARROW_DOWN")
+    third = chromium.find("#queries .readout").text
+    assert len({first, second, third}) == 3
+    assert "What of q" in second
+    chromium.keys("ENTER")
+    title = chromium.find("#drill-title").text
+    assert title.split("?")[0] in third
+    chromium.keys("ARROW_RIGHT")
+    assert chromium.find("#drill-title").text != title
+    chromium.keys("ESCAPE")
+    assert chromium.run("return document.activeElement.tagName") == "CANVAS"
+    assert chromium.run("return getComputedStyle(document.activeElement).outlineStyle") != "none"
+    check(chromium)
+
+
+def test_questions_are_found_by_text_type_and_order(chromium, page):
+    chromium.open(page)
+    chromium.run("document.querySelector('#queries [data-keep=find]').focus()")
+    chromium.keys("of q11?")
+    chromium.until(
+        "return document.querySelector('#queries [role=status]').textContent.startsWith('1 question ')"
+    )
+    assert chromium.run("return document.activeElement.dataset.keep") == "find"
+    chromium.keys("zzz")
+    chromium.until("return document.querySelector('#queries .nothing') !== null")
+    chromium.run(
+        "const f = document.querySelector('#queries [data-keep=find]'); f.value = '';"
+        "f.dispatchEvent(new Event('input'))"
+    )
+    chromium.until("return document.querySelector('#queries canvas') !== null")
+    chromium.choose("#queries [data-keep=type]", "kind1")
+    assert chromium.find("#queries [role=status]").text.startswith("8 questions")
+    for order in ("worst", "difference", "file"):
+        chromium.choose("#queries [data-keep=order]", order)
+    check(chromium)
+
+
+def test_the_drill_down_shows_passages_with_their_evidence_marked(chromium, page):
+    chromium.open(page)
+    chromium.choose("#queries [data-keep=order]", "file")
+    chromium.run("document.querySelectorAll('#queries tbody tr')[1].click()")
+    assert chromium.find("#drill-title").text.startswith("What of q1?")
+    passages = chromium.run(
+        "return [...document.querySelectorAll('#drill .passage')].map(p => ["
+        "p.querySelector('.passage-text').cloneNode(true), p.querySelector('.num:last-child')])"
+        ".map(([t, n]) => {"
+        "const marks = [...t.querySelectorAll('mark')].map(m => m.childNodes[1].textContent);"
+        "t.querySelectorAll('.hidden').forEach(h => h.remove());"
+        "return [n.textContent.replace(/[^0-9–]/g, ''), t.textContent, marks]; })"
+    )
+    # six chunks of 600 characters are all that the best setting has
+    assert len(passages) == 6
+    # q1 is judged at 20 to 50, grade 1
+    marked = 0
+    for place, text, marks in passages:
+        start, end = map(int, place.split("–"))
+        assert text == DOCUMENT[start:end]
+        inside = DOCUMENT[max(start, 20) : min(end, 50)] if start < 50 and end > 20 else ""
+        assert "".join(marks) == inside
+        marked += bool(inside)
+    assert marked == 1
+    read = chromium.find("#drill").text
+    assert "grade 4" in read
+    assert "unjudged" in read
+    chromium.choose("#drill [data-keep=other]", "1")
+    assert len(chromium.driver.find_elements("css selector", "#drill .ranking")) == 2
+    chromium.choose("#drill [data-keep=stage]", "retrieve")
+    chromium.find("#drill [data-keep=s3]").click()
+    assert chromium.find("#drill [data-keep=s3]").get_attribute("aria-pressed") == "true"
+    chromium.find("#drill [data-keep=next]").click()
+    assert chromium.find("#drill-title").text.startswith("What of q2?")
+    chromium.find("#drill [data-keep=close]").click()
+    check(chromium)
+
+
+def test_pairs_losses_costs_and_folds_answer(chromium, page):
+    chromium.open(page)
+    chromium.run("document.querySelector('#differences canvas').focus()")
+    assert "against" in chromium.find("#differences .readout").text
+    before = chromium.find("#losses tbody").text
+    chromium.choose("#losses select", "0")
+    assert chromium.find("#losses tbody").text != before
+    chromium.choose("#price select", "seconds")
+    chromium.until(
+        "return document.querySelector('#price .axis-title').textContent === 'seconds of computing'"
+    )
+    for fold in chromium.driver.find_elements("css selector", "#origin summary"):
+        fold.click()
+    assert "0000" in chromium.find("#origin").text
+    assert "gain: exponential" in chromium.find("#footer").text
+    chromium.find("#board input").send_keys("400/1")
+    chromium.until("return document.querySelectorAll('#board tbody tr').length === 1")
+    check(chromium)
+
+
+def test_the_theme_can_be_chosen_and_the_skip_link_skips(chromium, page):
+    chromium.open(page)
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    light = chromium.run(ground)
+    chromium.find("#theme").click()
+    assert chromium.run(ground) == light
+    chromium.find("#theme").click()
+    assert chromium.run(ground) != light
+    chromium.find("#theme").click()
+    chromium.run("document.querySelector('.skip').focus()")
+    assert chromium.run("return document.querySelector('.skip').getBoundingClientRect().top") >= 0
+    chromium.keys("ENTER")
+    assert chromium.run("return document.activeElement.id") == "main"
+    check(chromium)
+
+
+def test_hostile_text_is_shown_as_text(chromium, page):
+    chromium.open(page)
+    assert (
+        chromium.run("return document.querySelectorAll('img, iframe, object, embed, base, form').length") == 0
+    )
+    assert chromium.run("return document.scripts.length") == 2
+    assert "<script>window.hit=1</script>" in chromium.find("#board tbody").get_property("textContent")
+    check(chromium)
+
+
+def test_it_prints_its_grids_in_ink_on_white_also_from_the_dark_theme(chromium, page):
+    chromium.open(page, theme="dark")
+    chromium.run("dispatchEvent(new Event('beforeprint'))")
+    assert (
+        chromium.run("return getComputedStyle(document.documentElement).getPropertyValue('--ink')").strip()
+        == "#1b2026"
+    )
+    painted = (
+        "const c = document.querySelector('#queries canvas');"
+        "return [...c.getContext('2d').getImageData(0, 0, c.width, 20).data].some(v => v > 0)"
+    )
+    assert chromium.run(painted)
+    chromium.run("dispatchEvent(new Event('afterprint'))")
+    check(chromium)
+
+
+@pytest.mark.parametrize(("settings", "queries"), [(1, 6), (2, 2), (3, 1)])
+def test_small_results_make_a_whole_page(chromium, tmp_path, settings, queries):
+    folder = write_folder(tmp_path / "r", settings=settings, queries=queries, extras=False)
+    for name in ("rankings", "passages"):
+        (folder / f"{name}.csv").unlink()
+    path, _ = write_page(folder)
+    chromium.open(path.as_uri())
+    assert chromium.run("return document.querySelectorAll('#board tbody tr').length") == settings
+    if queries < 5:
+        assert chromium.run("return document.querySelectorAll('#board .whisker line').length") == 0
+    chromium.run("document.querySelector('#queries tbody tr').click()")
+    assert "no ranking" in chromium.find("#drill").text
+    check(chromium)
