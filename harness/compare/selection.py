@@ -150,6 +150,8 @@ def cross_validate(
     """
     options = options or Options()
     defined = matrix.defined()
+    if count < 2:
+        raise HarnessError(f"{count} folds leave nothing to choose on; cross-validation needs two or more.")
     if len(defined.query_ids) < count:
         raise HarnessError(
             f"{len(defined.query_ids)} queries have a value of {matrix.measure}, too few for {count} folds."

@@ -9,6 +9,8 @@ from typing import Any
 
 # A cell that starts with one of these is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What may stand behind the apostrophe: a carriage return was made a line feed.
+_STARTS = (*_FORMULA, "\n")
 SNIPPET = 200
 
 
@@ -34,9 +36,12 @@ def cell(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-def uncell(text: str) -> str:
-    """A cell's text as it was before ``cell``."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+def original(text: str) -> str:
+    """The text of a cell without the apostrophe that ``cell`` put before it.
+
+    Text that began with an apostrophe and a formula's sign by itself loses it: the two look alike.
+    """
+    return text[1:] if text[:1] == "'" and text[1:2] in _STARTS else text
 
 
 def snippet(text: str, length: int = SNIPPET) -> str:

@@ -189,3 +189,8 @@ def test_cross_validation_says_what_was_chosen_how_often_and_what_choosing_adds(
     assert "(4 folds, 3 times over)" in told
     assert "Chosen of 12 times: b in 12." in told
     assert f"Best on all queries is b, with a mean {found.optimism:+.3f}" in told
+
+
+def test_a_single_fold_is_refused():
+    with pytest.raises(HarnessError, match="1 folds leave nothing"):
+        cross_validate(noisy(40, (0.5, 0.7)), count=1)
