@@ -82,6 +82,7 @@ CORPUS = {
 
 
 def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
     for name, content in CORPUS.items():
         (tmp_path / name).write_text(content)
