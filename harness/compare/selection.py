@@ -15,6 +15,9 @@ from harness.compare.paired import Comparison, Options, compare_pair, number
 from harness.compare.split import folds
 from harness.errors import HarnessError
 
+# With fewer queries an interval says less than it seems to, and is not told.
+FEWEST_FOR_INTERVAL = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -57,8 +60,8 @@ class Selection:
         """What to tell the reader."""
         told = [
             f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
-            f"{self.train.value:.3f}, and reaches {_told(self.validation)} on {self.n_validation} "
-            "validation queries."
+            f"{self.train.value:.3f}, and reaches {_told(self.validation, self.n_validation)} on "
+            f"{self.n_validation} validation queries."
         ]
         if self.regret is not None:
             real = "which is real" if self.regret.significant() else "which may be chance"
@@ -66,9 +69,10 @@ class Selection:
                 f"On validation {self.best_on_validation} is best, {abs(self.regret.difference):.3f} ahead, "
                 f"{real} (p {self.regret.p:.3f})."
             )
+        fewest = min(self.n_train, self.n_validation)
         told.append(
-            f"Train minus validation of the chosen is {_told(self.optimism)}; of its lead over the mean of "
-            f"all settings {_told(self.selection_optimism)}."
+            f"Train minus validation of the chosen is {_told(self.optimism, fewest)}; of its lead over the "
+            f"mean of all settings {_told(self.selection_optimism, fewest)}."
         )
         return tuple(told)
 
@@ -150,6 +154,8 @@ def cross_validate(
     """
     options = options or Options()
     defined = matrix.defined()
+    if count < 2:
+        raise HarnessError(f"{count} folds leave nothing to choose on; cross-validation needs two or more.")
     if len(defined.query_ids) < count:
         raise HarnessError(
             f"{len(defined.query_ids)} queries have a value of {matrix.measure}, too few for {count} folds."
@@ -207,6 +213,7 @@ def _gap(one: Floats, other: Floats, options: Options) -> Estimate:
     return Estimate(gap, gap - reach, gap + reach)
 
 
-def _told(estimate: Estimate) -> str:
-    bounds = "" if estimate.low is None else f" ({estimate.low:.3f} to {estimate.high:.3f})"
+def _told(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
+    none = estimate.low is None or n < FEWEST_FOR_INTERVAL
+    bounds = "" if none else f" ({estimate.low:.3f} to {estimate.high:.3f})"
     return f"{estimate.value:.3f}{bounds}"

@@ -41,8 +41,8 @@ def cell(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-def uncell(text: str) -> str:
-    """A cell's text as it was before ``cell``.
+def original(text: str) -> str:
+    """The text of a cell without the apostrophe that ``cell`` put before it.
 
     Text that began with an apostrophe and a formula's sign by itself loses it: the two look alike.
     """

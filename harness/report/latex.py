@@ -24,9 +24,9 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "{''}",
     "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
+    "'": "{'}",
     "–": "--",
     "…": r"\ldots{}",
     # brackets and stars after a line break in a table would be read as its options

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.report.cells import uncell
+from harness.report.cells import original
 from harness.report.rows import WaterfallRow
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def read_waterfall(folder: Path) -> list[WaterfallRow]:
     path = folder / "waterfall.csv"
     text = ("setting", "query_id", "split", "measure", "blame")
     return [
-        WaterfallRow(**{key: uncell(value) if key in text else float(value) for key, value in row.items()})  # type: ignore[arg-type]
+        WaterfallRow(**{key: original(value) if key in text else float(value) for key, value in row.items()})  # type: ignore[arg-type]
         for row in (_rows(path) if path.exists() else [])
     ]
 
@@ -73,7 +73,7 @@ def read_table(folder: Path, name: str) -> list[dict[str, str]]:
     """The rows of a CSV file of a result, as text; empty where the result has no such file."""
     path = folder / name
     return (
-        [{key: uncell(value) for key, value in row.items()} for row in _rows(path)] if path.exists() else []
+        [{key: original(value) for key, value in row.items()} for row in _rows(path)] if path.exists() else []
     )
 
 
@@ -82,8 +82,8 @@ def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     first: dict[str, str] = {}
     for row in _rows(folder / "rankings.csv"):
         # rows stand in the order of the stages, so that the last one stays
-        if row["rank"] == "1" and uncell(row["setting"]) == setting:
-            first[uncell(row["query_id"])] = uncell(row["snippet"])
+        if row["rank"] == "1" and original(row["setting"]) == setting:
+            first[original(row["query_id"])] = original(row["snippet"])
     return first
 
 

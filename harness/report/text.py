@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from harness.report.tables import Table
 
 _GAP = "  "
+_NARROW = " "
 
 
 def to_text(table: Table, width: int | None = None) -> str:
@@ -19,16 +20,16 @@ def to_text(table: Table, width: int | None = None) -> str:
     and a figure that is broken in two cannot be read. Prose and notes are wrapped.
     """
     plain, prose = _apart(_plain(table))
-    one_line = width is None or one_line_width(plain) <= width
-    lines = _one_line(plain, prose, width) if one_line else _two_lines(plain, prose, width)
+    gaps = [gap for gap in (_GAP, _NARROW) if width is None or one_line_width(plain, gap) <= width]
+    lines = _one_line(plain, prose, width, gaps[0]) if gaps else _two_lines(plain, prose, width)
     notes = [line for note in plain.notes for line in _wrapped(note, width)]
     return "\n".join([plain.title, *lines, *notes]) + "\n"
 
 
-def one_line_width(table: Table) -> int:
-    """How many cells wide the table is with one line a row."""
+def one_line_width(table: Table, gap: str = _NARROW) -> int:
+    """How many cells wide the table is with one line a row, with ``gap`` between its columns."""
     widths = _widths(_plain(table))
-    return sum(widths) + len(_GAP) * (len(widths) - 1)
+    return sum(widths) + len(gap) * (len(widths) - 1)
 
 
 def two_line_width(table: Table) -> int:
@@ -68,12 +69,12 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
     return textwrap.wrap(text, max(width, 20), initial_indent=indent, subsequent_indent=indent)
 
 
-def _one_line(table: Table, prose: list[str], width: int | None) -> list[str]:
+def _one_line(table: Table, prose: list[str], width: int | None, gap: str) -> list[str]:
     widths = _widths(table)
     sides = [i in table.left for i in range(len(widths))]
-    lines = [_line(table.columns, widths, sides), "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))]
+    lines = [_line(table.columns, widths, sides, gap), "─" * one_line_width(table, gap)]
     for row, text in zip(table.rows, prose, strict=True):
-        lines += [_line(row, widths, sides), *_wrapped(text, width, 2 * _GAP)]
+        lines += [_line(row, widths, sides, gap), *_wrapped(text, width, 2 * _GAP)]
     return lines
 
 
@@ -97,9 +98,9 @@ def _widths(table: Table) -> list[int]:
     return [max(map(cell_len, column)) for column in zip(table.columns, *table.rows, strict=True)]
 
 
-def _line(cells: tuple[str, ...], widths: list[int], left: list[bool]) -> str:
+def _line(cells: tuple[str, ...], widths: list[int], left: list[bool], gap: str = _GAP) -> str:
     padded = []
     for cell, width, on_left in zip(cells, widths, left, strict=True):
         space = " " * (width - cell_len(cell))
         padded.append(cell + space if on_left else space + cell)
-    return _GAP.join(padded).rstrip()
+    return gap.join(padded).rstrip()

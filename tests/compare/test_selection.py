@@ -189,3 +189,15 @@ def test_cross_validation_says_what_was_chosen_how_often_and_what_choosing_adds(
     assert "(4 folds, 3 times over)" in told
     assert "Chosen of 12 times: b in 12." in told
     assert f"Best on all queries is b, with a mean {found.optimism:+.3f}" in told
+
+
+def test_a_single_fold_is_refused():
+    with pytest.raises(HarnessError, match="1 folds leave nothing"):
+        cross_validate(noisy(40, (0.5, 0.7)), count=1)
+
+
+def test_few_queries_are_told_without_an_interval():
+    scores = matrix({"a": [0.1, 0.2, 0.3, 0.4, 0.5, 0.9], "b": [0.2, 0.1, 0.2, 0.1, 0.2, 0.3]})
+    assert " to " not in " ".join(select(scores, QUICK).sentences()).replace("to 1", "")
+    enough = noisy(20, (0.5, 0.7))
+    assert " to " in " ".join(select(enough, QUICK).sentences())

@@ -82,6 +82,7 @@ CORPUS = {
 
 
 def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
     for name, content in CORPUS.items():
         (tmp_path / name).write_text(content)
@@ -113,7 +114,7 @@ def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, 
         main(["show"])
     assert stopped.value.code == 0
     out = capsys.readouterr().out
-    assert out.index("results/: 2 results") < out.index("\none\n") < out.index(kept) < out.index("2020-01-01")
+    assert out.index("results/: 2 results") < out.index("\none ") < out.index(kept) < out.index("2020-01-01")
 
 
 def test_the_old_result_stays_until_the_new_one_is_whole(tmp_path):

@@ -26,6 +26,7 @@ def test_what_fits_stands_on_one_line_and_what_does_not_on_two():
         "a          rerank   0.5",
         "a        retrieve  0.25",
     ]
+    assert to_text(table, 22).splitlines()[1] == "setting    stage mean"
     assert to_text(table, 18).splitlines()[1:] == [
         "setting",
         "     stage  mean",

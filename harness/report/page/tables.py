@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.cells import uncell
+from harness.report.cells import original
 
 Row = dict[str, str]
 
@@ -72,7 +72,7 @@ def _rows(path: Path) -> Iterator[Row]:
     csv.field_size_limit(2**31 - 1)
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            yield {key: uncell(value or "") for key, value in row.items() if key is not None}
+            yield {key: original(value or "") for key, value in row.items() if key is not None}
 
 
 def _shown(path: Path) -> Iterator[Row]:
