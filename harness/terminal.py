@@ -17,7 +17,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 
 from harness.progress import Task
 from harness.report import SummaryRow
@@ -34,7 +34,8 @@ class TerminalReporter:
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(elapsed_when_finished=False),
-            TextColumn("{task.fields[text]}", markup=False),
+            # the only column that may wrap: on a narrow terminal the figures stay whole
+            TextColumn("{task.fields[text]}", markup=False, table_column=Column()),
             console=self._console,
             transient=True,
         )
