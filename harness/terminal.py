@@ -19,7 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from harness.progress import Board, HiddenBoard, Task
@@ -49,7 +49,8 @@ class TerminalReporter:
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(elapsed_when_finished=False),
-            TextColumn("{task.fields[text]}", markup=False),
+            # the only column that may wrap: on a narrow terminal the figures stay whole
+            TextColumn("{task.fields[text]}", markup=False, table_column=Column()),
             console=self._console,
             transient=True,
         )

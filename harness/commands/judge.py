@@ -117,7 +117,8 @@ def import_(args: argparse.Namespace) -> int:
         with args.file.open(encoding="utf-8") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
             found = ledger.import_lines(lines, str(args.file))
     except (OSError, UnicodeDecodeError) as error:
-        raise JudgeError(f"{args.file} cannot be read: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise JudgeError(f"{args.file} cannot be read: {reason}.") from error
     print_line(f"{found.added} answers added, {found.already_there} were already there.")
     return 0
 

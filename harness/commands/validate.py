@@ -28,7 +28,8 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
     if judge is None:
         return [("judgments missing", f"{len(plan.unlabelled)} answerable queries have no label")]
     if judge.pairs is None:
-        missing = f"at most {judge.ranked} ranked chunks; `harness bench --dry-run` retrieves and counts them"
+        missing = f"what at most {judge.ranked} ranked chunks hold; "
+        missing += "`harness bench --dry-run` retrieves and counts it"
     elif judge.estimate is None:
         missing = f"{judge.pairs} pairs, at no cost"
     else:

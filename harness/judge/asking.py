@@ -126,6 +126,8 @@ class Asker:
         self, call: Call, fault: CallError, tries: int, left: float, seconds: float
     ) -> float | None:
         """The pause before another try; None when the call is given up, which is then on record."""
+        faults = self._summary.faults
+        faults[fault.reason] = faults.get(fault.reason, 0) + 1
         if fault.fatal:
             raise JudgeError(f"The judge's endpoint refuses to work: {fault}")
         pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None

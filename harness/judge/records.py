@@ -40,7 +40,10 @@ Sink = Callable[[Graded], None]
 
 @dataclass(slots=True)
 class Summary:
-    """What a run of a judge did: pairs, calls, tokens, money, and what could not be scored."""
+    """What a run of a judge did: pairs, calls, tokens, money, and what could not be scored.
+
+    ``faults`` counts the tries that brought no answer, by their reason; most of them were repeated.
+    """
 
     judge: str = ""
     pairs: int = 0
@@ -52,6 +55,7 @@ class Summary:
     seconds: float = 0.0
     disagreeing: int = 0
     served_models: set[str] = field(default_factory=set)
+    faults: dict[str, int] = field(default_factory=dict)
     unscored: dict[str, int] = field(default_factory=dict)
     unscored_examples: list[str] = field(default_factory=list)
 

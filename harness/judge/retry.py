@@ -62,21 +62,22 @@ class Backoff:
 def classify_status(status: int, code: str | None, message: str, headers: dict[str, str]) -> CallError:
     """Turn an HTTP error of the chat-completions protocol into what to do about it."""
     code = code or ""
+    said = message if message.endswith((".", "!", "?")) else f"{message}."
     if code in {"content_filter", "content_policy_violation"} or "content management policy" in message:
         return CallError("content_filter", message, settled=True)
     if code == "context_length_exceeded" or "maximum context length" in message:
         return CallError("too_long", message, settled=True)
     if code == "insufficient_quota" or status == 402:
-        return CallError("no_credit", f"{message} Top up the account or name another key.", fatal=True)
+        return CallError("no_credit", f"{said} Top up the account or name another key.", fatal=True)
     if status in {401, 403}:
         return CallError(
-            "not_allowed", f"{message} Check the key in endpoint.api_key_env and its rights.", fatal=True
+            "not_allowed", f"{said} Check the key in endpoint.api_key_env and its rights.", fatal=True
         )
     if status == 404:
-        return CallError("not_found", f"{message} Check endpoint.base_url and endpoint.model.", fatal=True)
+        return CallError("not_found", f"{said} Check endpoint.base_url and endpoint.model.", fatal=True)
     if status in {400, 422} and ("response_format" in message or "json_schema" in message):
         return CallError(
-            "no_structured_output", f"{message} Set endpoint.structured to json_object or none.", fatal=True
+            "no_structured_output", f"{said} Set endpoint.structured to json_object or none.", fatal=True
         )
     if status == 429:
         return CallError("rate_limited", message, again=True, retry_after=retry_after(headers))

@@ -18,12 +18,13 @@ from harness.progress import Reporter, Task
 
 LEASE = 60.0
 POLL = 0.2
+TELL = 1.0
 
 
 def run(judge: LlmJudge, pairs: Iterable[Pair], sink: Sink, reporter: Reporter, total: int | None) -> Summary:
     """Grade ``pairs`` with a judge; see LlmJudge.grade."""
     started = time.monotonic()
-    with reporter.task(f"judging with {judge.config.endpoint.model}", total or 0) as task:
+    with reporter.task("judging", total or 0) as task:
         summary = _finish(_Run(judge, pairs, sink, task, total).go())
     summary.seconds = time.monotonic() - started
     check_unscored(summary, judge.config.max_unscored, summary.pairs)
@@ -50,7 +51,7 @@ class _Run:
         """Let the workers run dry, and let calls that are on their way come home whatever happens."""
         client = self._judge.client or ChatClient(self._judge.config.endpoint)
         self._asker = Asker(self._judge.config, self._judge.prompt, client, self._judge.ledger, self._summary)
-        keeper = asyncio.create_task(self._keep_claims())
+        aside = [asyncio.create_task(self._keep_claims()), asyncio.create_task(self._keep_telling())]
         workers = [
             asyncio.create_task(self._work()) for _ in range(self._judge.config.endpoint.max_concurrency)
         ]
@@ -62,7 +63,8 @@ class _Run:
             await asyncio.wait(workers)
             raise
         finally:
-            keeper.cancel()
+            for task in aside:
+                task.cancel()
             await client.close()
         if self._failure is not None:
             raise self._failure
@@ -122,21 +124,33 @@ class _Run:
             note_graded(self._summary, graded)
             self._sink(graded)
         self._task.advance(len(item.pairs))
-        if isinstance(self._task, Describable):
-            self._task.describe(self._progress())
+        self._tell()
         if self._total:
             check_unscored(self._summary, self._judge.config.max_unscored, self._total)
+
+    def _tell(self) -> None:
+        if isinstance(self._task, Describable):
+            self._task.describe(self._progress())
 
     def _progress(self) -> str:
         summary = self._summary
         rate = summary.pairs / max(1e-9, time.monotonic() - self._started)
-        spent = "cost unknown" if summary.cost is None else f"spent {summary.cost:.4f}"
-        return f"{rate:.1f} pairs/s, {spent}, {summary.unscored_count} unscored"
+        told = [f"{rate:.1f}/s", "cost unknown" if summary.cost is None else f"spent {summary.cost:.4f}"]
+        if summary.unscored_count:
+            told.append(f"{summary.unscored_count} unscored")
+        told += [f"{reason} x{count}" for reason, count in summary.faults.items()]
+        return ", ".join(told)
 
     def _fail(self, error: BaseException) -> None:
         """Keep the first failure, from which the others follow, and let everybody stop."""
         self._failure = self._failure or error
         self._asker.stopping.set()
+
+    async def _keep_telling(self) -> None:
+        """Show that something happens even where nothing is graded, as while an endpoint is down."""
+        while True:
+            await asyncio.sleep(TELL)
+            self._tell()
 
     async def _keep_claims(self) -> None:
         while True:

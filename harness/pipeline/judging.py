@@ -160,6 +160,7 @@ def _spent(summary: Summary) -> dict[str, Any]:
         "prompt_tokens": summary.prompt_tokens,
         "completion_tokens": summary.completion_tokens,
         "cost": summary.cost,
+        "faults": dict(summary.faults),
         "unscored": dict(summary.unscored),
         "samples_disagree": summary.disagreeing,
         "served_models": sorted(summary.served_models),

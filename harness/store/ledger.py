@@ -23,7 +23,7 @@ from typing import Any
 
 from harness.errors import JudgeError
 from harness.store.wal import use_write_ahead_log
-from harness.types import Answered, Asked
+from harness.types import MAX_GRADE, Answered, Asked
 
 VERSION = 1
 _SCHEMA = """
@@ -286,7 +286,8 @@ def _from_json(row: Mapping[str, Any]) -> LedgerEntry:
     grades = values["grades"]
     values["grades"] = None if grades is None else tuple(grades)
     if grades is not None and (
-        len(grades) != len(values["passages"]) or any(type(grade) is not int or grade < 0 for grade in grades)
+        len(grades) != len(values["passages"])
+        or any(type(grade) is not int or not 0 <= grade <= MAX_GRADE for grade in grades)
     ):
         raise ValueError(f"grades {grades!r} for {len(values['passages'])} passages")
     return LedgerEntry(**values)

@@ -162,10 +162,11 @@ def changed(line, **fields):
         lambda line: "[1]",
         lambda line: changed(line, grades=[3]),
         lambda line: changed(line, grades=["4", 0]),
+        lambda line: changed(line, grades=[5, 0]),
         lambda line: changed(line, query="another"),
         lambda line: json.dumps({k: v for k, v in json.loads(line).items() if k != "raw"}),
     ],
-    ids=["cut", "no object", "too few grades", "grade as text", "edited", "field missing"],
+    ids=["cut", "no object", "too few grades", "grade as text", "out of scale", "edited", "field missing"],
 )
 def test_a_bad_import_is_named_and_leaves_nothing_behind(break_line, tmp_path):
     with Ledger(tmp_path / "a.db") as source, Ledger(tmp_path / "b.db") as target:

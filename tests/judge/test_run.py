@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import threading
 import time
+from contextlib import nullcontext
 from datetime import date
 
 import numpy as np
@@ -264,14 +266,38 @@ def test_progress_tells_rate_and_money(ledger):
 
     class Loud(Silent):
         def task(self, name, total):
-            assert (name, total) == ("judging with fake", 3)
+            assert (name, total) == ("judging", 3)
             return Bar()
 
     with FakeServer(script_of(grade(1))) as server:
         judge = LlmJudge(config(server.url, prices=PRICES), ledger)
         judge.grade(pairs(3), lambda graded: None, reporter=Loud(), total=3)
     assert "spent 0.0060" in lines[-1]
-    assert "pairs/s" in lines[-1]
+    assert "/s, spent" in lines[-1]
+    assert "unscored" not in lines[-1]
+
+
+def test_progress_is_told_while_nothing_is_graded(ledger, monkeypatch):
+    """An endpoint that is down shows as such, not as a bar that stands still."""
+    monkeypatch.setattr("harness.judge.run.TELL", 0.02)
+    told = threading.Event()
+
+    class Bar:
+        def advance(self, steps=1):
+            pass
+
+        def describe(self, text):
+            if "http_503 x" in text:
+                told.set()
+
+    class Loud(Silent):
+        def task(self, name, total):
+            return nullcontext(Bar())
+
+    with FakeServer(lambda request, number: grade(1) if told.is_set() else error(503)) as server:
+        judge = LlmJudge(config(server.url), ledger)
+        summary = judge.grade(pairs(2), lambda graded: None, reporter=Loud(), total=2)
+    assert summary.faults["http_503"] > 0
 
 
 def test_a_failing_sink_ends_the_run_but_keeps_the_answers(ledger):
