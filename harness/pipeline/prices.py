@@ -88,8 +88,6 @@ def price_rows(
                     index_tokens=one.chunking.quality.get("index_tokens", 0),
                     rerank_pairs=len(pairs),
                     rerank_tokens=sum(lengths[chunk_id] for chunk_id in pairs),
-                    seconds=one.notes["seconds"][stage],
-                    seconds_computed_share=one.notes["computed_share"][stage],
                     judge_cost=judge.get(one.setting.name),
                 )
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.tables import Table, number
-from harness.report.write import PRICES, RECORD, SUMMARY, read_summary
+from harness.report.write import RECORD, SUMMARY, read_summary
 
 # What tells of one run, not of its outcome: the record itself, and the page that is made of all the rest.
 _OF_THE_RUN = (RECORD, "report.html")
-_SECONDS = ("seconds", "seconds_computed_share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,7 @@ def same_result(one: Path, other: Path) -> bool:
         return False
     if any(first.get(key) != second.get(key) for key in ("config_sha256", "config", "hashes")):
         return False
-    files = _files(one)
-    return files == _files(other) and all(_content(one / name) == _content(other / name) for name in files)
+    return _contents(one) == _contents(other)
 
 
 def name_of_earlier(folder: Path) -> str:
@@ -103,13 +101,11 @@ def _date(folder: Path) -> datetime:
         return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
 
 
-def _files(folder: Path) -> set[str]:
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return {name for name in found if name not in _OF_THE_RUN}
-
-
-def _content(path: Path) -> bytes | list[dict[str, str]]:
-    if path.name != PRICES:
-        return path.read_bytes()
-    with path.open(encoding="utf-8", newline="") as file:
-        return [{k: v for k, v in row.items() if k not in _SECONDS} for row in csv.DictReader(file)]
+def _contents(folder: Path) -> dict[str, bytes]:
+    """A digest of every file that tells of the outcome, by its path in the folder."""
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    return {
+        name: hashlib.sha256(path.read_bytes()).digest()
+        for name, path in files.items()
+        if name not in _OF_THE_RUN
+    }

@@ -185,8 +185,7 @@ class PriceRow:
     """What one setting and stage costs, beside its ``mean`` of ``measure``. See docs/results.md.
 
     ``k`` None: the whole ranking. ``tokens_per_point`` None: the mean is 0 or missing; ``judge_cost`` None:
-    no judge, or an unknown price. ``seconds`` and ``seconds_computed_share`` are of this run, and the only
-    figures of a result's tables that another run of the same configuration changes.
+    no judge, or an unknown price. The seconds a setting took belong to one run, and stand in its record.
     """
 
     setting: str
@@ -199,8 +198,6 @@ class PriceRow:
     index_tokens: int
     rerank_pairs: int
     rerank_tokens: int
-    seconds: float
-    seconds_computed_share: float
     judge_cost: float | None
 
 

@@ -33,17 +33,6 @@ QUERIES = [
 ]
 
 
-def without_seconds(path):
-    """A file's content; of prices.csv without the two columns that tell this run's time."""
-    if path.name != "prices.csv":
-        return path.read_bytes()
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            {key: value for key, value in row.items() if not key.startswith("seconds")}
-            for row in csv.DictReader(file)
-        ]
-
-
 @pytest.fixture
 def corpus(tmp_path):
     """Documents, queries.csv, labels.csv and a function that writes a configuration over them."""

@@ -12,7 +12,6 @@ from harness.errors import ConfigError, JudgeError
 from harness.progress import Silent
 from harness.report import read_summary
 from tests.judge.fake_server import FakeServer, error, grade, says
-from tests.pipeline.conftest import without_seconds
 
 KEY = "sk-do-not-show-me-4711"
 WORDS = {
@@ -127,14 +126,14 @@ def test_a_second_run_asks_nothing_and_needs_no_key(judged, monkeypatch):
     with FakeServer(careful) as server:
         path = judged(server.url)
         _, folder, _ = run(path)
-        first = {p.name: without_seconds(p) for p in folder.glob("*.csv")}
+        first = {p.name: p.read_bytes() for p in folder.glob("*.csv")}
         count = server.count
         monkeypatch.delenv("FAKE_KEY")
         results, folder, _ = run(path)
         assert server.count == count
     assert results.record.cost["calls"] == 0
     assert results.record.cost["from_ledger"] == count
-    assert {p.name: without_seconds(p) for p in folder.glob("*.csv")} == first
+    assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
 
 
 def test_a_new_chunking_asks_only_about_passages_that_nobody_has_judged(judged):

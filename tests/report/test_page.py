@@ -113,7 +113,7 @@ def test_names_are_referred_to_by_their_place(tmp_path):
 
 def test_no_number_on_the_page_is_not_a_number(tmp_path):
     folder = write_folder(tmp_path / "r")
-    rows = (folder / "prices.csv").read_text().replace(",9.5,", ",nan,")
+    rows = (folder / "prices.csv").read_text().replace(",9.5\n", ",nan\n")
     (folder / "prices.csv").write_text(rows)
     payload = payload_of(page_of(folder).html)
     assert {row["tokens_per_point"] for row in payload["prices"]} == {None}

@@ -36,7 +36,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any]) -> dict[str, Any
         "curves": curves(_configured(record, axes.settings)),
         "waterfall": _waterfall(tables["waterfall"], axes) if "waterfall" in tables else None,
         "chunks": _table(tables, "chunks", axes),
-        "prices": _table(tables, "prices", axes),
+        "prices": _prices(tables, axes, counts.get("settings", {})),
         "costs": _table(tables, "costs", axes),
         "answerability": _table(tables, "answerability", axes),
         "documents": [{key: plain(cell) for key, cell in row.items()} for row in tables["documents"]],
@@ -157,6 +157,16 @@ def _table(tables: Tables, name: str, axes: Axes) -> list[dict[str, Any]] | None
         for row in tables[name]
         if row["setting"] in axes.setting
     ]
+
+
+def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The prices of every setting and stage, with the seconds that the run record noted for them."""
+    rows = _table(tables, "prices", axes)
+    for row in rows or []:
+        notes = noted.get(axes.settings[row["setting"]], {})
+        row["seconds"] = notes.get("seconds", {}).get(row["stage"])
+        row["seconds_computed_share"] = notes.get("computed_share", {}).get(row["stage"])
+    return rows
 
 
 _WORDS = frozenset({"stage", "measure", "histogram"})
