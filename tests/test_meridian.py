@@ -17,7 +17,7 @@ from pypdf import PdfReader
 from harness.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
-ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 def rows(name):
