@@ -17,7 +17,7 @@ from pypdf import PdfReader
 from harness.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
-ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 def rows(name):
