@@ -17,6 +17,7 @@ from pypdf import PdfReader
 from harness.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
+ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 def rows(name):
@@ -272,7 +273,7 @@ def test_every_serious_difference_with_the_blind_pass_is_resolved_with_a_note(to
 
 def test_the_readme_counts_what_is_there():
     readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")
-    assert f"{len(rows('queries.csv'))} queries and {len(rows('labels.csv'))} graded spans" in readme
+    assert f"{len(rows('queries.csv'))} queries and {len(rows('labels.csv')):,} graded spans" in readme
     for kind, count in Counter(row["type"] for row in rows("queries.csv")).items():
         assert f"| {kind} | {count} |" in readme
 
@@ -285,7 +286,7 @@ def grade_when_found(row):
 
 def test_the_readme_reports_what_each_round_of_pooling_found():
     readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")
-    for number, name in enumerate(("first", "second", "third", "fourth", "fifth"), 1):
+    for number, name in enumerate(ROUNDS, 1):
         note = f"found in the {name} round of pooling"
         found = [grade_when_found(row) >= 2 for row in rows("labels.csv") if note in row["note"]]
         [line] = [line for line in readme.splitlines() if line.startswith(f"| round {number} |")]
