@@ -137,9 +137,10 @@ def print_summary(name: str, rows: Sequence[SummaryRow], level: float = 0.95) ->
 
 
 def _footnotes(row: SummaryRow, others: Sequence[str], shown: Sequence[str], first: str) -> list[str]:
-    notes = [f"{row.n_queries} queries count in {first}."]
+    notes = [f"{row.n_queries} {'query counts' if row.n_queries == 1 else 'queries count'} in {first}."]
     if row.n_unanswerable:
-        notes[0] += f" {row.n_unanswerable} without relevant text are left out."
+        left = "is" if row.n_unanswerable == 1 else "are"
+        notes[0] += f" {row.n_unanswerable} without relevant text {left} left out."
     if row.n_failed:
         notes[0] += f" {row.n_failed} got no ranking and score 0, or have text without a grade."
     if len(shown) < len(others):
