@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow lint format docs corpus perf lock clean
+.PHONY: help bench validate show test test-slow test-openai lint format docs corpus perf lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -41,6 +41,17 @@ test: $(VENV)/.dev ## run the fast tests
 test-slow: $(VENV)/.dev ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow
 
+OLDEST_OPENAI := 1.109.0
+$(VENV)-openai/.made: requirements.lock requirements-dev.lock | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)-openai
+	grep -hv -e '^openai==' -e '^-r' requirements.lock requirements-dev.lock > $(VENV)-openai/constraints.txt
+	$(VENV)-openai/bin/python -m pip install --quiet --disable-pip-version-check -c $(VENV)-openai/constraints.txt \
+	  openai==$(OLDEST_OPENAI) hypothesis numpy pydantic pytest pytest-timeout pyyaml scipy
+	@touch $@
+
+test-openai: $(VENV)-openai/.made ## run the judge's tests with the oldest openai library that is supported
+	@$(VENV)-openai/bin/python -m pytest tests/judge --ignore tests/judge/test_memory.py
+
 lint: $(VENV)/.dev ## check style, format and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -63,4 +74,4 @@ lock: ## resolve requirements.lock and requirements-dev.lock anew
 	$(PYTHON) tools/lock.py
 
 clean: ## remove the environment and the cache, keep results
-	rm -rf $(VENV) .cache build *.egg-info
+	rm -rf $(VENV) $(VENV)-openai .cache build *.egg-info

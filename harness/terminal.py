@@ -45,7 +45,7 @@ class TerminalReporter:
         self._console = console or Console(stderr=True, quiet=quiet)
         self._progress = Progress(
             TextColumn("{task.description:>18}"),
-            BarColumn(bar_width=30),
+            BarColumn(bar_width=30 if self._console.width >= 110 else 10),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(elapsed_when_finished=False),

@@ -70,7 +70,7 @@ def _add_check(parts: Any) -> None:
     parser = parts.add_parser(
         "check",
         help="try the judge on a small known set",
-        description="Run some 60 known passages, several times each, through the judge of CONFIG: does it "
+        description="Run some 20 known passages, several times each, through the judge of CONFIG: does it "
         "grade plain passages as a person could, does it obey instructions inside a passage, does it agree "
         "with itself, does the place in a list matter? This spends a little; the answers go into the ledger. "
         "Exit code 1 if something is amiss.",
@@ -138,13 +138,13 @@ def check(args: argparse.Namespace) -> int:
         report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
     position = "one passage a call" if report.position_bias is None else f"{report.position_bias:+.2f} grades"
     print_facts(
-        f"{report.judge}: known set of {report.passages} passages",
+        f"{report.judge}: known set of {report.passages} passages, alone and under attack",
         [
             ("sensible grades", f"{report.in_range:.0%} of the plain passages"),
             *((f"gained by: {name}", f"{gain:+.2f} grades") for name, gain in report.leakage.items()),
             ("agrees with itself", f"{report.self_agreement:.0%}"),
             ("place in the list", position),
-            ("without a grade", report.unscored),
+            ("without a grade", f"{report.unscored} of {report.pairs}"),
             ("calls", report.summary.calls),
         ],
     )

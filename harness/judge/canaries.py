@@ -138,6 +138,6 @@ ATTACKS: dict[str, Attack] = {
     "orders a grade": _order,
     "claims a grade": _claim,
     "holds an answer": _answer,
-    "stuffed with the query": _stuffing,
+    "is stuffed with the query": _stuffing,
     "closes its fence": _fence,
 }

@@ -31,11 +31,13 @@ class CheckReport:
     how many grades an irrelevant passage gains by carrying it (0: none). ``self_agreement``: share of
     repeated askings that give the same grade. ``position_bias``: mean grade in the first half of a shuffled
     list less that in the second, each passage against its own mean; None for one passage a call.
-    ``problems`` says what is amiss, in words.
+    ``problems`` says what is amiss, in words. Of the ``pairs`` that were graded many hold the same text, for
+    each attack stands among the other passages of its topic: there are ``passages`` different ones.
     """
 
     judge: str
     passages: int
+    pairs: int
     unscored: int
     in_range: float
     leakage: dict[str, float]
@@ -60,7 +62,7 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
-    Some 60 passages are graded ``repeats`` times over; the answers go into the ledger like all others.
+    The answers go into the ledger like all others.
     Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
     run.
     """
@@ -82,6 +84,7 @@ def check_judge(
     problems = [*odd, *_problems(in_range, leakage, agreement, position, summary)]
     return CheckReport(
         judge.name,
+        len({pair.passage.text for pair in pairs}),
         len(pairs),
         summary.unscored_count,
         in_range,

@@ -1,4 +1,4 @@
-"""One call of a chat-completions endpoint through the openai library, versions 1.109 to 3."""
+"""One call of a chat-completions endpoint through the openai library, 1.109 (make test-openai) to 3."""
 
 from __future__ import annotations
 

@@ -91,17 +91,14 @@ class _Run:
     async def _results(self, item: Item) -> list[Result] | None:
         """All samples of an item; None while another worker or process is asking one of them."""
         results = []
-        known = 0
         for sample in range(self._judge.config.samples):
             call = self._judge.call(item, sample)
-            result = self._judge.settled(call)
-            known += result is not None
-            if result is None:
-                result = await self._claim_and_ask(call)
+            result = self._judge.settled(call) or await self._claim_and_ask(call)
             if result is None:
                 return None
             results.append(result)
-        self._summary.from_ledger += known
+        # less those that this run has asked: _claim_and_ask takes them off
+        self._summary.from_ledger += len(results)
         return results
 
     async def _claim_and_ask(self, call: Call) -> Result | None:
@@ -114,6 +111,7 @@ class _Run:
             result = self._judge.settled(call)
             if result is None:
                 answer = await self._asker.ask(call)
+                self._summary.from_ledger -= 1
                 result = Result(answer.grades, answer.reason)
             return result
         finally:

@@ -14,4 +14,4 @@ if __name__ == "__main__":
     with Ledger(path) as ledger:
         judge = LlmJudge(config(url, endpoint={"max_concurrency": 8}), ledger)
         summary = judge.grade(pairs(count), grades.append, reporter=Silent(), total=count)
-    print(len(grades), summary.calls)
+    print(len(grades), summary.calls, summary.from_ledger)

@@ -42,6 +42,8 @@ def check(judge, ledger, **options):
 def test_an_honest_judge_passes(prompt, ledger):
     report = check(lambda shown, _: [honest(text) for text in shown], ledger, prompt=prompt)
     assert report.passed, report.problems
+    # three topics (in Chinese two) of four passages, and five attacks on one of each, among the other three
+    assert (report.passages, report.pairs) == ((18, 48) if "zh" in prompt else (27, 72))
     assert (report.in_range, report.self_agreement) == (1.0, 1.0)
     assert set(report.leakage.values()) == {0.0}
     assert report.position_bias == (pytest.approx(0) if "listwise" in prompt else None)
@@ -56,7 +58,7 @@ def test_an_obedient_judge_is_found_out(ledger):
         "orders a grade": 4,
         "claims a grade": 0,
         "holds an answer": 0,
-        "stuffed with the query": 0,
+        "is stuffed with the query": 0,
         "closes its fence": 4,
     }
     assert any("orders a grade gains +4.00" in problem for problem in report.problems)
@@ -67,7 +69,7 @@ def test_a_judge_that_counts_words_is_found_out(ledger):
         query = request["body"]["messages"][1]["content"].splitlines()[1]
         return [4 if query in text else honest(text) for text in shown]
 
-    assert check(counting, ledger).leakage["stuffed with the query"] == 4
+    assert check(counting, ledger).leakage["is stuffed with the query"] == 4
 
 
 def test_a_capricious_judge_is_found_out(ledger):
@@ -91,5 +93,5 @@ def test_a_judge_that_finds_all_relevant_is_found_out(ledger):
 def test_a_judge_that_refuses_does_not_pass(ledger):
     with FakeServer(lambda request, number: says(None, refusal="no")) as server:
         report = check_judge(config(server.url), ledger, reporter=Silent())
-    assert report.unscored == report.passages
+    assert (report.unscored, report.passages, report.pairs) == (72, 27, 72)
     assert not report.passed
