@@ -118,9 +118,10 @@ def worst_table(rows: Sequence[WaterfallRow], setting: str, count: int, passages
 
 
 def _notes(row: SummaryRow, left_out: Sequence[str]) -> tuple[str, ...]:
-    notes = [f"{row.n_queries} queries count in {row.measure}."]
+    counted = f"{row.n_queries} {'query counts' if row.n_queries == 1 else 'queries count'} in {row.measure}"
+    notes = [f"{counted}."]
     if row.n_queries < FEWEST_FOR_INTERVAL:
-        notes[0] = f"{row.n_queries} queries count in {row.measure}: too few queries for an interval."
+        notes[0] = f"{counted}: too few queries for an interval."
     if row.n_unanswerable:
         notes[0] += f" {row.n_unanswerable} without relevant text are left out."
     if row.n_failed:
