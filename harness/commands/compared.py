@@ -94,7 +94,8 @@ def leader_table(matrix: ScoreMatrix, advice: Advice | None, costs: Costs) -> Ta
             [f"{costs.by_setting[name]:,.0f}", "yes" if name in on_front else ""] if costs.by_setting else []
         )
         rows.append(tuple(row))
-    notes = ["best in: share of bootstrap resamples of the queries."] if advice else []
+    notes = ["interval: guarded t (docs/statistics.md); summary.csv has the bootstrap of each mean."]
+    notes += ["best in: share of bootstrap resamples of the queries."] if advice else []
     notes += ["Too few queries for intervals."] if n < 5 else []
     if costs.by_setting:
         notes.append(f"front: no other setting is as good for as few {costs.unit}.")

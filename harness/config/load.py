@@ -26,16 +26,16 @@ def load_config(path: Path) -> BenchConfig:
     Paths in it are relative to the folder the command is run in.
     """
     source = read_source(path)
-    known = [*(key for key in BenchConfig.model_fields if key != "settings"), *STAGES]
+    known = [*BenchConfig.model_fields, *STAGES]
     for key in source.data:
         if key not in known:
             raise source.error((str(key),), no_such_key(str(key), known))
     data: dict[str, Any] = {key: value for key, value in source.data.items() if key not in STAGES}
+    data["settings"] = _settings(source)
     if "parser" in data:
         data["parser"] = _parser(source, data["parser"])
     if "relevance" in data:
         data["relevance"] = _relevance(source, data["relevance"])
-    data["settings"] = _settings(source)
     try:
         config = BenchConfig.model_validate(data)
     except ValidationError as error:
@@ -63,7 +63,8 @@ def _check_depth(source: Source, combination: Stages) -> None:
     top_k = getattr(combination["retrieve"], "top_k", None)
     top_n = getattr(combination["rerank"], "top_n", None)
     if top_k is not None and top_n is not None and top_n > top_k:
-        at = ("rerank", "top_n") if ("rerank", "top_n") in source.lines else ("retrieve", "top_k")
+        written = source.keys("top_n", top_n) or source.keys("top_k", top_k)
+        at = written[0] if written else ("retrieve", "top_k")
         raise source.error(
             at,
             f"the reranker keeps {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "

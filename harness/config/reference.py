@@ -27,6 +27,18 @@ product of all lists is the sweep, and each of its points is a *setting*, named 
 `rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`) is swept by a list
 of lists.
 
+Where the settings to compare are no product, list them under `settings`. Each entry names the sections in
+which it differs, whole; the others are those of the file. An entry may hold lists too:
+
+```yaml
+chunk: {kind: recursive_token, chunk_size: 1000}
+rerank: {kind: late_interaction}
+settings:
+  - {}                                                            # as above
+  - {rerank: null}
+  - {chunk: {kind: token, tokens_per_chunk: [128, 256]}, rerank: null}
+```
+
 This page is written by `make docs` from the models in `harness/`.
 """
 
@@ -92,6 +104,9 @@ def _table(
     ]
     if model is BenchConfig:
         rows += [f"| `{stage}` | section | | See below; a sweep where it holds lists. |" for stage in STAGES]
+        rows.append(
+            "| `settings` | list of sections |  | Settings to compare, where they are no product of lists. |"
+        )
     head = "| key | type | default | meaning |\n|---|---|---|---|"
     return f"## {title}\n\n{about}{head}\n" + "\n".join(rows) + "\n"
 

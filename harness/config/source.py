@@ -29,6 +29,18 @@ class Source:
             at = at[:-1]
         return f"{self.path}:{self.lines.get(at, 1)}"
 
+    def keys(self, name: str, value: Any) -> list[KeyPath]:
+        """Where a key of this name has this value, or a list with it."""
+        found = []
+        for at in self.lines:
+            if at[-1] == name:
+                here: Any = self.data
+                for key in at:
+                    here = here[key]
+                if here == value or (isinstance(here, list) and value in here):
+                    found.append(at)
+        return found
+
     def error(self, at: KeyPath, message: str) -> ConfigError:
         """A ConfigError that names file, line and key."""
         name = ".".join(str(part) for part in at if isinstance(part, str))

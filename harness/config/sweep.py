@@ -26,24 +26,53 @@ TABLES: dict[str, Mapping[str, Kind]] = {
 }
 DEFAULT_KIND = {stage: next(iter(table)) for stage, table in TABLES.items()}
 
+SETTINGS = "settings"
+
 Stages = dict[str, StageConfig | None]
 
 
 def expand(source: Source) -> list[Stages]:
-    """Every combination of stage configurations that the file asks for, in the order of the file."""
-    options = [_section(source, stage) for stage in STAGES]
+    """Every combination of stage configurations that the file asks for, in the order of the file.
+
+    Under `settings` each entry is a sweep of its own, with the sections of the file but for those it names.
+    """
+    if SETTINGS not in source.data:
+        return _product_of_stages(source, {})
+    entries = source.data[SETTINGS]
+    if not isinstance(entries, list) or not entries:
+        raise source.error(
+            (SETTINGS,), "must be a list of mappings, each with its own chunk, embed, retrieve or rerank."
+        )
+    return [one for i in range(len(entries)) for one in _product_of_stages(source, _own(source, i))]
+
+
+def _own(source: Source, index: int) -> dict[str, KeyPath]:
+    """Where the sections stand that one entry of `settings` has of its own."""
+    entry, at = source.data[SETTINGS][index], (SETTINGS, index)
+    if not isinstance(entry, dict):
+        raise source.error(at, f"must be a mapping such as {{chunk: {{…}}, rerank: null}}, not {entry!r}.")
+    for key in entry:
+        if key not in STAGES:
+            raise source.error((*at, str(key)), no_such_key(str(key), STAGES))
+    return {stage: (*at, stage) for stage in entry}
+
+
+def _product_of_stages(source: Source, own: Mapping[str, KeyPath]) -> list[Stages]:
+    options = [_section(source, stage, own.get(stage, (stage,))) for stage in STAGES]
     return [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
 
 
-def _section(source: Source, stage: str) -> list[StageConfig | None]:
-    if stage not in source.data:
-        return [None] if stage == "rerank" else _mapping(source, stage, (stage,), {})
-    value = source.data[stage]
+def _section(source: Source, stage: str, at: KeyPath) -> list[StageConfig | None]:
+    if at == (stage,) and stage not in source.data:
+        return [None] if stage == "rerank" else _mapping(source, stage, at, {})
+    value: Any = source.data
+    for key in at:
+        value = value[key]
     if not isinstance(value, list):
-        return _entry(source, stage, (stage,), value)
+        return _entry(source, stage, at, value)
     if not value:
-        raise source.error((stage,), "the list is empty; name at least one.")
-    return [config for i, entry in enumerate(value) for config in _entry(source, stage, (stage, i), entry)]
+        raise source.error(at, "the list is empty; name at least one.")
+    return [config for i, entry in enumerate(value) for config in _entry(source, stage, (*at, i), entry)]
 
 
 def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[StageConfig | None]:

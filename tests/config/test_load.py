@@ -79,6 +79,48 @@ def test_a_list_of_mappings_compares_kinds(write):
     ]
 
 
+def test_settings_that_are_no_product_are_listed(write):
+    config = load_config(
+        write(
+            """
+            chunk: {kind: recursive_token, chunk_size: 1000}
+            rerank: {kind: late_interaction}
+            settings:
+              - {}
+              - {rerank: null}
+              - {chunk: {kind: token, tokens_per_chunk: [128, 256]}, rerank: null}
+            """
+        )
+    )
+    assert [(s.chunk.kind, s.rerank is None) for s in config.settings] == [
+        ("recursive_token", False),
+        ("recursive_token", True),
+        ("token", True),
+        ("token", True),
+    ]
+    assert len(set(names(config))) == 4
+    assert [s.chunk.tokens_per_chunk for s in config.settings[2:]] == [128, 256]
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "words"),
+    [
+        ("[]", 6, "list of mappings"),
+        ("{chunk: {}}", 6, "list of mappings"),
+        ("[3]", 6, "mapping"),
+        ("\n  - {}\n  - {chunck: {}}", 8, "chunk"),
+        ("\n  - {}\n  - {chunk: {chunk_sise: 3}}", 8, "chunk_size"),
+        ("\n  - {rerank: null}\n  - {}", 1, "the same"),
+        ("\n  - {}\n  - {rerank: {kind: late_interaction, top_n: 500}}", 8, "top_k"),
+    ],
+)
+def test_a_mistake_in_a_listed_setting_is_told(write, settings, line, words):
+    with pytest.raises(ConfigError, match=words) as caught:
+        load_config(write(f"settings: {settings}\n"))
+    if words != "the same":
+        assert f"bench.yaml:{line}:" in str(caught.value)
+
+
 def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
     one = load_config(write('chunk: {kind: recursive, separators: ["\\n", ""]}'))
     assert one.settings[0].chunk.separators == ("\n", "")
