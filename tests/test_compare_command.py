@@ -209,3 +209,34 @@ def test_folders_of_one_name_are_told_apart_by_the_least_of_their_paths(tmp_path
     code, _, err = run(capsys, "compare", one, one)
     assert code == 1
     assert "named twice" in err
+
+
+def reranked_results(folder, gain):
+    """Results with both stages: reranking adds ``gain`` to every query of `big`, and nothing to `small`."""
+    write_results(folder, {"big": 0.4, "small": 0.4})
+    path = folder / "per_query.csv"
+    lines = path.read_text().splitlines()
+    for line in lines[1:]:
+        setting, _, query, split, measure, value = line.split(",")
+        own = gain * (1 + int(query[1:]) % 3) / 2 if setting == "big" else 0.0
+        lines.append(f"{setting},rerank,{query},{split},{measure},{float(value) + own}")
+    path.write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_a_reranker_that_harms_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    code, out, _ = run(capsys, "compare", reranked_results(tmp_path / "r", -0.1))
+    assert code == 0
+    told = out[out.index("what the reranker does to ndcg_exp@10") :].splitlines()
+    big = next(line.split() for line in told if line.startswith("big"))
+    small = next(line.split() for line in told if line.startswith("small"))
+    # the gains are −0.05, −0.1 and −0.15 by turns over 40 queries, 14 + 13 + 13 of them
+    assert big[3] == "-0.099"
+    assert (big[-1], small[-1]) == ("yes", "no")
+    assert small[3] == "0.000"
+
+
+def test_without_a_reranker_nothing_is_said_of_it(tmp_path, capsys):
+    _, out, _ = run(capsys, "compare", write_results(tmp_path / "r", {"a": 0.4, "b": 0.6}))
+    assert "reranker" not in out

@@ -20,7 +20,7 @@ from harness.compare import (
     front,
     select,
 )
-from harness.compare.interval import intervals
+from harness.compare.interval import intervals, within
 from harness.report import Part, Table
 from harness.report.tables import interval, number, signed
 
@@ -78,7 +78,7 @@ def compare_settings(
 
 def leader_table(matrix: ScoreMatrix, advice: Advice | None, costs: Costs) -> Table:
     """The settings by their means, each with its interval, how often it is best, and its price."""
-    low, high = intervals(matrix.values)
+    low, high = within(*intervals(matrix.values), matrix.values, 0.0)
     n = len(matrix.query_ids)
     columns = ["setting", "mean", "95 % interval"]
     columns += ["best in"] if advice else []
@@ -118,10 +118,22 @@ def _differences(found: Sequence[Comparison], only_real: bool, against_baseline:
             left=frozenset({0, 1}),
             notes=(
                 f"Two-sided randomisation tests, {family}." if len(found) > 1 else "A two-sided test.",
+                *([_DISAGREE] if any(_disagrees(one) for one in shown[:SHOWN]) else []),
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
     ]
+
+
+_DISAGREE = (
+    "An interval is of one pair alone and of another method; where it and the test part, the test decides."
+)
+
+
+def _disagrees(one: Comparison) -> bool:
+    if one.low is None or one.high is None or one.n < 5:
+        return False
+    return (one.low > 0 or one.high < 0) != one.significant()
 
 
 def _row(one: Comparison) -> tuple[str, ...]:

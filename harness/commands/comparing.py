@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.commands.compared import Costs
     from harness.compare import ScoredOn, ScoreMatrix
+    from harness.report import Part
 
 _COMPARE = """\
 Compare settings query by query: mean differences with intervals, randomisation tests corrected for
@@ -115,12 +116,28 @@ def run_compare(args: argparse.Namespace) -> int:
         folds=args.folds,
         only_real=args.format != "text",
     )
-    tell(compared.parts, args.format, args.output)
+    tell((*compared.parts, *_reranked(args)), args.format, args.output)
     if args.csv and compared.found:
         fields = tuple(compared.found[0].__slots__)
         rows = ({f: getattr(one, f) for f in fields} for one in compared.found)
         write_text(args.csv, to_csv(fields, rows))
     return 0
+
+
+def _reranked(args: argparse.Namespace) -> list[Part]:
+    """What the reranker does, where one folder is compared by its last stage and has both stages."""
+    from harness.commands.reranked import reranked_table
+    from harness.compare import from_table
+    from harness.report import read_result
+
+    if len(args.results) > 1 or args.stage != "final":
+        return []
+    scores = read_result(args.results[0]).per_query
+    if not {"retrieve", "rerank"} <= set(scores["stage"]):
+        return []
+    measure = args.measure or scores["measure"][0]
+    table = reranked_table(*(from_table(scores, measure, stage) for stage in ("retrieve", "rerank")))
+    return [table] if table else []
 
 
 def _costs(folders: Mapping[str, Path], matrices: Mapping[str, ScoreMatrix], stage: str) -> Costs:

@@ -97,7 +97,7 @@ def _compare(matrix: ScoreMatrix, pairs: Sequence[tuple[int, int]], options: Opt
         part = pairs[begin : begin + size]
         one, other = (list(side) for side in zip(*part, strict=True))
         drawn = None if resampled is None else resampled[:, one] - resampled[:, other]
-        described = describe(values[one] - values[other], options, drawn)
+        described = describe(values[one] - values[other], options, values, drawn)
         for row, (i, j) in enumerate(part):
             at = begin + row
             out.append(

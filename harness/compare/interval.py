@@ -51,6 +51,17 @@ def intervals(
     return percentile(means, tail) if method == "percentile" else bca(means, rows, tail)
 
 
+def within(low: Floats, high: Floats, values: Floats, lowest: float) -> tuple[Floats, Floats]:
+    """Bounds cut to ``lowest`` and 1 where all ``values`` they rest on are in [0, 1], as measures mostly are.
+
+    What no mean can reach is nothing to be unsure about; with few queries t-intervals go there.
+    """
+    known = values[~np.isnan(values)]
+    if not known.size or known.min() < 0 or known.max() > 1:
+        return low, high
+    return np.maximum(low, lowest), np.minimum(high, 1.0)
+
+
 def guarded(rows: Floats, tail: float) -> tuple[Floats, Floats]:
     """The wider of ``student`` and ``hall`` on either side, each with ``tail`` left out."""
     t_low, t_high = student(rows, tail)

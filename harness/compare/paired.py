@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.compare.arrays import ROUNDING, Floats
 from harness.compare.effect import cohen_dz, dominance, win_tie_loss
-from harness.compare.interval import Method, intervals
+from harness.compare.interval import Method, intervals, within
 from harness.compare.power import queries_needed
 from harness.compare.randomise import randomisation_test
 
@@ -94,8 +94,8 @@ class Description:
         }
 
 
-def describe(rows: Floats, options: Options, resampled: Floats | None = None) -> Description:
-    """Sum up rows of differences [P, Q]; ``resampled`` as in ``intervals``."""
+def describe(rows: Floats, options: Options, values: Floats, resampled: Floats | None = None) -> Description:
+    """Sum up rows of differences [P, Q] between ``values``; ``resampled`` as in ``intervals``."""
     low, high = intervals(
         rows,
         options.level,
@@ -104,6 +104,7 @@ def describe(rows: Floats, options: Options, resampled: Floats | None = None) ->
         seed=options.seed,
         resampled=resampled,
     )
+    low, high = within(low, high, values, -1.0)
     wins, ties, losses = win_tie_loss(rows, options.tie)
     return Description(
         rows.mean(axis=1),
@@ -140,7 +141,7 @@ def compare_pair(
         p=p,
         p_holm=p,
         p_max=p,
-        **describe(difference[None, :], options).fields(0),
+        **describe(difference[None, :], options, np.stack([values, baseline])).fields(0),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.compare.arrays import Floats
 from harness.compare.best_set import BestSet, best_set
-from harness.compare.interval import intervals, standard_error, t_quantile
+from harness.compare.interval import intervals, standard_error, t_quantile, within
 from harness.compare.matrix import ScoreMatrix
 from harness.compare.paired import Comparison, Options, compare_pair, number
 from harness.compare.split import folds
@@ -195,6 +195,7 @@ def _mean(values: Floats, options: Options) -> Estimate:
     low, high = intervals(
         values[None, :], options.level, options.method, resamples=options.resamples, seed=options.seed
     )
+    low, high = within(low, high, values, 0.0)
     return Estimate(float(values.mean()), number(low[0]), number(high[0]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,7 +81,11 @@ def score_setting(
     spans = SpanQrels.from_judgments(judged.judgments)
     table = ChunkTable.of(searched.chunking.chunks)
     relevance = config.relevance
-    scored = Scored([], [], [], _qrels(spans, table, _projection(relevance)), [], [], [])
+    left_out = {query.query_id for query in queries if not query.answerable}
+    if relevance.unanswerable == "zero":
+        left_out = set()
+    qrels = _qrels(spans, table, _projection(relevance), left_out)
+    scored = Scored([], [], [], qrels, [], [], [])
     for stage, rankings in searched.rankings.items():
         with context.timed("score"):
             scores = _score(
@@ -289,15 +293,21 @@ def _token_boundaries(
     return boundaries
 
 
-def _qrels(spans: SpanQrels, table: ChunkTable, projection: Projection) -> ChunkQrels:
+def _qrels(
+    spans: SpanQrels, table: ChunkTable, projection: Projection, left_out: Collection[str]
+) -> ChunkQrels:
+    """The grades of all chunks but for the queries that no mean counts: other tools would count them."""
     graded = project(spans, table, projection)
-    relevant = graded.grade > 0
+    counts = ~np.isin(np.array(spans.query_ids, dtype=np.str_), sorted(left_out))[graded.query]
+    relevant = counts & (graded.grade > 0)
     stands_for = np.stack([graded.query[relevant], graded.evidence[relevant]], axis=1)
     pairs, times = np.unique(stands_for, axis=0, return_counts=True)
     return ChunkQrels(
         rows=[
             (spans.query_ids[query], table.chunk_ids[chunk], int(grade))
-            for query, chunk, grade in zip(graded.query, graded.chunk, graded.grade, strict=True)
+            for query, chunk, grade in zip(
+                graded.query[counts], graded.chunk[counts], graded.grade[counts], strict=True
+            )
         ],
         queries=len(np.unique(graded.query[relevant])),
         repeating=len(np.unique(pairs[times > 1, 0])),

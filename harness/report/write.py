@@ -137,7 +137,7 @@ def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:
         "qrels cannot say that they are one fact. Other tools count each of them; our figures count the",
         "evidence once. For all other queries trec_eval computes NDCG, MRR and precision from these files",
         "and those in ../runs as per_query.csv has them. Our recall and map also count evidence that no",
-        "chunk covers.",
+        "chunk covers. Queries that nothing answers, and that no mean counts, have no grades here.",
         "",
     ]
     lines += [

@@ -125,6 +125,8 @@ def test_exported_runs_give_our_figures_in_trec_eval(write_config):
             run_ = pytrec_eval.parse_run(file)
         theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5", "recip_rank"}).evaluate(run_)
         names = {"ndcg_lin@5": "ndcg_cut_5", "mrr": "recip_rank"}
+        counted = {r["query_id"] for r in rows(folder, "per_query.csv") if r["value"]}
+        assert set(theirs) == counted == {"q1", "q2", "q3", "q4"}
         for row in rows(folder, "per_query.csv"):
             if row["stage"] == stage and row["measure"] in names and row["value"]:
                 assert float(row["value"]) == pytest.approx(
