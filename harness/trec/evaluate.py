@@ -84,6 +84,12 @@ def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
     return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
 
 
+def single_precision(scores: Floats) -> npt.NDArray[np.float32]:
+    """What trec_eval keeps of scores; one that is too large becomes infinite."""
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32)
+
+
 def _scored_rows(run: Run, query: Ints, rules: Convention) -> Ints | None:
     """The rows of judged queries; None where these are all."""
     kept = query >= 0
@@ -97,11 +103,11 @@ def _rank(
     run: Run, query: Ints, rows: Ints | None, n_queries: int, depth: int | None, rules: Convention
 ) -> tuple[Ints, Ints]:
     """The ranked rows of every query, and their offsets."""
-    score = run.score
+    score: npt.NDArray[Any] = run.score
     if rules.order == "given" and run.rank is not None:
         score = -run.rank.astype(np.float64)
     if rules.order == "score_then_id_descending":
-        score = score.astype(np.float32).astype(np.float64)
+        score = single_precision(score)
 
     def tie_key(chosen: Ints) -> npt.NDArray[Any]:
         return _id_order(run, chosen if rows is None else rows[chosen])

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from harness.trec.ids import DocIds, Ids, TrecError
+from harness.trec.packing import pack_grades, pack_scores
 from harness.trec.tables import (
     DOC_NAMES,
     QUERY_NAMES,
@@ -65,24 +66,22 @@ def qrels_from_frame(frame: pd.DataFrame, source: str = "DataFrame") -> Qrels:
 
 def run_from_dict(run: Mapping[str, Mapping[str, float]]) -> Run:
     """A run from ``{query: {document: score}}``; ties keep the order of the dictionary."""
-    query, doc, score = _flatten(run)
-    return Run(query, doc, np.fromiter(score, dtype=np.float64, count=len(doc)), source="dictionary")
+    query, doc = _flatten(run)
+    return Run(query, doc, pack_scores(list(run.values()), list(run)), source="dictionary")
 
 
 def qrels_from_dict(qrels: Mapping[str, Mapping[str, int]]) -> Qrels:
     """Judgments from ``{query: {document: grade}}``."""
-    query, doc, grade = _flatten(qrels)
-    return Qrels(query, doc, np.fromiter(grade, dtype=np.int64, count=len(doc)), source="dictionary")
+    query, doc = _flatten(qrels)
+    return Qrels(query, doc, pack_grades(list(qrels.values()), list(qrels)), source="dictionary")
 
 
-def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds, Any]:
+def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds]:
     counts = np.fromiter(map(len, nested.values()), dtype=np.int64, count=len(nested))
     query = Ids(
         pa.array(list(nested), pa.large_string()), np.repeat(np.arange(len(nested), dtype=np.int32), counts)
     )
-    names = pa.array(list(chain.from_iterable(nested.values())), pa.large_string())
-    values = chain.from_iterable(inner.values() for inner in nested.values())
-    return query, DocIds(names), values
+    return query, DocIds(pa.array(list(chain.from_iterable(nested.values())), pa.large_string()))
 
 
 def _table(path: Path) -> pa.Table:
