@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,10 @@ from harness.trec.ids import DocIds, Ids, TrecError
 from harness.trec.packing import pack_grades, pack_scores
 from harness.trec.tables import (
     DOC_NAMES,
+    GRADE_NAMES,
     QUERY_NAMES,
+    RANK_NAMES,
+    SCORE_NAMES,
     Qrels,
     Run,
     find_column,
@@ -102,7 +105,16 @@ def _read_parquet(path: Path) -> pa.Table:
     schema = parquet.read_schema(path)
     query = find_column(schema.names, QUERY_NAMES)
     coded = [query] if query is not None and pa.types.is_string(schema.field(query).type) else []
-    return parquet.read_table(path, read_dictionary=coded)
+    return parquet.read_table(path, read_dictionary=coded, columns=_kept(schema.names))
+
+
+def _kept(names: Sequence[str]) -> list[str] | None:
+    """The columns of a run or of judgments; None where one is missing, as the error then lists them all."""
+    query, doc = find_column(names, QUERY_NAMES), find_column(names, DOC_NAMES)
+    numbers = [find_column(names, accepted) for accepted in (SCORE_NAMES, GRADE_NAMES, RANK_NAMES)]
+    if query is None or doc is None or numbers[:2] == [None, None]:
+        return None
+    return list(dict.fromkeys(name for name in (query, doc, *numbers) if name is not None))
 
 
 def _read_csv(path: Path) -> pa.Table:

@@ -126,3 +126,28 @@ def test_ties_of_ids_that_differ_by_a_zero_byte():
     run, qrels = {"q": {"a": 1.0, "a\0": 1.0}}, {"q": {"a\0": 1, **{str(i): 0 for i in range(9)}}}
     for measure in ("rr", "rr@1"):
         assert both(run, qrels, measure, "trec_eval") == {"q": 1.0}
+
+
+def test_a_part_of_a_categorical_frame_does_not_judge_the_queries_that_were_cut_off():
+    qrels = pd.DataFrame({"query_id": ["1", "2"], "doc_id": ["a", "a"], "grade": [1, 1]})
+    qrels["query_id"] = qrels["query_id"].astype("category")
+    part = qrels_from_frame(qrels[qrels["query_id"] == "1"])
+    assert part.query.names.to_pylist() == ["1"]
+    scores = evaluate(run_from_dict({"1": {"a": 1.0}}), part, ["rr"], "trec_eval_c")
+    assert scores.query_ids == ("1",)
+
+
+def test_chunks_with_dictionaries_of_their_own(tmp_path):
+    """A parquet file has a dictionary for every row group; one query has another number in each."""
+    run = pd.DataFrame(
+        {"query_id": ["x", "y", "y", "z"], "doc_id": list("abcd"), "score": [1.0, 1.0, 2.0, 1.0]}
+    )
+    run.to_parquet(tmp_path / "run.parquet", row_group_size=2)
+    read = read_run(tmp_path / "run.parquet")
+    assert [(read.query.name(i), read.doc.name(i)) for i in range(4)] == [
+        ("x", "a"),
+        ("y", "b"),
+        ("y", "c"),
+        ("z", "d"),
+    ]
+    assert len(read.query.names) == 3
