@@ -64,6 +64,9 @@ class DocIds:
 
     def take(self, rows: Ints) -> Any:
         """The ids of some rows, one array of large strings."""
+        if not len(rows):
+            # a column without rows may have no chunk, of which arrow takes nothing, not even no rows
+            return pa.array([], pa.large_string())
         return _one_array(self.values.take(pa.array(rows if self.code is None else self.code[rows])))
 
     def prints(self, rows: Rows = None) -> Prints:
@@ -187,23 +190,20 @@ def _longest(values: Any) -> int:
 def _unified(chunked: Any) -> tuple[Any, npt.NDArray[np.int32]]:
     """The names and codes of dictionary-encoded chunks. Most share one dictionary with the chunk before."""
     dictionaries: list[Any] = []
-    number = []
-    for chunk in chunked.chunks:
+    parts = []
+    for chunk in filter(len, chunked.chunks):
         if not (dictionaries and _same_memory(dictionaries[-1], chunk.dictionary)):
             dictionaries.append(chunk.dictionary)
-        number.append(len(dictionaries) - 1)
-    codes = [chunk.indices.to_numpy(zero_copy_only=False).astype(np.int32) for chunk in chunked.chunks]
-    if not codes:
+        code = chunk.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        parts.append((len(dictionaries) - 1, code))
+    names = [dictionary.cast(pa.large_string()) for dictionary in dictionaries]
+    if not names:
         return pa.array([], pa.large_string()), np.zeros(0, dtype=np.int32)
-    names = pa.chunked_array(dictionaries).cast(pa.large_string())
-    if len(dictionaries) == 1:
-        return names.chunk(0), np.concatenate(codes)
-    whole = _one_array(names).dictionary_encode()
-    code = whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    starts = np.cumsum([0, *map(len, dictionaries)])
-    return whole.dictionary, np.concatenate(
-        [code[starts[n] :][part] for n, part in zip(number, codes, strict=True)]
-    )
+    if len(names) == 1:
+        return names[0], np.concatenate([code for _, code in parts])
+    whole = pa.concat_arrays(names).dictionary_encode()
+    number = np.split(whole.indices.to_numpy(), np.cumsum([len(array) for array in names])[:-1])
+    return whole.dictionary, np.concatenate([number[place][code] for place, code in parts])
 
 
 def _same_memory(one: Any, other: Any) -> bool:

@@ -115,7 +115,11 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise TrecError(f"{source}, row {row + 1}: there is no {what}")
     try:
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        # a CSV file without rows has columns of the type null
+        if any(
+            is_type(column.type)
+            for is_type in (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
+        ):
             column = column.cast(pa.float64())
         return np.asarray(column.to_numpy())
     except pa.ArrowInvalid as error:
