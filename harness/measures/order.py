@@ -120,16 +120,15 @@ def _top(falling: Floats, counts: Ints, keep: int) -> tuple[Ints, Bools]:
 
     Only the first ``counts`` [rows] values of a row are scores, and only those can be equal.
     """
-    width = falling.shape[1]
-    if keep < width // 3:
-        nearest = np.argpartition(falling, keep, axis=1)[:, : keep + 1]
-        order = np.argsort(np.take_along_axis(falling, nearest, axis=1), axis=1)
-        place = np.take_along_axis(nearest, order, axis=1)
-    else:
-        place = np.argsort(falling, axis=1)
-    values = np.take_along_axis(falling, place[:, : keep + 1], axis=1)
-    equal = (values[:, 1:] == values[:, :-1]) & (np.arange(1, values.shape[1]) < counts[:, None])
-    return place[:, :keep], equal.any(axis=1)
+    # sorting values takes a third of the time of sorting their places, and the highest decide on both
+    best = np.sort(falling, axis=1)[:, : keep + 1]
+    equal = (best[:, 1:] == best[:, :-1]) & (np.arange(1, best.shape[1]) < counts[:, None])
+    tied = equal.any(axis=1)
+    if tied.any() or counts.min() < keep:
+        return np.argsort(falling, axis=1)[:, :keep], tied
+    chosen = np.flatnonzero(falling <= best[:, keep - 1 : keep]).reshape(len(falling), keep)
+    order = np.argsort(falling.ravel()[chosen], axis=1)
+    return np.take_along_axis(chosen, order, axis=1) % falling.shape[1], tied
 
 
 def _with_ties(falling: Floats, index: Ints, inside: Bools, tie_key: TieKey | None) -> Ints:

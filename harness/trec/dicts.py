@@ -10,7 +10,7 @@ what is unjudged earns nothing: a judged document's rank is how many scores are 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice, pairwise, repeat
 from math import nan
@@ -33,18 +33,18 @@ NestedGrades = Mapping[str, Mapping[str, int]]
 _UNRANKED = -1
 _TIED = -2
 _UNJUDGED = -(2**63)
-_BLOCK_ROWS = 40_000
+_BLOCK_QUERIES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Some queries: their dictionaries, and the scores and grades in these, laid end to end."""
+    """Some queries: their dictionaries, the scores in these, laid end to end, and where each begins."""
 
+    names: Sequence[str]
     runs: Sequence[Mapping[str, float]]
     judged: Sequence[Mapping[str, int]]
     scores: AnyArray
     offsets: Ints
-    grades: Ints
     judged_offsets: Ints
 
 
@@ -65,47 +65,52 @@ def evaluate_dicts(
         return evaluate(run_from_dict(run), qrels_from_dict(qrels), wanted, rules)
     check_defined(wanted, rules)
     depth, single = depth_needed(wanted, rules), rules.order == "score_then_id_descending"
-    names = tuple(query for query in qrels if run.get(query)) if rules.missing == "drop" else tuple(qrels)
+    names, runs, judged = list(qrels), [run.get(query) or {} for query in qrels], list(qrels.values())
+    if rules.missing == "drop" and not all(runs):
+        there = list(map(bool, runs))
+        names, runs = list(compress(names, there)), list(compress(runs, there))
+        judged = list(compress(judged, there))
     values = [np.zeros((0, len(wanted)))]
-    for block in _blocks(names, [run.get(query, {}) for query in names], qrels, single):
-        values.append(compute(_graded(block, depth, single), wanted, rules.unanswerable))
-    return DocScores(names, wanted, np.concatenate(values), rules)
+    for first in range(0, len(names), _BLOCK_QUERIES):
+        part = slice(first, first + _BLOCK_QUERIES)
+        graded = _graded(_block(names[part], runs[part], judged[part], single), depth, single)
+        values.append(compute(graded, wanted, rules.unanswerable))
+    return DocScores(tuple(names), wanted, np.concatenate(values), rules)
 
 
-def _blocks(
-    names: Sequence[str], runs: Sequence[Mapping[str, float]], qrels: NestedGrades, single: bool
-) -> Iterator[_Block]:
-    """The queries in blocks of so many documents that what is fetched for them stays in the cache."""
-    size = max(1, _BLOCK_ROWS * len(names) // max(sum(map(len, runs)), _BLOCK_ROWS))
-    for first in range(0, len(names), size):
-        block_names, block_runs = names[first : first + size], runs[first : first + size]
-        judged = [qrels[query] for query in block_names]
-        scores = pack_scores(block_runs, block_names)
-        yield _Block(
-            block_runs,
-            judged,
-            single_precision(scores) if single else scores,
-            offsets_of(np.fromiter(map(len, block_runs), np.int64, len(block_runs))),
-            pack_grades(judged, block_names),
-            offsets_of(np.fromiter(map(len, judged), np.int64, len(judged))),
-        )
+def _block(
+    names: Sequence[str],
+    runs: Sequence[Mapping[str, float]],
+    judged: Sequence[Mapping[str, int]],
+    single: bool,
+) -> _Block:
+    scores = pack_scores(runs, names)
+    return _Block(
+        names,
+        runs,
+        judged,
+        single_precision(scores) if single else scores,
+        offsets_of(np.fromiter(map(len, runs), np.int64, len(runs))),
+        offsets_of(np.fromiter(map(len, judged), np.int64, len(judged))),
+    )
 
 
 def _graded(block: _Block, depth: int | None, single: bool) -> Graded:
     """The grades along the rankings, found the way that looks up fewer documents."""
-    if depth is not None and 2 * np.minimum(np.diff(block.offsets), depth).sum() < len(block.grades):
-        earned, known, offsets = _first_documents(block, depth, single)
+    if depth is not None and 2 * np.minimum(np.diff(block.offsets), depth).sum() < block.judged_offsets[-1]:
+        rows, offsets = _first_rows(block, depth, single)
+        # only now, as the lookups ask the entries that this fetches
+        grades = pack_grades(block.judged, block.names)
+        earned, known = _looked_up(block, rows, offsets)
     else:
-        earned, known, offsets = _placed(block, _ranks_of_judged(block, single), depth)
-    judgments = JudgedDocuments(owners(block.judged_offsets), block.grades)
+        grades = pack_grades(block.judged, block.names)
+        earned, known, offsets = _placed(block, _ranks_of_judged(block, single), grades, depth)
+    judgments = JudgedDocuments(owners(block.judged_offsets), grades)
     return grade_documents(earned, known, offsets, judgments, ties=None, retrieved=False)
 
 
-def _first_documents(block: _Block, depth: int, single: bool) -> tuple[Ints, Bools, Ints]:
-    """Look the first ``depth`` documents of every ranking up among the judged.
-
-    Returns the grade at each rank, 0 where unjudged, which are judged, and the offsets.
-    """
+def _first_rows(block: _Block, depth: int, single: bool) -> tuple[Ints, Ints]:
+    """The rows of the first ``depth`` documents of every ranking, and their offsets."""
 
     def id_order(rows: Ints) -> Ints:
         documents = list(chain.from_iterable(block.runs))
@@ -113,7 +118,11 @@ def _first_documents(block: _Block, depth: int, single: bool) -> tuple[Ints, Boo
         place = {doc: number for number, doc in enumerate(sorted(set(chosen)))}
         return np.array([place[doc] for doc in chosen])
 
-    rows, offsets = rank_grouped(block.scores, block.offsets, depth, id_order if single else None)
+    return rank_grouped(block.scores, block.offsets, depth, id_order if single else None)
+
+
+def _looked_up(block: _Block, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
+    """The grade of the document in every row, 0 where it is unjudged, and which are judged."""
     wanted = np.zeros(len(block.scores), np.bool_)
     wanted[rows] = True
     found = np.empty(len(rows), np.int64)
@@ -132,7 +141,7 @@ def _first_documents(block: _Block, depth: int, single: bool) -> tuple[Ints, Boo
         np.int64,
     )
     known = found != _UNJUDGED
-    return np.where(known, found, 0), known, offsets
+    return np.where(known, found, 0), known
 
 
 def _grades_of_some(
@@ -141,7 +150,11 @@ def _grades_of_some(
     """The packed grades of the ``wanted`` documents of a query, which all are among the first ``read``."""
     # a list of all: the processor fetches the next ids while it copies one, which it does not between lookups
     first = list(documents) if 2 * read > len(documents) else islice(documents, read)
-    return struct.pack(f"{count}q", *map(graded.get, compress(first, wanted), repeat(_UNJUDGED)))
+    found = [*map(graded.get, compress(first, wanted), repeat(_UNJUDGED))]
+    try:
+        return struct.pack(f"{count}q", *found)
+    except struct.error:
+        return struct.pack(f"{count}q", *map(int, found))  # whole numbers of another type, as was checked
 
 
 def _cut(values: bytes, offsets: Ints) -> list[bytes]:
@@ -219,7 +232,7 @@ def _ranks_with_ties(documents: Mapping[str, float], judged: Mapping[str, int], 
     return [place.get(doc, _UNRANKED) for doc in judged]
 
 
-def _placed(block: _Block, rank: Ints, depth: int | None) -> tuple[Ints, Bools, Ints]:
+def _placed(block: _Block, rank: Ints, grades: Ints, depth: int | None) -> tuple[Ints, Bools, Ints]:
     """Put the judged documents at their ranks: the grade at each, which are judged, and the offsets."""
     counts = np.diff(block.offsets)
     if depth is not None:
@@ -229,5 +242,5 @@ def _placed(block: _Block, rank: Ints, depth: int | None) -> tuple[Ints, Bools, 
     within = np.flatnonzero((rank >= 0) & (rank < counts[query]))
     place = kept[query[within]] + rank[within]
     earned, known = np.zeros(kept[-1], dtype=np.int64), np.zeros(kept[-1], dtype=np.bool_)
-    earned[place], known[place] = block.grades[within], True
+    earned[place], known[place] = grades[within], True
     return earned, known, kept

@@ -94,7 +94,7 @@ def test_whole_numbers_of_any_type_are_grades():
     run = {"q": {"a": np.float32(3), "b": 2, "c": 1.0, "d": False}}
     qrels = {"q": {"a": 2.0, "b": np.int8(1), "c": True, "d": np.float64(-1)}}
     # (2 + 1 / log2(3) + 1 / 2) / the same: in the best order
-    for measure in ("ndcg_lin@2", "ndcg_lin"):
+    for measure in ("ndcg_lin@1", "ndcg_lin@2", "ndcg_lin"):
         assert evaluate_dicts(run, qrels, [measure]).means() == {measure: 1.0}
         assert evaluate(run_from_dict(run), qrels_from_dict(qrels), [measure]).means() == {measure: 1.0}
 
