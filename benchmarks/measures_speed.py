@@ -2,13 +2,15 @@
 
 Every case runs in a process of its own, which also tells its peak memory. The clock starts at what the case
 is named for (a parquet file, two DataFrames, dictionaries) and ends at the mean NDCG@10; the fastest of the
-repeats counts. Slow tools run at --slow-queries, beside the same case of ours at that size.
+repeats counts, in elapsed and in CPU time, of which the second is the steadier one on a busy machine. Slow
+tools run at --slow-queries, beside the same case of ours at that size.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -50,20 +52,28 @@ def _arguments() -> argparse.Namespace:
 
 
 def _compare(shape: Shape, tools: list[str], args: argparse.Namespace, folder: str) -> None:
-    print(f"\n{shape}\n\n| from | tool | seconds | CPU seconds | times ours | peak GB | mean NDCG@10 |")
-    print("|---|---|--:|--:|--:|--:|--:|", flush=True)
+    print(f"\n{shape}; load {_load()} on {os.cpu_count()} cores before, fastest of {args.repeats}\n")
+    print("| from | tool | seconds | times ours | CPU seconds | times ours | peak GB | mean NDCG@10 |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|", flush=True)
     for source in args.sources:
         ours = None
         for tool in tools:
             if find(tool, source) is None:
                 continue
             result = _alone(tool, source, folder, args.repeats)
-            ours = ours or result["seconds"]
+            ours = ours or result
+            times, cpu_times = (result[kind] / ours[kind] for kind in ("seconds", "cpu"))
             print(
-                f"| {source} | {tool} | {result['seconds']:.2f} | {result['cpu']:.2f} | "
-                f"{result['seconds'] / ours:.1f} | {result['peak_gb']:.2f} | {result['mean']:.6f} |",
+                f"| {source} | {tool} | {result['seconds']:.2f} | {times:.1f} | "
+                f"{result['cpu']:.2f} | {cpu_times:.1f} | "
+                f"{result['peak_gb']:.2f} | {result['mean']:.6f} |",
                 flush=True,
             )
+    print(f"\nload {_load()} after")
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
 
 
 def _alone(tool: str, source: str, folder: str, repeats: int) -> dict[str, float]:
@@ -79,14 +89,14 @@ def _time(tool: str, source: str, folder: str, repeats: str | int) -> dict[str, 
     case = find(tool, source)
     assert case is not None
     timed = case(Path(folder))
-    taken = []
+    seconds, cpu_seconds = [], []
     for _ in range(int(repeats)):
         wall, cpu = time.perf_counter(), time.process_time()
         mean = timed()
-        taken.append((time.perf_counter() - wall, time.process_time() - cpu))
-    seconds, cpu = min(taken)
+        seconds.append(time.perf_counter() - wall)
+        cpu_seconds.append(time.process_time() - cpu)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return {"seconds": seconds, "cpu": cpu, "peak_gb": peak, "mean": float(mean)}
+    return {"seconds": min(seconds), "cpu": min(cpu_seconds), "peak_gb": peak, "mean": float(mean)}
 
 
 if __name__ == "__main__":

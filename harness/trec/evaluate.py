@@ -18,11 +18,12 @@ from harness.measures.graded import Graded
 from harness.measures.order import rank_rows, tie_groups
 from harness.measures.ragged import owners
 from harness.trec.ids import Ids, TrecError, fingerprints
-from harness.trec.match import judged_rows, repeated_row
+from harness.trec.match import Pairs, judged_rows, repeated_row
 from harness.trec.tables import Qrels, Run
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,12 @@ def evaluate(
     wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
     check_defined(wanted, rules)
     n_queries = len(qrels.query.names)
-    query = run.query.codes_in(qrels.query.names)[run.query.code] if len(run) else np.zeros(0, dtype=np.int64)
+    query = run.query.codes_in(qrels.query.names)[run.query.code] if len(run) else np.zeros(0, dtype=np.int32)
     rows = _scored_rows(run, query, rules)
     ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)
-    _refuse_repeats(run, query, ranked)
-    graded = _grade(run, qrels, ranked, offsets, rules)
+    pairs = Pairs.of(owners(offsets), run.doc, ranked)
+    _refuse_repeats(run, pairs)
+    graded = _grade(run, qrels, pairs, offsets, rules)
     values = compute(graded, wanted, rules.unanswerable)
     kept = np.diff(offsets) > 0 if rules.missing == "drop" else np.ones(n_queries, dtype=np.bool_)
     names = qrels.query.names.filter(pa.array(kept)).to_pylist()
@@ -84,7 +86,13 @@ def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
     return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
 
 
-def _scored_rows(run: Run, query: Ints, rules: Convention) -> Ints | None:
+def single_precision(scores: Floats) -> npt.NDArray[np.float32]:
+    """What trec_eval keeps of scores; one that is too large becomes infinite."""
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32)
+
+
+def _scored_rows(run: Run, query: Numbers, rules: Convention) -> Ints | None:
     """The rows of judged queries; None where these are all."""
     kept = query >= 0
     if rules.skip_same_id:
@@ -94,14 +102,14 @@ def _scored_rows(run: Run, query: Ints, rules: Convention) -> Ints | None:
 
 
 def _rank(
-    run: Run, query: Ints, rows: Ints | None, n_queries: int, depth: int | None, rules: Convention
+    run: Run, query: Numbers, rows: Ints | None, n_queries: int, depth: int | None, rules: Convention
 ) -> tuple[Ints, Ints]:
     """The ranked rows of every query, and their offsets."""
-    score = run.score
+    score: npt.NDArray[Any] = run.score
     if rules.order == "given" and run.rank is not None:
         score = -run.rank.astype(np.float64)
     if rules.order == "score_then_id_descending":
-        score = score.astype(np.float32).astype(np.float64)
+        score = single_precision(score)
 
     def tie_key(chosen: Ints) -> npt.NDArray[Any]:
         return _id_order(run, chosen if rows is None else rows[chosen])
@@ -123,20 +131,20 @@ def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
     return np.asarray(order.to_numpy(), dtype=np.int64)[ids.code]
 
 
-def _refuse_repeats(run: Run, query: Ints, ranked: Ints) -> None:
-    repeated = repeated_row(query[ranked], run.doc, ranked)
+def _refuse_repeats(run: Run, ranked: Pairs) -> None:
+    repeated = repeated_row(ranked)
     if repeated is not None:
-        row = int(ranked[repeated])
+        row = repeated if ranked.rows is None else int(ranked.rows[repeated])
         raise TrecError(
             f"{run.source}, row {row + 1}: document {run.doc.name(row)} is ranked twice for query "
             f"{run.query.name(row)}; keep one"
         )
 
 
-def _grade(run: Run, qrels: Qrels, ranked: Ints, offsets: Ints, rules: Convention) -> Graded:
-    row = judged_rows(owners(offsets), run.doc, ranked, qrels.query.code, qrels.doc)
+def _grade(run: Run, qrels: Qrels, ranked: Pairs, offsets: Ints, rules: Convention) -> Graded:
+    row = judged_rows(ranked, qrels.pairs)
     averaged = rules.order == "score_ties_averaged"
-    ties = tie_groups(run.score[ranked], offsets) if averaged else None
+    ties = tie_groups(run.score[ranked.rows], offsets) if averaged else None
     judged = row >= 0
     earned = np.zeros(len(row), dtype=np.int64)
     earned[judged] = qrels.grade[row[judged]]

@@ -26,6 +26,8 @@ _BLOCK_ROWS = 1 << 16
 _ODD_1, _ODD_2, _ODD_3 = (
     np.uint64(odd) for odd in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15)
 )
+_SHORT = 7
+_TOP = np.uint64(56)
 _LOW_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
 
 
@@ -37,7 +39,8 @@ class TrecError(HarnessError):
 class DocIds:
     """A column of document ids: row i is ``values[code[i]]``, or ``values[i]`` where there is no ``code``.
 
-    ``values`` is one arrow array of large strings, distinct or not.
+    ``values`` are large strings, distinct or not, in the chunks they were read in: joining these would copy
+    all the text.
     """
 
     values: Any
@@ -48,10 +51,9 @@ class DocIds:
         """Read a column of strings or numbers; a dictionary-encoded one keeps its codes."""
         chunked = _without_nulls(column, source)
         if not pa.types.is_dictionary(chunked.type):
-            return cls(_one_array(chunked.cast(pa.large_string())))
-        whole = _one_array(chunked.unify_dictionaries())
-        codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        return cls(whole.dictionary.cast(pa.large_string()), codes)
+            return cls(chunked.cast(pa.large_string()))
+        names, code = _unified(chunked)
+        return cls(names, code.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.values) if self.code is None else len(self.code)
@@ -61,8 +63,11 @@ class DocIds:
         return str(self.values[row if self.code is None else int(self.code[row])].as_py())
 
     def take(self, rows: Ints) -> Any:
-        """The ids of some rows."""
-        return self.values.take(pa.array(rows if self.code is None else self.code[rows]))
+        """The ids of some rows, one array of large strings."""
+        if not len(rows):
+            # a column without rows may have no chunk, of which arrow takes nothing, not even no rows
+            return pa.array([], pa.large_string())
+        return _one_array(self.values.take(pa.array(rows if self.code is None else self.code[rows])))
 
     def prints(self, rows: Rows = None) -> Prints:
         """The fingerprints of some rows."""
@@ -84,17 +89,21 @@ class Ids:
         chunked = _without_nulls(column, source)
         if not pa.types.is_dictionary(chunked.type):
             return cls(*_numbered(_one_array(chunked.cast(pa.large_string()))))
-        whole = _one_array(chunked.unify_dictionaries())
-        codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-        return cls(whole.dictionary.cast(pa.large_string()), codes)
+        names, code = _unified(chunked)
+        used = np.zeros(len(names), dtype=np.bool_)
+        used[code] = True
+        if not used.all():
+            # a part of a larger table: what only the rest of it holds is no id of this column
+            names, code = names.filter(pa.array(used)), (np.cumsum(used, dtype=np.int32) - 1)[code]
+        return cls(names, code)
 
     def __len__(self) -> int:
         return len(self.code)
 
-    def codes_in(self, others: Any) -> Ints:
+    def codes_in(self, others: Any) -> npt.NDArray[np.int32]:
         """For every distinct name its place in another array of names, -1 where it is not there: [names]."""
         found = pc.fill_null(pc.index_in(self.names, value_set=others), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
 
     def name(self, row: int) -> str:
         """The id in a row."""
@@ -107,10 +116,22 @@ def pair_prints(query: npt.NDArray[Any], docs: Prints) -> Prints:
 
 
 def fingerprints(values: Any) -> Prints:
-    """64 bits for every string of an arrow array of large strings, from its length and its bytes."""
+    """64 bits for every one of some large strings, from its length and its bytes.
+
+    Strings of up to seven bytes differ in them whenever they differ.
+    """
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
     found = np.zeros(len(values), dtype=np.uint64)
-    if not len(values):
-        return found
+    first = 0
+    for chunk in chunks:
+        for block in range(0, len(chunk), _BLOCK_ROWS):
+            part = chunk.slice(block, _BLOCK_ROWS)
+            found[first : first + len(part)] = _block_prints(part)
+            first += len(part)
+    return found
+
+
+def _block_prints(values: Any) -> Prints:
     _, ends, data = values.buffers()
     offsets = np.frombuffer(ends, dtype=np.int64)[values.offset : values.offset + len(values) + 1]
     size = int(offsets[-1] - offsets[0])
@@ -119,18 +140,21 @@ def fingerprints(values: Any) -> Prints:
         padded[:size] = np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
     # eight bytes from any place on as one number
     words = np.ndarray(size + 1, dtype="<u8", buffer=padded.data, strides=(1,))
-    for first in range(0, len(values), _BLOCK_ROWS):
-        edges = offsets[first : first + _BLOCK_ROWS + 1] - offsets[0]
-        found[first : first + _BLOCK_ROWS] = _block_prints(words, edges[:-1], np.diff(edges))
-    return found
-
-
-def _block_prints(words: Prints, start: Ints, length: Ints) -> Prints:
+    start, length = offsets[:-1] - offsets[0], np.diff(offsets)
+    themselves: Prints = (words[start] & _LOW_BYTES[np.minimum(length, _SHORT)]) | (
+        length.astype(np.uint64) << _TOP
+    )
+    longest = int(length.max())
+    if longest <= _SHORT:
+        return themselves
     found = length.astype(np.uint64) * _ODD_3
-    for done in range(0, int(length.max()), 8):
+    for done in range(0, longest, 8):
         longer = np.flatnonzero(length > done)
-        word = words[start[longer] + done] & _LOW_BYTES[np.minimum(length[longer] - done, 8)]
-        found[longer] = _mixed(found[longer] ^ word)
+        rows = slice(None) if len(longer) == len(length) else longer
+        word = words[start[rows] + done] & _LOW_BYTES[np.minimum(length[rows] - done, 8)]
+        found[rows] = _mixed(found[rows] ^ word)
+    short = length <= _SHORT
+    found[short] = themselves[short]
     return found
 
 
@@ -148,10 +172,45 @@ def _numbered(values: Any) -> tuple[Any, npt.NDArray[np.int32]]:
     first = np.empty(len(prints.dictionary), dtype=np.int64)
     first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
     names = values.take(pa.array(first))
-    if not len(values) or pc.all(pc.equal(values, names.take(pa.array(code)))).as_py():
+    if (
+        not len(values)
+        or _longest(values) <= _SHORT
+        or pc.all(pc.equal(values, names.take(pa.array(code)))).as_py()
+    ):
         return names, code
     whole = values.dictionary_encode()
     return whole.dictionary, whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+
+
+def _longest(values: Any) -> int:
+    """The bytes of the longest of some strings."""
+    return int(pc.max(pc.binary_length(values)).as_py())
+
+
+def _unified(chunked: Any) -> tuple[Any, npt.NDArray[np.int32]]:
+    """The names and codes of dictionary-encoded chunks. Most share one dictionary with the chunk before."""
+    dictionaries: list[Any] = []
+    parts = []
+    for chunk in filter(len, chunked.chunks):
+        if not (dictionaries and _same_memory(dictionaries[-1], chunk.dictionary)):
+            dictionaries.append(chunk.dictionary)
+        code = chunk.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        parts.append((len(dictionaries) - 1, code))
+    names = [dictionary.cast(pa.large_string()) for dictionary in dictionaries]
+    if not names:
+        return pa.array([], pa.large_string()), np.zeros(0, dtype=np.int32)
+    if len(names) == 1:
+        return names[0], np.concatenate([code for _, code in parts])
+    whole = pa.concat_arrays(names).dictionary_encode()
+    number = np.split(whole.indices.to_numpy(), np.cumsum([len(array) for array in names])[:-1])
+    return whole.dictionary, np.concatenate([number[place][code] for place, code in parts])
+
+
+def _same_memory(one: Any, other: Any) -> bool:
+    def place(array: Any) -> list[int]:
+        return [array.offset, len(array), *(buffer.address for buffer in array.buffers() if buffer)]
+
+    return one is other or (one.type == other.type and place(one) == place(other))
 
 
 def _without_nulls(column: Any, source: str) -> Any:
@@ -161,8 +220,8 @@ def _without_nulls(column: Any, source: str) -> Any:
     return chunked
 
 
-def _one_array(chunked: Any) -> Any:
-    whole = chunked.combine_chunks()
+def _one_array(strings: Any) -> Any:
+    whole = strings.combine_chunks() if isinstance(strings, pa.ChunkedArray) else strings
     if isinstance(whole, pa.ChunkedArray):
-        return whole.chunk(0) if whole.num_chunks else pa.array([], chunked.type)
+        return whole.chunk(0) if whole.num_chunks else pa.array([], strings.type)
     return whole

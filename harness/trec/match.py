@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,38 +10,60 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness.trec.ids import Bools, DocIds, Ids, Ints, Prints, pair_prints
+from harness.trec.ids import Bools, DocIds, Ids, Ints, Prints, Rows, pair_prints
+
+_SIEVE_BITS = 26
 
 
-def judged_rows(
-    query: Ints, docs: DocIds, rows: Ints, judged_query: npt.NDArray[Any], judged_docs: DocIds
-) -> Ints:
-    """For every ranked pair the row in which it is judged, -1 where it is not.
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Some rows of a table, of which each is a query [N], by number, and a document.
 
-    ``query`` [N] numbers the queries of the ranked ``rows`` [N] as ``judged_query`` does. No pair may stand
-    twice on either side.
+    ``rows`` [N] says which rows of ``docs``, None for all of them. ``prints`` are fingerprints of the pairs.
     """
-    ranked, judged = pair_prints(query, docs.prints(rows)), pair_prints(judged_query, judged_docs.prints())
-    row = _places(ranked, judged)
+
+    query: npt.NDArray[Any]
+    docs: DocIds
+    rows: Rows
+    prints: Prints
+
+    @classmethod
+    def of(cls, query: npt.NDArray[Any], docs: DocIds, rows: Rows = None) -> Pairs:
+        """Pairs with their fingerprints."""
+        return cls(query, docs, rows, pair_prints(query, docs.prints(rows)))
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def documents(self, chosen: Ints) -> Any:
+        """The document ids of some pairs, one array of large strings."""
+        return self.docs.take(chosen if self.rows is None else self.rows[chosen])
+
+
+def judged_rows(ranked: Pairs, judged: Pairs) -> Ints:
+    """For every ranked pair the place of the same judged pair, -1 where it is not judged.
+
+    Both number the queries alike. No pair may stand twice on either side.
+    """
+    row = _places(ranked.prints, judged.prints)
     if row is None:
-        return _exactly(query, docs, rows, judged_query, judged_docs)
+        return _exactly(ranked, judged)
     found = np.flatnonzero(row >= 0)
-    same = (query[found] == judged_query[row[found]]) & _equal(
-        docs.take(rows[found]), judged_docs.take(row[found])
+    same = (ranked.query[found] == judged.query[row[found]]) & _equal(
+        ranked.documents(found), judged.documents(row[found])
     )
-    return row if same.all() else _exactly(query, docs, rows, judged_query, judged_docs)
+    return row if same.all() else _exactly(ranked, judged)
 
 
-def repeated_row(query: npt.NDArray[Any], docs: DocIds, rows: Ints | None = None) -> int | None:
-    """The first place where a (query, document) stands that stood before; None where all differ."""
-    prints = pair_prints(query, docs.prints(rows))
-    ordered = np.sort(prints)
+def repeated_row(pairs: Pairs) -> int | None:
+    """The first place where a pair stands that stood before; None where all differ."""
+    ordered = np.sort(pairs.prints)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
         return None
-    suspects = np.flatnonzero(np.isin(prints, twice))
-    ids = Ids.of(docs.take(suspects if rows is None else rows[suspects]), "documents")
-    keys = query[suspects].astype(np.int64) * len(ids.names) + ids.code
+    suspects = np.flatnonzero(np.isin(pairs.prints, twice))
+    ids = Ids.of(pairs.documents(suspects), "documents")
+    keys = pairs.query[suspects].astype(np.int64) * len(ids.names) + ids.code
     seen = np.argsort(keys, kind="stable")
     again = seen[1:][keys[seen[1:]] == keys[seen[:-1]]]
     return int(suspects[again.min()]) if len(again) else None
@@ -54,11 +77,24 @@ def _places(wanted: Prints, among: Prints) -> Ints | None:
     """
     if len(among) <= len(wanted):
         return _index_in(wanted, among)
-    place = _index_in(among, wanted)
+    candidates = _sieved(wanted, among)
+    place = _index_in(among[candidates], wanted)
     found = np.flatnonzero(place >= 0)
     row = np.full(len(wanted), -1, dtype=np.int64)
-    row[place[found]] = found
+    row[place[found]] = candidates[found]
     return row if np.count_nonzero(row >= 0) == len(found) else None
+
+
+def _sieved(wanted: Prints, among: Prints) -> Ints:
+    """Where in ``among`` there may be one of ``wanted``: those whose last bits are the last of one of these.
+
+    A table of bits is asked much faster than one of numbers, and leaves few to ask that for.
+    """
+    bits = min(_SIEVE_BITS, len(wanted).bit_length() + 3)
+    mask = np.uint64((1 << bits) - 1)
+    known = np.zeros(1 << bits, dtype=np.bool_)
+    known[(wanted & mask).view(np.int64)] = True
+    return np.flatnonzero(known[(among & mask).view(np.int64)])
 
 
 def _index_in(values: Prints, table: Prints) -> Ints:
@@ -70,11 +106,10 @@ def _equal(ones: Any, others: Any) -> Bools:
     return np.asarray(pc.equal(ones, others).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _exactly(
-    query: Ints, docs: DocIds, rows: Ints, judged_query: npt.NDArray[Any], judged_docs: DocIds
-) -> Ints:
+def _exactly(ranked: Pairs, judged: Pairs) -> Ints:
     """The same on numbered documents, for the rare case that two pairs share a fingerprint."""
-    both = pa.chunked_array([docs.take(rows), judged_docs.take(np.arange(len(judged_docs)))])
-    numbered = Ids.of(both, "documents")
-    keys = np.concatenate([query, judged_query]).astype(np.int64) * len(numbered.names) + numbered.code
-    return _index_in(keys[: len(rows)].astype(np.uint64), keys[len(rows) :].astype(np.uint64))
+    both = [pairs.documents(np.arange(len(pairs))) for pairs in (ranked, judged)]
+    numbered = Ids.of(pa.chunked_array(both), "documents")
+    query = np.concatenate([ranked.query, judged.query]).astype(np.int64)
+    keys = query * len(numbered.names) + numbered.code
+    return _index_in(keys[: len(ranked)].astype(np.uint64), keys[len(ranked) :].astype(np.uint64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,13 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from harness.trec.ids import DocIds, Ids, TrecError
+from harness.trec.packing import pack_grades, pack_scores
 from harness.trec.tables import (
     DOC_NAMES,
+    GRADE_NAMES,
     QUERY_NAMES,
+    RANK_NAMES,
+    SCORE_NAMES,
     Qrels,
     Run,
     find_column,
@@ -65,24 +69,22 @@ def qrels_from_frame(frame: pd.DataFrame, source: str = "DataFrame") -> Qrels:
 
 def run_from_dict(run: Mapping[str, Mapping[str, float]]) -> Run:
     """A run from ``{query: {document: score}}``; ties keep the order of the dictionary."""
-    query, doc, score = _flatten(run)
-    return Run(query, doc, np.fromiter(score, dtype=np.float64, count=len(doc)), source="dictionary")
+    query, doc = _flatten(run)
+    return Run(query, doc, pack_scores(list(run.values()), list(run)), source="dictionary")
 
 
 def qrels_from_dict(qrels: Mapping[str, Mapping[str, int]]) -> Qrels:
     """Judgments from ``{query: {document: grade}}``."""
-    query, doc, grade = _flatten(qrels)
-    return Qrels(query, doc, np.fromiter(grade, dtype=np.int64, count=len(doc)), source="dictionary")
+    query, doc = _flatten(qrels)
+    return Qrels(query, doc, pack_grades(list(qrels.values()), list(qrels)), source="dictionary")
 
 
-def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds, Any]:
+def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds]:
     counts = np.fromiter(map(len, nested.values()), dtype=np.int64, count=len(nested))
     query = Ids(
         pa.array(list(nested), pa.large_string()), np.repeat(np.arange(len(nested), dtype=np.int32), counts)
     )
-    names = pa.array(list(chain.from_iterable(nested.values())), pa.large_string())
-    values = chain.from_iterable(inner.values() for inner in nested.values())
-    return query, DocIds(names), values
+    return query, DocIds(pa.array(list(chain.from_iterable(nested.values())), pa.large_string()))
 
 
 def _table(path: Path) -> pa.Table:
@@ -103,7 +105,16 @@ def _read_parquet(path: Path) -> pa.Table:
     schema = parquet.read_schema(path)
     query = find_column(schema.names, QUERY_NAMES)
     coded = [query] if query is not None and pa.types.is_string(schema.field(query).type) else []
-    return parquet.read_table(path, read_dictionary=coded)
+    return parquet.read_table(path, read_dictionary=coded, columns=_kept(schema.names))
+
+
+def _kept(names: Sequence[str]) -> list[str] | None:
+    """The columns of a run or of judgments; None where one is missing, as the error then lists them all."""
+    query, doc = find_column(names, QUERY_NAMES), find_column(names, DOC_NAMES)
+    numbers = [find_column(names, accepted) for accepted in (SCORE_NAMES, GRADE_NAMES, RANK_NAMES)]
+    if query is None or doc is None or numbers[:2] == [None, None]:
+        return None
+    return list(dict.fromkeys(name for name in (query, doc, *numbers) if name is not None))
 
 
 def _read_csv(path: Path) -> pa.Table:

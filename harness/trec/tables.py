@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from harness.trec.ids import DocIds, Ids, TrecError
-from harness.trec.match import repeated_row
+from harness.trec.match import Pairs, repeated_row
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "topic", "query", "q_id")
 DOC_NAMES = ("doc_id", "docid", "docno", "corpus-id", "document", "chunk_id")
@@ -55,10 +55,13 @@ class Qrels:
     doc: DocIds
     grade: Ints
     source: str = "qrels"
+    pairs: Pairs = field(init=False, repr=False, compare=False)
+    """The rows as pairs that can be looked up."""
 
     def __post_init__(self) -> None:
         """Refuse a document that is judged twice for one query."""
-        row = repeated_row(self.query.code, self.doc)
+        object.__setattr__(self, "pairs", Pairs.of(self.query.code, self.doc))
+        row = repeated_row(self.pairs)
         if row is not None:
             raise TrecError(
                 f"{self.source}, row {row + 1}: document {self.doc.name(row)} is judged twice for query "
@@ -75,7 +78,7 @@ def run_of(table: pa.Table, source: str) -> Run:
     return Run(
         Ids.of(_column(table, QUERY_NAMES, source), source),
         DocIds.of(_column(table, DOC_NAMES, source), source),
-        numbers(_column(table, SCORE_NAMES, source), source, "score").astype(np.float64),
+        numbers(_column(table, SCORE_NAMES, source), source, "score").astype(np.float64, copy=False),
         None if rank is None else whole_numbers(table.column(rank), source, "rank"),
         source,
     )
@@ -112,7 +115,11 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise TrecError(f"{source}, row {row + 1}: there is no {what}")
     try:
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        # a CSV file without rows has columns of the type null
+        if any(
+            is_type(column.type)
+            for is_type in (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
+        ):
             column = column.cast(pa.float64())
         return np.asarray(column.to_numpy())
     except pa.ArrowInvalid as error:
@@ -126,4 +133,4 @@ def whole_numbers(column: Any, source: str, what: str) -> Ints:
         bad = np.flatnonzero(~(values == np.floor(values)) | ~np.isfinite(values))
         if len(bad):
             raise TrecError(f"{source}, row {bad[0] + 1}: the {what} {values[bad[0]]} is not a whole number")
-    return values.astype(np.int64)
+    return values.astype(np.int64, copy=False)

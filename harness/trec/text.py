@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from harness.trec.ids import DocIds, Ids, TrecError
-from harness.trec.match import repeated_row
+from harness.trec.match import Pairs, repeated_row
 from harness.trec.tables import Qrels, Run
 
 _BLOCK_BYTES = 32 << 20
@@ -186,7 +186,7 @@ def _value(name: str, text: str, where: str) -> str | float | int:
 
 
 def _refuse_repeats(path: Path, layout: Layout, query: Ids, doc: DocIds, done: str) -> None:
-    row = repeated_row(query.code, doc)
+    row = repeated_row(Pairs.of(query.code, doc))
     if row is not None:
         raise TrecError(
             f"{path}, line {_line_of_row(path, row)}: document {doc.name(row)} is {done} twice for query "

@@ -2,10 +2,19 @@
 
 import gzip
 
+import pandas as pd
 import pytest
 
 from harness.measures.seed_ratio import seed_ratio
-from harness.trec import evaluate, read_qrels, read_run, trec_id, write_trec_qrels, write_trec_run
+from harness.trec import (
+    evaluate,
+    qrels_from_dict,
+    read_qrels,
+    read_run,
+    trec_id,
+    write_trec_qrels,
+    write_trec_run,
+)
 from harness.trec.ids import TrecError
 from harness.types import Ranking
 
@@ -95,3 +104,22 @@ def test_seed_ratio_ignores_which_passage_is_good_and_can_exceed_1():
     assert expected > 1
     with pytest.raises(ValueError, match="nothing relevant"):
         seed_ratio([1, 0], [0, 0])
+
+
+@pytest.mark.parametrize("name", ["run.txt", "run.csv", "run.parquet"])
+def test_a_repeat_below_what_is_looked_at_is_an_error_in_trec_files_only(tmp_path, name):
+    """As docs/conventions.md says."""
+    rows = [("q", "a", 3.0), ("q", "b", 2.0), ("q", "a", 1.0)]
+    path = tmp_path / name
+    if name.endswith("txt"):
+        path.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows))
+        with pytest.raises(TrecError, match="line 3: document a is ranked twice for query q"):
+            read_run(path)
+        return
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    frame.to_parquet(path) if name.endswith("parquet") else frame.to_csv(path, index=False)
+    run, qrels = read_run(path), qrels_from_dict({"q": {"a": 1}})
+    assert evaluate(run, qrels, ["rr@2"]).means() == {"rr@2": 1.0}
+    for measures in (["rr@3"], ["rr@2", "ap"]):
+        with pytest.raises(TrecError, match="row 3: document a is ranked twice for query q"):
+            evaluate(run, qrels, measures)

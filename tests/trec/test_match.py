@@ -21,6 +21,11 @@ def column(names, coded=False):
     return DocIds(whole.dictionary, whole.indices.to_numpy().astype(np.int64))
 
 
+def paired(rows, coded=False, chosen=None):
+    query = np.array([q for q, _ in rows], dtype=np.int32)
+    return match.Pairs.of(query, column([d for _, d in rows], coded), chosen)
+
+
 @pytest.fixture(params=[64, 1, 0], ids=["good", "one bit", "constant"])
 def bits(request, monkeypatch):
     """Cut all fingerprints down to so many bits."""
@@ -34,13 +39,7 @@ def test_pairs_are_found_whatever_the_fingerprints(bits, coded):
     @given(pairs.map(lambda found: list(dict.fromkeys(found))), pairs.map(lambda f: list(dict.fromkeys(f))))
     @settings(max_examples=150, deadline=None)
     def check(ranked, judged):
-        found = match.judged_rows(
-            np.array([q for q, _ in ranked], dtype=np.int64),
-            column([d for _, d in ranked], coded),
-            np.arange(len(ranked)),
-            np.array([q for q, _ in judged], dtype=np.int32),
-            column([d for _, d in judged], coded),
-        )
+        found = match.judged_rows(paired(ranked, coded, np.arange(len(ranked))), paired(judged, coded))
         assert found.tolist() == [judged.index(pair) if pair in judged else -1 for pair in ranked]
 
     check()
@@ -50,9 +49,7 @@ def test_repeats_are_found_whatever_the_fingerprints(bits):
     @given(pairs)
     @settings(max_examples=150, deadline=None)
     def check(rows):
-        found = match.repeated_row(
-            np.array([q for q, _ in rows], dtype=np.int64), column([d for _, d in rows])
-        )
+        found = match.repeated_row(paired(rows))
         assert found == next((i for i, row in enumerate(rows) if row in rows[:i]), None)
 
     check()
@@ -98,3 +95,12 @@ def test_blocks_do_not_change_fingerprints(monkeypatch):
     whole = fingerprints(names)
     monkeypatch.setattr(ids, "_BLOCK_ROWS", 7)
     np.testing.assert_array_equal(fingerprints(names), whole)
+
+
+def test_many_pairs_are_sieved_and_found():
+    # one of a hundred judged pairs is ranked; every other ranked pair is judged nowhere
+    judged = [(i % 7, f"document {i}") for i in range(5000)]
+    ranked = [judged[i] if i % 100 == 0 else (8, f"document {i}") for i in range(0, 5000, 50)]
+    found = match.judged_rows(paired(ranked), paired(judged))
+    assert found.tolist() == [i if i % 100 == 0 else -1 for i in range(0, 5000, 50)]
+    assert len(match._sieved(paired(ranked).prints, paired(judged).prints)) < 1000

@@ -70,8 +70,84 @@ def test_scores_that_are_infinite_are_ordered_and_nan_is_refused():
         evaluate_dicts(run, {"q": {"c": 1}}, ["rr"]),
     ):
         assert scores.means() == {"rr": 0.5}
-    with pytest.raises(TrecError, match="query q, document a: the score is not a number"):
-        run_from_dict({"q": {"a": np.nan}})
+
+
+@pytest.mark.parametrize("bad", [np.nan, "1.5", None, 10**400])
+def test_scores_in_dictionaries_that_are_no_numbers_are_refused(bad):
+    run = {"p": {"a": 1.0}, "q": {"a": 1, "b": bad}}
+    with pytest.raises(TrecError, match="query q, document b: the score is not a number"):
+        run_from_dict(run)
     for depth in ("rr", "rr@1"):
-        with pytest.raises(TrecError, match="query q has a score that is not a number"):
-            evaluate_dicts({"q": {"a": np.nan}}, {"q": {str(i): 1 for i in range(9)}}, [depth])
+        with pytest.raises(TrecError, match="query q, document b: the score is not a number"):
+            evaluate_dicts(run, {q: {str(i): 1 for i in range(9)} for q in run}, [depth])
+
+
+@pytest.mark.parametrize("bad", [1.5, np.nan, "1", None, 2**63])
+def test_grades_in_dictionaries_that_are_no_whole_numbers_are_refused(bad):
+    qrels = {"p": {"a": 1}, "q": {"a": 1, "b": bad}}
+    for judge in (qrels_from_dict, lambda judged: evaluate_dicts({"q": {"a": 1.0}}, judged, ["rr"])):
+        with pytest.raises(TrecError, match="query q, document b: the grade is not a whole number"):
+            judge(qrels)
+
+
+def test_whole_numbers_of_any_type_are_grades():
+    run = {"q": {"a": np.float32(3), "b": 2, "c": 1.0, "d": False}}
+    qrels = {"q": {"a": 2.0, "b": np.int8(1), "c": True, "d": np.float64(-1)}}
+    # (2 + 1 / log2(3) + 1 / 2) / the same: in the best order
+    for measure in ("ndcg_lin@1", "ndcg_lin@2", "ndcg_lin"):
+        assert evaluate_dicts(run, qrels, [measure]).means() == {measure: 1.0}
+        assert evaluate(run_from_dict(run), qrels_from_dict(qrels), [measure]).means() == {measure: 1.0}
+
+
+def both(run, qrels, measure, convention):
+    """The values of every query, the same from tables and from dictionaries."""
+    table = evaluate(run_from_dict(run), qrels_from_dict(qrels), [measure], convention)
+    np.testing.assert_array_equal(evaluate_dicts(run, qrels, [measure], convention).values, table.values)
+    return dict(zip(table.query_ids, table.values[:, 0].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("scale", [-np.inf, np.inf, 1e300, -1e300])
+def test_equal_infinities_are_ties_and_not_the_end_of_a_short_ranking(scale):
+    # q1 is far shorter than q2, so that it is filled up in a common rectangle; 1e300 is infinite in 32 bits
+    run = {
+        "q1": {"a": scale, "b": scale},
+        "q2": {str(i): float(i) for i in range(40)},
+    }
+    qrels = {"q1": {"a": 1}, "q2": {"39": 1}}
+    many = {q: {**judged, **{f"x{i}": 0 for i in range(99)}} for q, judged in qrels.items()}
+    for measure in ("rr", "rr@1", "rr@2"):
+        for judged in (qrels, many):
+            first = 0.0 if measure == "rr@1" else 0.5
+            assert both(run, judged, measure, "trec_eval") == {"q1": first, "q2": 1.0}
+            assert both(run, judged, measure, "ranx") == {"q1": 1.0, "q2": 1.0}
+
+
+def test_ties_of_ids_that_differ_by_a_zero_byte():
+    run, qrels = {"q": {"a": 1.0, "a\0": 1.0}}, {"q": {"a\0": 1, **{str(i): 0 for i in range(9)}}}
+    for measure in ("rr", "rr@1"):
+        assert both(run, qrels, measure, "trec_eval") == {"q": 1.0}
+
+
+def test_a_part_of_a_categorical_frame_does_not_judge_the_queries_that_were_cut_off():
+    qrels = pd.DataFrame({"query_id": ["1", "2"], "doc_id": ["a", "a"], "grade": [1, 1]})
+    qrels["query_id"] = qrels["query_id"].astype("category")
+    part = qrels_from_frame(qrels[qrels["query_id"] == "1"])
+    assert part.query.names.to_pylist() == ["1"]
+    scores = evaluate(run_from_dict({"1": {"a": 1.0}}), part, ["rr"], "trec_eval_c")
+    assert scores.query_ids == ("1",)
+
+
+def test_chunks_with_dictionaries_of_their_own(tmp_path):
+    """A parquet file has a dictionary for every row group; one query has another number in each."""
+    run = pd.DataFrame(
+        {"query_id": ["x", "y", "y", "z"], "doc_id": list("abcd"), "score": [1.0, 1.0, 2.0, 1.0]}
+    )
+    run.to_parquet(tmp_path / "run.parquet", row_group_size=2)
+    read = read_run(tmp_path / "run.parquet")
+    assert [(read.query.name(i), read.doc.name(i)) for i in range(4)] == [
+        ("x", "a"),
+        ("y", "b"),
+        ("y", "c"),
+        ("z", "d"),
+    ]
+    assert len(read.query.names) == 3
