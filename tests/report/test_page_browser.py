@@ -145,6 +145,33 @@ def test_a_measure_a_stage_and_a_split_change_the_whole_page(chromium, page):
     check(chromium)
 
 
+def test_the_headline_says_that_it_is_of_the_last_stage_while_another_is_shown(chromium, page):
+    chromium.open(page)
+    assert "after reranking" not in chromium.find("#answer").text
+    chromium.choose("#stage", "retrieve")
+    assert "after reranking" in chromium.find("#answer .stepped-back .verdict").text
+    # rerank is the last stage of every setting: nothing to say
+    chromium.choose("#stage", "rerank")
+    assert "after reranking" not in chromium.find("#answer").text
+    check(chromium)
+
+
+def test_losses_start_with_the_leader_of_the_chosen_measure(chromium, page):
+    chromium.open(page)
+    picked = (
+        "return [document.querySelector('#losses select').selectedOptions[0].textContent,"
+        "document.querySelector('.verdict .foreign').textContent]"
+    )
+    for measure in ("ndcg_exp@10", "judged@10"):
+        chromium.choose("#measure", measure)
+        shown, leader = chromium.run(picked)
+        assert shown == leader
+    chromium.choose("#losses select", "0")
+    chromium.choose("#measure", "ndcg_exp@10")
+    assert chromium.run("return document.querySelector('#losses select').value") == "0"
+    check(chromium)
+
+
 def test_tables_sort_by_their_headers_and_walk_by_arrow_keys(chromium, page):
     chromium.open(page)
     head = "#board th[data-key=train]"
