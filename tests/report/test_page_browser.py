@@ -172,6 +172,23 @@ def test_losses_start_with_the_leader_of_the_chosen_measure(chromium, page):
     check(chromium)
 
 
+def test_a_small_screen_shows_the_standing_and_that_the_board_goes_on(chromium, page):
+    keys = "return [...document.querySelectorAll('#board thead th')].map(h => h.dataset.key)"
+    chromium.open(page, 1440)
+    assert chromium.run(keys)[:3] == ["setting", "mean", "interval"]
+    chromium.open(page, 390)
+    assert chromium.run(keys)[:3] == ["setting", "real", "mean"]
+    right = chromium.run(
+        "return document.querySelector('#board tbody tr').cells[2].querySelector('b')"
+        ".getBoundingClientRect().right"
+    )
+    assert right < 390 - 16
+    chromium.until("return document.querySelector('#board .edged').matches('.goes-on')")
+    chromium.run("document.querySelector('#board .scroll').scrollLeft = 9999")
+    chromium.until("return !document.querySelector('#board .edged').matches('.goes-on')")
+    check(chromium)
+
+
 def test_tables_sort_by_their_headers_and_walk_by_arrow_keys(chromium, page):
     chromium.open(page)
     head = "#board th[data-key=train]"
