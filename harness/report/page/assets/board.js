@@ -47,11 +47,6 @@ function boardColumns(leader, ticks, place) {
   return narrow.matches ? answerFirst(columns) : columns;
 }
 
-// A long name of a measure may break before its cut-off.
-function breakable(measure) {
-  return measure.split(/(?=[@(])/).flatMap((part, k) => (k ? [h('wbr'), part] : [part]));
-}
-
 // A small screen shows three columns without scrolling: the answer shall be among them.
 const narrow = matchMedia('(max-width: 640px)');
 narrow.addEventListener('change', () => draw((one) => one.id === 'board'));

@@ -70,6 +70,11 @@ function edged(scroller) {
 }
 table.kept = {};
 
+// A long name of a measure may break before its cut-off.
+function breakable(measure) {
+  return measure.split(/(?=[@(])/).flatMap((part, k) => (k ? [h('wbr'), part] : [part]));
+}
+
 function line(columns, row, place, options) {
   const node = h('tr', options.open ? {
     class: 'opens', tabindex: place === 0 ? 0 : -1, 'aria-label': options.label?.(row),
