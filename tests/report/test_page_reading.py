@@ -90,3 +90,58 @@ def test_no_label_of_the_cost_plot_lies_on_its_line(chromium, page, width):
     )
     assert crossed == []
     check(chromium)
+
+
+def test_a_small_screen_folds_the_judged_text_above_the_ranking(chromium, page):
+    chromium.open(page, 390)
+    chromium.run("document.querySelector('#queries tbody tr').click()")
+    fold = "document.querySelector('#drill .judged-fold')"
+    assert not chromium.run(f"return {fold}.open")
+    above = f"{fold}.getBoundingClientRect().bottom <= document.querySelector('#drill .rankings')"
+    assert chromium.run(f"return {above}.getBoundingClientRect().top")
+    chromium.find("#drill .judged-fold summary").click()
+    chromium.until(f"return {fold}.open && {fold}.querySelector('.grade') !== null")
+    # it stays open from question to question
+    chromium.find("#drill [data-keep=next]").click()
+    assert chromium.run(f"return {fold}.open")
+    chromium.open(page, 1440)
+    chromium.run("document.querySelector('#queries tbody tr').click()")
+    assert chromium.run(f"return {fold}") is None
+    assert "Judged text" in chromium.find("#drill aside").text
+    check(chromium)
+
+
+def test_histograms_share_a_scale_and_are_left_out_of_a_handful(chromium, page, tmp_path):
+    chromium.open(page)
+    tall, bins, largest = chromium.run(
+        "const panels = [...document.querySelectorAll('#histograms .smalls')[0].children];"
+        "const tall = Math.max(...panels.map(p => Math.max(...[...p.querySelectorAll('rect')]"
+        ".map(r => r.getAttribute('height')))));"
+        "const sums = panels.map(p => [...p.querySelectorAll('rect')]"
+        ".reduce((sum, r) => sum + Number(r.getAttribute('height')), 0));"
+        "const told = document.querySelector('#histograms').textContent;"
+        "return [tall, sums, Number(/height is (\\d+)/.exec(told)[1])]"
+    )
+    assert tall == pytest.approx(58)
+    # 24 questions under every setting, so on one scale the bars of every panel are as high together
+    assert bins == pytest.approx([24 * 58 / largest] * 6)
+    folder = write_folder(tmp_path / "r", settings=2, queries=9)
+    chromium.open(write_page(folder)[0].as_uri())
+    assert "fewer than 10 questions" in chromium.find("#histograms").text
+    assert chromium.run("return document.querySelectorAll('#histograms rect.of-all').length") == 0
+    check(chromium)
+
+
+def test_the_share_judged_and_the_bounds_have_columns_of_their_own(chromium, tmp_path):
+    measures = ("ndcg_exp@10", "ndcg_exp_upper@10", "judged@10")
+    folder = write_folder(tmp_path / "r", settings=3, measures=measures)
+    chromium.open(write_page(folder)[0].as_uri())
+    keys = chromium.run("return [...document.querySelectorAll('#judged thead th')].map(h => h.dataset.key)")
+    assert keys == ["setting", "judged@10", "judged@10-bar", "mean", "upper", "bounds"]
+    assert chromium.run(
+        "return [...document.querySelectorAll('#judged tbody svg')]"
+        ".every(s => !(s.querySelector('.judged-bar') && s.querySelector('.bound-dot')))"
+    )
+    # with everything in sight, no shadow says that there is more
+    assert chromium.run("return document.querySelector('#judged .edged').matches('.goes-on')") is False
+    check(chromium)
