@@ -20,7 +20,7 @@ from harness.compare import (
 )
 from harness.errors import HarnessError
 from harness.progress import Reporter, Silent
-from harness.report.page import Axes, Page, Tables, build_page, read_tables
+from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
 from harness.store import write_text
 from harness.types import QueryScore
 
@@ -139,11 +139,10 @@ def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def _pair(one: Comparison, place: Callable[[str], int]) -> list[Any]:
     """As the page reads it: settings, difference and bounds, p-values, wins, ties, losses, queries needed."""
     numbers = (one.difference, one.low, one.high, one.p, one.p_max)
-    short = [None if n is None else float(f"{n:.4g}") for n in numbers]
     return [
         place(one.setting),
         place(one.against),
-        *short,
+        *map(figure, numbers),
         one.wins,
         one.ties,
         one.losses,

@@ -104,6 +104,13 @@ _SUMMARY = (
 )
 
 
+def rewrite(path, changed):
+    """Write a table of results anew, each row as ``changed(row)`` makes it."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [changed(row) for row in csv.DictReader(file)]
+    _write(path, tuple(rows[0]), (row.values() for row in rows))
+
+
 def _summary(scores, names, stages, ids, measures, split):
     for s in names:
         for st in stages:

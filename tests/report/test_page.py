@@ -17,7 +17,7 @@ from harness.progress import Silent
 from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
 from harness.report.page.detail import Detail, passage_text, passages_detail
-from tests.report.page_results import HOSTILE, write_folder
+from tests.report.page_results import HOSTILE, rewrite, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
 
@@ -105,10 +105,34 @@ def test_names_are_referred_to_by_their_place(tmp_path):
             value = payload["scores"][payload["measures"].index(row["measure"])][
                 payload["stages"].index(row["stage"])
             ][payload["settings"].index(row["setting"])][payload["queries"]["id"].index(row["query_id"])]
-            assert value == pytest.approx(10_000 * float(row["value"]), abs=0.5001)
+            assert value == pytest.approx(1_000_000 * float(row["value"]), abs=0.5001)
     rows = payload["statistics"]["ndcg_exp@10"]["pairs"]["rows"]
     assert len(rows) == 3
     assert all(row[7] + row[8] + row[9] == 12 for row in rows)
+
+
+def thousandths(value):
+    """As the page shows it: the binary number nearest to what was carried, to three decimals."""
+    return f"{value:.3f}"
+
+
+def test_what_rounds_up_is_not_rounded_twice(tmp_path):
+    # 0.123516 is 0.124; by way of four or five digits, 0.1235, it would become 0.123
+    assert thousandths(0.123516) == "0.124"
+    assert thousandths(0.1235) == "0.123"
+    folder = write_folder(tmp_path / "r")
+    second = {"chunk=200/0": 0.25, "chunk=200/1": 0.373516}
+    rewrite(folder / "per_query.csv", lambda row: row | {"value": second[row["setting"]]})
+    places = {"mean": 0.123504, "ci_low": 0.103504, "ci_high": 0.143504}
+    rewrite(folder / "summary.csv", lambda row: row | places)
+    payload = payload_of(page_of(folder).html)
+    (row,) = payload["statistics"]["ndcg_exp@10"]["pairs"]["rows"]
+    # every query differs by as much, and so the bounds are the difference too
+    assert [thousandths(abs(n)) for n in row[2:5]] == ["0.124"] * 3
+    shown = payload["summary"]["all"][0][0][0][:3]
+    assert [thousandths(n) for n in shown] == ["0.124", "0.104", "0.144"]
+    rewrite(folder / "per_query.csv", lambda row: row | {"value": 0.123516})
+    assert payload_of(page_of(folder).html)["scores"][0][0][0][0] == 123516
 
 
 def test_no_number_on_the_page_is_not_a_number(tmp_path):

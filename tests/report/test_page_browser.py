@@ -1,108 +1,17 @@
 """report.html in a real browser: no error, no request, nothing hostile runs, and it works by keyboard."""
 
-import json
-import shutil
-
 import pytest
 
 from harness.pipeline.page import write_page
+from tests.report.page_browser import MARKS, check
 from tests.report.page_results import HOSTILE, TEXT, write_folder
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (shutil.which("chromium") and shutil.which("chromedriver")),
-        reason="needs chromium and chromedriver on the path: apt-get install chromium chromium-driver",
-    ),
-]
+pytestmark = MARKS
 SECTIONS = (
     *("answer", "board", "differences", "curves", "splits", "losses", "queries", "histograms"),
     *("judged", "price", "health", "origin"),
 )
 DOCUMENT = HOSTILE + TEXT[len(HOSTILE) :]
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    folder = write_folder(tmp_path_factory.mktemp("page") / "r", settings=6, queries=24, hostile=True)
-    path, _ = write_page(folder)
-    return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, of the dev extra")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    profile = tmp_path_factory.mktemp("profile")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={profile}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        service = webdriver.ChromeService(shutil.which("chromedriver"))
-        driver = webdriver.Chrome(options=options, service=service)
-    except Exception as error:  # a browser that this machine cannot start says nothing about the page
-        pytest.skip(f"chromium does not start here: {error}")
-    driver.set_page_load_timeout(60)
-    yield Browser(driver)
-    driver.quit()
-
-
-class Browser:
-    """A driver with the few things that the tests do."""
-
-    def __init__(self, driver):
-        self.driver = driver
-        self.run = driver.execute_script
-
-    def open(self, url, width=1440, theme="light"):
-        self.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
-        )
-        # without smooth scrolling, so that a click hits what was scrolled to
-        wanted = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
-        media = {"features": [{"name": name, "value": value} for name, value in wanted.items()]}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-        self.driver.get(url)
-        self.until("return 'ready' in document.documentElement.dataset")
-
-    def until(self, script):
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        return WebDriverWait(self.driver, 60).until(lambda driver: driver.execute_script(script))
-
-    def find(self, selector):
-        return self.driver.find_element("css selector", selector)
-
-    def keys(self, *names):
-        from selenium.webdriver.common.keys import Keys
-
-        element = self.driver.switch_to.active_element
-        element.send_keys(*(getattr(Keys, name, name) for name in names))
-
-    def choose(self, selector, value):
-        self.run(
-            "const s = document.querySelector(arguments[0]); s.value = arguments[1];"
-            "s.dispatchEvent(new Event('change', {bubbles: true}))",
-            selector,
-            value,
-        )
-
-    def errors(self):
-        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
-
-    def requests(self):
-        events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
-        asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-        return [url for url in asked if not url.startswith(("file:", "data:", "chrome:", "about:"))]
-
-
-def check(browser):
-    assert browser.errors() == []
-    assert browser.requests() == []
-    assert browser.run("return window.hit") is None
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-# Scores are carried as whole ten-thousandths: four decimals, and JSON half as long.
-SCALE = 10_000
+# Scores are carried as whole millionths: six decimals, and shorter JSON than fractions.
+SCALE = 1_000_000
+# The page rounds what it shows to three decimals. Numbers carried with barely more would be rounded twice:
+# 0.123496 to 0.1235, and that to 0.124.
+DIGITS = 9
 
 
 def scaled(cell: str) -> int | None:
-    """A score as whole ten-thousandths; None for an empty cell."""
+    """A score as whole millionths; None for an empty cell."""
     return round(float(cell) * SCALE) if cell else None
 
 
 def figure(value: Any) -> float | None:
-    """A number with five significant digits; None where there is none."""
+    """A number with nine significant digits; None where there is none."""
     if value is None or value == "":
         return None
     number = float(value)
-    return float(f"{number:.5g}") if math.isfinite(number) else None
+    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else None
 
 
 def plain(cell: str) -> float | int | str | None:
@@ -32,4 +35,4 @@ def plain(cell: str) -> float | int | str | None:
         return cell
     if not math.isfinite(number):
         return None
-    return int(number) if number.is_integer() and abs(number) < 2**53 else float(f"{number:.5g}")
+    return int(number) if number.is_integer() and abs(number) < 2**53 else float(f"{number:.{DIGITS}g}")

@@ -110,7 +110,7 @@ def _summary(rows: Sequence[Row], axes: Axes) -> dict[str, list[list[list[Any] |
 
 
 def _scores(rows: Sequence[Row], axes: Axes) -> list[list[list[list[int | None] | None]]]:
-    """``scores[measure][stage][setting]`` has one value per query, in ten-thousandths, or is None."""
+    """``scores[measure][stage][setting]`` has one value per query, in millionths, or is None."""
     out: list[list[list[list[int | None] | None]]] = [
         [[None] * len(axes.settings) for _ in axes.stages] for _ in axes.measures
     ]

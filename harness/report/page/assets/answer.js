@@ -34,6 +34,12 @@ function advice(found) {
   ].filter(Boolean);
 }
 
+// The headline is of the last stage; while another one is shown it says so and steps back.
+function lastStage(leader) {
+  const name = DATA.stages[stageOf(leader, 'final')];
+  return name === 'rerank' ? 'after reranking' : `at the last stage, ${name}`;
+}
+
 function headline() {
   const found = statistics();
   if (!found.advice?.contenders) {
@@ -43,17 +49,22 @@ function headline() {
   const mean = summary(leader, { stage: 'final' });
   const value = mean && [' with ', h('b', null, fixed(mean.mean)), known(mean.low) && h('span.soft', null, ` (${range(mean.low, mean.high)})`)];
   const name = foreign(DATA.settings[leader], 'b');
+  const stage = atFinal() ? null : h('span.stage-note', null, ` ${lastStage(leader)}`);
   const told = named !== null
-    ? [name, ' has the best ', h('b', null, state.measure), value, '.']
-    : [found.n < FEWEST ? `${count(found.n, 'query', 'queries')} cannot name a setting. ` : 'No setting is clearly best. ', name, ' leads in ', h('b', null, state.measure), value, '.'];
-  return [h('p.verdict', null, told), h('ul.advice', null, advice(found).map((parts) => h('li', null, parts)))];
+    ? [name, ' has the best ', h('b', null, state.measure), value, stage, '.']
+    : [found.n < FEWEST ? `${count(found.n, 'query', 'queries')} cannot name a setting. ` : 'No setting is clearly best. ', name, ' leads in ', h('b', null, state.measure), value, stage, '.'];
+  return [
+    stage && h('p.small', null, h('b', null, `Stage ${state.stage} is chosen; the answer is of the last stage.`), ' The leader board below shows the chosen stage.'),
+    h(`div${stage ? '.stepped-back' : ''}`, null,
+      h('p.verdict', null, told), h('ul.advice', null, advice(found).map((parts) => h('li', null, parts)))),
+  ];
 }
 
 section({
   id: 'answer',
   title: 'The answer',
   bare: true,
-  on: ['measure'],
+  on: ['measure', 'stage'],
   render() {
     const about = aboutMeasure(state.measure);
     return [

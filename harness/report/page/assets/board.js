@@ -20,7 +20,7 @@ function boardColumns(leader, ticks, place) {
   const share = statistics().advice?.best_share;
   const columns = [
     { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },
-    { key: 'mean', title: state.measure, num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
+    { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
     {
       key: 'interval', title: h('div.plot-head', null, `${percent(DATA.level)} interval`, axis(ticks, place)), wide: true,
       cell: (i) => {
@@ -44,7 +44,17 @@ function boardColumns(leader, ticks, place) {
   }
   const failed = (i) => summary(i)?.failed || 0;
   if (DATA.settings.some((_, i) => failed(i))) columns.push({ key: 'failed', title: 'failed', num: true, about: 'Queries where something went wrong', value: failed, cell: failed });
-  return columns;
+  return narrow.matches ? answerFirst(columns) : columns;
+}
+
+// A small screen shows three columns without scrolling: the answer shall be among them.
+const narrow = matchMedia('(max-width: 640px)');
+narrow.addEventListener('change', () => draw((one) => one.id === 'board'));
+
+function answerFirst(columns) {
+  const wanted = ['setting', 'real', 'mean', 'difference', 'p'];
+  const first = wanted.map((key) => columns.find((one) => one.key === key)).filter(Boolean);
+  return [...first, ...columns.filter((one) => !first.includes(one))];
 }
 
 section({

@@ -1,6 +1,7 @@
 // The results, unpacked, and the questions one asks of them.
 
-const SCALE = 10000;
+// As SCALE in numbers.py: scores come as whole millionths.
+const SCALE = 1000000;
 const FEWEST = 5;
 let DATA = null;
 

@@ -1,6 +1,6 @@
 // One question: what was ranked for it, what was judged, and how every setting did.
 
-const drilled = { query: 0, setting: 0, other: -1, list: [], from: null };
+const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false };
 
 function openQuery(query, setting, list = null) {
   drilled.from = document.activeElement;
@@ -63,6 +63,15 @@ function allSettings(query) {
       strip(known(value) ? [g('rect.left', { x: 0, width: place(value), y: 0, height: 4 })] : [], { height: 4 })))));
 }
 
+// Where there is one column the judged text stands above the ranking, folded away until one asks for it.
+const small = matchMedia('(max-width: 900px)');
+
+function judgedFold(query, setting) {
+  const n = DATA.detail.evidence[query].length;
+  return h('details.judged-fold', { open: drilled.unfolded, ontoggle: (event) => { drilled.unfolded = event.target.open; } },
+    h('summary', null, `Judged text${n ? ` (${whole(n)})` : ''}`), evidenceList(query, setting));
+}
+
 function drawDrill(focus) {
   const { query, setting } = drilled;
   const q = DATA.queries;
@@ -83,12 +92,13 @@ function drawDrill(focus) {
     h('div.drill-body', null,
       h('aside', null,
         h('h3', null, 'Settings'), allSettings(query),
-        h('h3', null, 'Judged text'), evidenceList(query, setting)),
+        small.matches ? null : [h('h3', null, 'Judged text'), evidenceList(query, setting)]),
       h('div', null,
         h('div.tools', null,
           select('setting', names, setting, pick('setting'), { 'data-keep': 'setting' }),
           names.length > 1 && select('beside it', [[-1, 'none'], ...names.filter(([i]) => i !== setting)], drilled.other, pick('other'), { 'data-keep': 'other' }),
           DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => { choose({ stage }); drawDrill('stage'); }, { 'data-keep': 'stage' })),
+        small.matches ? judgedFold(query, setting) : null,
         h(`div.rankings${drilled.other >= 0 && drilled.other !== setting ? '.two' : ''}`, null, rankedColumn(setting, query), drilled.other >= 0 && drilled.other !== setting ? rankedColumn(drilled.other, query) : null))));
   if (focus) dialog.querySelector(`[data-keep="${focus}"]`)?.focus();
 }
@@ -96,13 +106,14 @@ function drawDrill(focus) {
 function startDrill() {
   const dialog = byId('drill');
   dialog.addEventListener('keydown', (event) => {
-    if (event.target.closest('select, input')) return;
+    if (event.target.closest('select, input, summary')) return;
     if (event.key === 'ArrowLeft') stepQuery(-1);
     else if (event.key === 'ArrowRight') stepQuery(1);
     else return;
     event.preventDefault();
     dialog.querySelector('[data-keep="close"]').focus();
   });
+  small.addEventListener('change', () => { if (dialog.open) drawDrill(); });
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
   dialog.addEventListener('close', () => drilled.from?.isConnected && drilled.from.focus({ preventScroll: true }));
 }

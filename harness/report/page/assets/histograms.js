@@ -1,6 +1,8 @@
 // How scores are distributed: over queries, and of the retriever's best passage.
 
 const BINS = 20;
+// Fewer questions than this have no distribution to speak of.
+const FEWEST_SPREAD = 10;
 
 function bars(values, [low, high], bins = BINS) {
   const counts = new Array(bins).fill(0);
@@ -8,8 +10,13 @@ function bars(values, [low, high], bins = BINS) {
   return counts;
 }
 
-function histogram(groups, label, { low, high, text = (x) => fixed(x, 1) }) {
-  const largest = Math.max(1e-9, ...groups.flatMap((group) => group.share));
+// The tallest of all bars of a row of panels: their common scale.
+function tallest(panels) {
+  return Math.max(1e-9, ...panels.flatMap((panel) => panel.groups.flatMap((group) => group.share)));
+}
+
+// Bars of one panel; `largest` fills its height.
+function histogram(groups, label, { low, high, largest, text = (x) => fixed(x, 1) }) {
   const bins = groups[0].share.length;
   return h('figure.histogram', null,
     g('svg', { viewBox: '0 0 200 62', preserveAspectRatio: 'none', width: '100%', height: 72, role: 'img', 'aria-label': label },
@@ -30,19 +37,40 @@ function topScores(setting) {
   return out;
 }
 
-function answerablePanel(setting) {
+function answerableGroups(setting) {
   const scores = topScores(setting);
-  if (!scores.unanswerable.length || !scores.answerable.length) return null;
   const all = [...scores.answerable, ...scores.unanswerable];
+  if (!scores.unanswerable.length || !scores.answerable.length || all.length < FEWEST_SPREAD) return null;
   const ends = [Math.min(...all), Math.max(...all)];
   const share = (values) => bars(values, ends).map((n) => n / values.length);
+  return {
+    setting,
+    ends,
+    groups: [{ kind: 'of-answerable', share: share(scores.answerable) }, { kind: 'of-unanswerable', share: share(scores.unanswerable) }],
+  };
+}
+
+function answerablePanel({ setting, ends: [low, high], groups }, largest) {
   const stage = DATA.stages[stageOf(setting)];
   const row = (DATA.answerability || []).find((one) => one.setting === setting && one.stage === stage);
   return h('div.small-panel', null,
     h('h4', null, foreign(DATA.settings[setting], 'span')),
-    histogram([{ kind: 'of-answerable', share: share(scores.answerable) }, { kind: 'of-unanswerable', share: share(scores.unanswerable) }],
-      `Scores of the first passage, ${fixed(ends[0], 2)} to ${fixed(ends[1], 2)}`, { low: ends[0], high: ends[1], text: (x) => fixed(x, 2) }),
+    histogram(groups, `Scores of the first passage, ${fixed(low, 2)} to ${fixed(high, 2)}`, { low, high, largest, text: (x) => fixed(x, 2) }),
     row && h('p.small.num', null, `AUROC ${fixed(row.auroc, 2)}`, known(row.ci_low) && h('span.soft', null, ` (${range(row.ci_low, row.ci_high, 2)})`)));
+}
+
+function spreadOf(setting) {
+  const values = DATA.queries.id.map((_, q) => (queryMatches(q, { text: '', type: '' }) ? score(setting, q) : null)).filter(known);
+  return { setting, values, groups: [{ kind: 'of-all', share: bars(values, [0, 1]) }] };
+}
+
+function spreadPanel({ setting, values, groups }, largest) {
+  const zeros = values.filter((v) => v === 0).length;
+  const ones = values.filter((v) => v >= 0.9995).length;
+  return h('div.small-panel', null,
+    h('h4', null, foreign(DATA.settings[setting], 'span')),
+    histogram(groups, `${DATA.settings[setting]}: ${zeros} queries at 0, ${ones} at 1`, { low: 0, high: 1, largest, text: (x) => fixed(x, 0) }),
+    h('p.small.soft.num', null, `${whole(zeros)} at 0, ${whole(ones)} at 1`));
 }
 
 section({
@@ -53,27 +81,23 @@ section({
   render() {
     const order = ranked();
     const chosen = order.slice(0, 12);
-    const panels = chosen.map((i) => {
-      const values = DATA.queries.id.map((_, q) => (queryMatches(q, { text: '', type: '' }) ? score(i, q) : null)).filter(known);
-      if (!values.length) return null;
-      const zeros = values.filter((v) => v === 0).length;
-      const ones = values.filter((v) => v >= 0.9995).length;
-      return h('div.small-panel', null,
-        h('h4', null, foreign(DATA.settings[i], 'span')),
-        histogram([{ kind: 'of-all', share: bars(values, [0, 1]) }], `${DATA.settings[i]}: ${zeros} queries at 0, ${ones} at 1`, { low: 0, high: 1, text: (x) => fixed(x, 0) }),
-        h('p.small.soft.num', null, `${whole(zeros)} at 0, ${whole(ones)} at 1`));
-    }).filter(Boolean);
-    if (!panels.length) return null;
-    const answers = DATA.detail.rankings.length ? chosen.map(answerablePanel).filter(Boolean) : [];
+    const spreads = chosen.map(spreadOf).filter((one) => one.values.length);
+    if (!spreads.length) return null;
+    const drawn = spreads.filter((one) => one.values.length >= FEWEST_SPREAD);
+    const largest = tallest(drawn);
+    const answers = DATA.detail.rankings.length ? chosen.map(answerableGroups).filter(Boolean) : [];
     return [
-      h('p.lede', null, `Questions by their ${state.measure}. The mean hides whether a setting is middling throughout or right and wrong by turns.`),
-      h('div.smalls', null, panels),
+      drawn.length ? [
+        h('p.lede', null, `Questions by their ${state.measure}. The mean hides whether a setting is middling throughout or right and wrong by turns. All panels have one scale: a bar of full height is ${count(largest, 'question')}.`),
+        h('div.smalls', null, drawn.map((one) => spreadPanel(one, largest))),
+      ] : null,
+      drawn.length < spreads.length && h('p.small.soft', null, `${drawn.length ? count(spreads.length - drawn.length, 'setting is', 'settings are') : 'Histograms are'} left out: fewer than ${FEWEST_SPREAD} questions have a value of ${state.measure}.`),
       order.length > chosen.length && h('p.small.soft', null, `The first ${chosen.length} of ${order.length} settings.`),
       answers.length ? [
         h('h3', null, 'Does the score of the first passage tell unanswerable questions?'),
         legend([['of-answerable', 'answerable'], ['of-unanswerable', 'unanswerable, shares of each']]),
-        h('div.smalls', null, answers),
-        h('p.small.soft', null, 'AUROC: the chance that an answerable question has the higher score; 0.5 is a coin toss.'),
+        h('div.smalls', null, answers.map((one) => answerablePanel(one, tallest(answers)))),
+        h('p.small.soft', null, `A bar of full height is ${percent(tallest(answers))} in every panel; from left to right each has its own range. AUROC: the chance that an answerable question has the higher score; 0.5 is a coin toss.`),
       ] : null,
     ];
   },

@@ -6,6 +6,33 @@ function upperOf(measure) {
   return DATA.measures.includes(name) ? name : null;
 }
 
+// A share of ranks and a value of a measure are different things: each has a column and an axis of its own.
+function judgedColumns(judged, upper) {
+  const mean = (i, measure) => summary(i, { split: state.split, measure })?.mean;
+  const ticks = [0, 0.5, 1];
+  const place = percentOf(0, 1);
+  const axes = (title, text) => h('div.plot-head', null, title, axis(ticks, place, text));
+  return [
+    { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },
+    ...judged.flatMap((name) => [
+      { key: name, title: breakable(name), num: true, about: 'Share of the ranks that was judged', value: (i) => mean(i, name), cell: (i) => percent(mean(i, name)) },
+      { key: `${name}-bar`, title: axes('% of the ranks', (share) => fixed(100 * share, 0)), wide: true, cell: (i) => h('div.interval', null,
+        strip([gridlines(ticks, place), g('rect.judged-bar', { x: 0, width: place(mean(i, name) || 0), y: 7, height: 8 })], { label: `judged ${percent(mean(i, name))}` })) },
+    ]),
+    ...(judged.includes(state.measure) ? [] : [
+      { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.measure), cell: (i) => fixed(mean(i, state.measure)) },
+    ]),
+    ...(upper ? [
+      { key: 'upper', title: 'at most', num: true, about: upper, value: (i) => mean(i, upper), cell: (i) => fixed(mean(i, upper)) },
+      { key: 'bounds', title: axes(`${state.measure} to ${upper}`), wide: true, cell: (i) => h('div.interval', null, strip([
+        gridlines(ticks, place),
+        known(mean(i, upper)) && g('line.bound', { x1: place(mean(i, state.measure)), x2: place(mean(i, upper)), y1: 11, y2: 11 }),
+        known(mean(i, state.measure)) && g('circle.bound-dot', { cx: place(mean(i, state.measure)), cy: 11, r: 4 }),
+      ], { label: `${fixed(mean(i, state.measure))} up to ${fixed(mean(i, upper))}` })) },
+    ] : []),
+  ];
+}
+
 section({
   id: 'judged',
   title: 'How much was judged',
@@ -15,29 +42,11 @@ section({
     const judged = DATA.measures.filter((name) => name.startsWith('judged@'));
     const upper = upperOf(state.measure);
     if (!judged.length) return null;
-    const order = ranked();
-    const bounds = order.map((i) => [summary(i, { split: state.split }), upper && summary(i, { split: state.split, measure: upper })]);
-    const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1];
-    const place = percentOf(0, 1);
-    const share = (i, name) => summary(i, { split: state.split, measure: name })?.mean;
     return [
       h('p.lede', null, 'Unjudged text gains nothing in the headline. ',
         upper ? `The line runs from ${state.measure} as reported to the highest value that any grading of the unjudged text could give it; where these lines overlap, more judging could change the order.`
           : 'Choose a measure with an upper bound among the measures, such as ndcg_exp_upper@10, to see how far that could move it.'),
-      legend([['judged-bar', `${judged.join(', ')}: share of the ranks that was judged`], ...(upper ? [['bound', `${state.measure} to ${upper}`]] : [])]),
-      rowChart(order.map((i, k) => {
-        const [own, top] = bounds[k];
-        return {
-          name: DATA.settings[i],
-          value: judged.map((name) => percent(share(i, name))).join(' · '),
-          drawing: strip([
-            gridlines(ticks, place),
-            judged.map((name, n) => g('rect.judged-bar', { x: 0, width: place(share(i, name) || 0), y: upper ? 16 : 5 + n * 8, height: upper ? 5 : 8 })),
-            own && top && known(top.mean) && g('line.bound', { x1: place(own.mean), x2: place(top.mean), y1: 8, y2: 8 }),
-            own && top && g('circle.bound-dot', { cx: place(own.mean), cy: 8, r: 4 }),
-          ], { height: 24, label: `judged ${percent(share(i, judged[0]))}${top ? `, ${fixed(own?.mean)} up to ${fixed(top.mean)}` : ''}` }),
-        };
-      }), { ticks, place, caption: 'Judged share by setting' }),
+      table(judgedColumns(judged, upper), ranked(), { caption: 'Judged share by setting', sort: 'mean', keep: 'judged', most: 30 }),
     ];
   },
 });

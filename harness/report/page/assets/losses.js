@@ -60,7 +60,7 @@ section({
   id: 'losses',
   title: 'Where quality is lost',
   short: 'Losses',
-  on: ['split', 'worst'],
+  on: ['measure', 'split', 'worst'],
   render() {
     if (!DATA.waterfall) return h('p.lede', null, 'This folder has no waterfall.csv: newer versions of harness bench write it.');
     const rows = DATA.settings.map((_, i) => [i, meanLosses(i)]).filter(([, mean]) => mean).sort((x, y) => y[1].final - x[1].final);
@@ -69,7 +69,8 @@ section({
     const place = percentOf(0, 1);
     const gains = rows.some(([, mean]) => mean.reranker < -5e-4);
     const seen = STAGES.filter((name) => rows.some(([, mean]) => Math.abs(mean[name]) >= 5e-4));
-    const picked = rows.some(([i]) => i === state.worst) ? state.worst : rows[0][0];
+    const lost = (i) => rows.some(([row]) => row === i);
+    const picked = [state.worst, statistics().advice?.leader, ...ranked('final')].find(lost) ?? rows[0][0];
     return [
       h('p.lede', null, `In units of ${DATA.waterfall.measure}, from a perfect 1 down to what is left. Each stage can only lose what the one before it kept, except a reranker, which may win some back.`),
       legend([['left', 'what is left'], ...(gains ? [['gain', 'of it won by the reranker']] : []),

@@ -20,6 +20,11 @@ function onFront(points) {
   return points.filter((p) => !points.some((o) => o.cost <= p.cost && o.mean >= p.mean && (o.cost < p.cost || o.mean > p.mean)));
 }
 
+// What a price says. Work that was all found in the cache took no time worth showing.
+function priceOf(row, key) {
+  return key === 'seconds' && row.price.seconds_computed_share === 0 ? null : row.price[key];
+}
+
 function pricePlot(points, key) {
   const [title, text] = PRICES[key];
   const [low, high, ticks] = scoreRange(points.map((p) => ({ mean: p.mean })));
@@ -30,13 +35,16 @@ function pricePlot(points, key) {
     const x = { ticks: steps, at: linear(from, to, margin.left, width - margin.right), text, title };
     const y = { ticks, at: linear(low, high, height - margin.bottom, margin.top), text: tickText(ticks), title: state.measure };
     const stairs = front.flatMap((p, k) => (k ? [[x.at(p.cost), y.at(front[k - 1].mean)], [x.at(p.cost), y.at(p.mean)]] : [[x.at(p.cost), y.at(p.mean)]]));
+    // labels keep clear of the points and of the line
+    const line = stairs.slice(1).map(([right, bottom], k) => [stairs[k], [right, bottom]]).map(([[x1, y1], [x2, y2]]) => (
+      { left: Math.min(x1, x2) - 3, right: Math.max(x1, x2) + 3, top: Math.min(y1, y2) - 3, bottom: Math.max(y1, y2) + 3 }));
     const dots = points.map((p) => ({ left: x.at(p.cost) - 7, right: x.at(p.cost) + 7, top: y.at(p.mean) - 7, bottom: y.at(p.mean) + 7 }));
     return [
       frame(width, height, margin, x, y),
       g('path.front', { d: path(stairs) }),
-      points.map((p) => tip(g(`circle.${front.includes(p) ? 'on-front' : 'off-front'}`, { cx: x.at(p.cost), cy: y.at(p.mean), r: 5.5 }),
+      [...points.filter((p) => !front.includes(p)), ...front].map((p) => tip(g(`circle.${front.includes(p) ? 'on-front' : 'off-front'}`, { cx: x.at(p.cost), cy: y.at(p.mean), r: 5.5 }),
         `${p.name}: ${fixed(p.mean)} at ${text(p.cost)}`)),
-      labels([...front].reverse().map((p) => ({ x: x.at(p.cost), y: y.at(p.mean), text: p.name })), [margin.left + 4, width - 4], { taken: dots }),
+      labels([...front].reverse().map((p) => ({ x: x.at(p.cost), y: y.at(p.mean), text: p.name })), [margin.left + 4, width - 4], { taken: [...dots, ...line] }),
     ];
   });
 }
@@ -55,23 +63,27 @@ section({
     const rows = ranked().map((i) => ({ i, name: DATA.settings[i], price: priceRow(i), mean: summary(i, { split: state.split })?.mean })).filter((row) => row.price);
     if (!rows.length) return null;
     const keys = Object.keys(PRICES).filter((key) => rows.some((row) => known(row.price[key]) && row.price[key] > 0));
-    const key = keys.includes(state.price) ? state.price : keys[0];
-    const points = rows.map((row) => ({ ...row, cost: row.price[key] })).filter((p) => known(p.cost) && known(p.mean));
+    const drawn = keys.filter((key) => rows.some((row) => known(priceOf(row, key))));
+    const key = drawn.includes(state.price) ? state.price : drawn[0];
+    const points = rows.map((row) => ({ ...row, cost: priceOf(row, key) })).filter((p) => known(p.cost) && known(p.mean));
     const front = onFront(points).map((p) => p.i);
     const k = rows.find((row) => known(row.price.k))?.price.k;
     const cached = rows.some((row) => known(row.price.seconds_computed_share) && row.price.seconds_computed_share < 0.999);
     return [
       h('p.lede', null, `Up and to the left is better. Settings on the line are beaten by none that costs as little${known(k) ? `; tokens are those of the first ${k} ranks` : ''}.`),
-      h('div.tools', null, select('cost', keys.map((name) => [name, PRICES[name][0]]), key, (price) => choose({ price }), { 'data-keep': 'price' })),
-      points.length > 1 ? h('figure.panel', null, pricePlot(points, key)) : null,
+      h('div.tools', null, select('cost', drawn.map((name) => [name, PRICES[name][0]]), key, (price) => choose({ price }), { 'data-keep': 'price' })),
+      points.length > 1 ? [
+        legend([['on-front', 'on the line'], ...(front.length < points.length ? [['off-front', 'beaten: another costs no more and is no worse']] : [])]),
+        h('figure.panel', null, pricePlot(points, key)),
+      ] : null,
       table([
         { key: 'setting', title: 'setting', value: (r) => r.name, cell: (r) => [foreign(r.name, 'span'), front.includes(r.i) ? [' ', badge('lead', 'on the line')] : null] },
-        { key: 'mean', title: state.measure, num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
-        ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => r.price[name], cell: (r) => PRICES[name][1](r.price[name]) })),
+        { key: 'mean', title: breakable(state.measure), num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
+        ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => priceOf(r, name), cell: (r) => PRICES[name][1](priceOf(r, name)) })),
         ...(keys.includes('tokens_at_k') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
         ...(cached ? [{ key: 'computed', title: 'computed', num: true, about: 'Share of the work that was computed in this run and not found in the cache', value: (r) => r.price.seconds_computed_share, cell: (r) => percent(r.price.seconds_computed_share) }] : []),
       ], rows, { caption: 'Costs by setting', sort: 'mean', keep: 'price', most: 30 }),
-      cached ? h('p.small.soft', null, 'Seconds are of this run. What was found in the cache took none; a fresh run takes longer.') : null,
+      cached ? h('p.small.soft', null, 'Seconds are of this run. What was found in the cache took none; a fresh run takes longer. A dash: all of it was found.') : null,
     ];
   },
 });

@@ -6,8 +6,7 @@ function percentOf(from, to) {
 }
 
 // The axis below the rows, and lines through all of them.
-function axis(ticks, place) {
-  const text = tickText(ticks);
+function axis(ticks, place, text = tickText(ticks)) {
   return h('div.axis', { 'aria-hidden': true },
     ticks.map((tick) => h('span', { css: { left: place(tick) } }, text(tick))));
 }

@@ -50,11 +50,30 @@ function table(columns, rows, options = {}) {
   show();
   if (options.open) body.addEventListener('keydown', walk);
   return h('div.table', null,
-    h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': options.caption },
-      h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body)),
+    edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': options.caption },
+      h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body))),
     more);
 }
+
+// A shadow at the right edge while columns are hidden there, a line beside the first column once some are on the left.
+function edged(scroller) {
+  const box = h('div.edged', null, scroller);
+  const look = () => {
+    box.classList.toggle('goes-on', scroller.scrollLeft + scroller.clientWidth < scroller.scrollWidth - 4);
+    box.classList.toggle('began', scroller.scrollLeft > 4);
+  };
+  scroller.addEventListener('scroll', look, { passive: true });
+  const watch = new ResizeObserver(look);
+  watch.observe(scroller);
+  watch.observe(scroller.firstElementChild);
+  return box;
+}
 table.kept = {};
+
+// A long name of a measure may break before its cut-off.
+function breakable(measure) {
+  return measure.split(/(?=[@(])/).flatMap((part, k) => (k ? [h('wbr'), part] : [part]));
+}
 
 function line(columns, row, place, options) {
   const node = h('tr', options.open ? {

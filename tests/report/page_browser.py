@@ -1,0 +1,70 @@
+"""A browser that the tests of report.html drive, and what must hold whatever they did."""
+
+import json
+import shutil
+
+import pytest
+
+MARKS = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (shutil.which("chromium") and shutil.which("chromedriver")),
+        reason="needs chromium and chromedriver on the path: apt-get install chromium chromium-driver",
+    ),
+]
+
+
+class Browser:
+    """A driver with the few things that the tests do."""
+
+    def __init__(self, driver):
+        self.driver = driver
+        self.run = driver.execute_script
+
+    def open(self, url, width=1440, theme="light"):
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+        )
+        # without smooth scrolling, so that a click hits what was scrolled to
+        wanted = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
+        media = {"features": [{"name": name, "value": value} for name, value in wanted.items()]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        self.driver.get(url)
+        self.until("return 'ready' in document.documentElement.dataset")
+
+    def until(self, script):
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, 60).until(lambda driver: driver.execute_script(script))
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def keys(self, *names):
+        from selenium.webdriver.common.keys import Keys
+
+        element = self.driver.switch_to.active_element
+        element.send_keys(*(getattr(Keys, name, name) for name in names))
+
+    def choose(self, selector, value):
+        self.run(
+            "const s = document.querySelector(arguments[0]); s.value = arguments[1];"
+            "s.dispatchEvent(new Event('change', {bubbles: true}))",
+            selector,
+            value,
+        )
+
+    def errors(self):
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def requests(self):
+        events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
+        asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        return [url for url in asked if not url.startswith(("file:", "data:", "chrome:", "about:"))]
+
+
+def check(browser):
+    assert browser.errors() == []
+    assert browser.requests() == []
+    assert browser.run("return window.hit") is None
