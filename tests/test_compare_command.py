@@ -23,7 +23,7 @@ def write_results(folder, means, labels="l1", grade="4"):
                 wiggle = 0.1 * ((query * 7) % 11 - 5) / 5
                 own = 0.02 * ((query * 5 + len(setting)) % 7 - 3) / 3
                 rows.writerow([setting, "retrieve", f"q{query}", split, "ndcg_exp@10", mean + wiggle + own])
-    (folder / "documents.csv").write_text("document,status,sha256\nd,read,abc\n")
+    (folder / "documents.csv").write_text("document,status,text_sha256\nd,read,abc\n")
     (folder / "judgments.csv").write_text(
         f"query_id,document,start,end,grade,scored_on\nq0,d,0,5,{grade},yes\n"
     )

@@ -100,8 +100,7 @@ def run_compare(args: argparse.Namespace) -> int:
     from harness.commands.compared import compare_settings
     from harness.compare import join
     from harness.report import to_csv
-    from harness.store import write_text
-    from harness.terminal import tell
+    from harness.terminal import tell, write_lines
 
     loaded = [_load(folder, args.measure, args.stage) for folder in args.results]
     names = _distinct(args.results)
@@ -119,7 +118,7 @@ def run_compare(args: argparse.Namespace) -> int:
     if args.csv and compared.found:
         fields = tuple(compared.found[0].__slots__)
         rows = ({f: getattr(one, f) for f in fields} for one in compared.found)
-        write_text(args.csv, to_csv(fields, rows))
+        write_lines(to_csv(fields, rows), args.csv)
     return 0
 
 
@@ -149,8 +148,7 @@ def _costs(folders: Mapping[str, Path], matrices: Mapping[str, ScoreMatrix], sta
 def run_gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
     from harness.compare import gate, github_annotations, junit
-    from harness.store import write_text
-    from harness.terminal import print_line, write_out
+    from harness.terminal import print_line, write_lines, write_out
 
     results, on = _load(args.results, args.measure, args.stage)
     baseline, base_on = _load(args.baseline, args.measure or results.measure, args.stage)
@@ -162,7 +160,7 @@ def run_gate(args: argparse.Namespace) -> int:
             f"{'FAILED' if check.failed else 'passed'}  {check.setting}: {result.measure} {check.reason}"
         )
     if args.junit:
-        write_text(args.junit, junit(result))
+        write_lines(junit(result), args.junit)
     if args.github:
         write_out(github_annotations(result))
     return 1 if result.failed else 0

@@ -190,12 +190,14 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus)
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
     with pytest.raises(CorpusError, match=r"bad\.txt"):
         run(write_config())
-    _, folder, _ = run(write_config(more="on_bad_document: skip"))
+    _, folder, reporter = run(write_config(more="on_bad_document: skip"))
+    (told,) = [text for text in reporter.warnings if text.startswith("skipped ")]
+    assert told.count("bad.txt") == 1
     listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
     assert listed == {"engines": "read", "people": "read", "harbour": "read", "bad": "skipped"}
     for name in ("engines", "people", "harbour"):
         (corpus / "docs" / f"{name}.txt").unlink()
-    with pytest.raises(CorpusError, match="None of the 1 documents"):
+    with pytest.raises(CorpusError, match="Of 1 document none can be used"):
         run(write_config(more="on_bad_document: skip"))
 
 
