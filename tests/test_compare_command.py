@@ -148,6 +148,9 @@ def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):
     code, _, err = run(capsys, "compare", folder)
     assert code == 1
     assert "tokens@10 is a price" in one_line(err)
+    # nor where it was not scored
+    other = write_results(tmp_path / "s", {"a": 0.4, "b": 0.5})
+    assert "tokens@5 is a price" in one_line(run(capsys, "compare", other, "--measure", "tokens@5")[2])
 
 
 def test_markdown_for_a_pull_request_has_leaders_real_differences_and_advice(tmp_path, capsys):

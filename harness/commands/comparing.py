@@ -175,13 +175,13 @@ def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, S
     result = read_result(folder)
     known = list(dict.fromkeys(result.per_query["measure"]))
     wanted = measure or known[0]
-    if wanted not in known:
-        raise ConfigError(f"{folder} was not scored by {wanted}; it has {', '.join(known)}.")
     if less_is_better(wanted):
         raise ConfigError(
             f"{wanted} is a price, where less is better. Compare by a measure of quality; prices stand "
             "beside it."
         )
+    if wanted not in known:
+        raise ConfigError(f"{folder} was not scored by {wanted}; it has {', '.join(known)}.")
     stages = list(dict.fromkeys(result.per_query["stage"]))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")

@@ -224,10 +224,13 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     )
     _, _, reporter = run(write_config())
     warned = " ".join(reporter.warnings)
-    assert "1 labels were found by likeness, but the figures in quote and text differ" in warned
-    assert "1 quotes stand more than once" in warned
-    assert "have a label of the highest grade, and are left out of NDCG (q5)" in warned
-    assert "1 queries have no label" in warned
+    assert "1 label was found by likeness, but the figures in quote and text differ" in warned
+    assert "1 quote stands more than once" in warned
+    assert (
+        "1 query is marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)"
+        in warned
+    )
+    assert "1 query has no label" in warned
     assert "(q6)" in warned
 
 
