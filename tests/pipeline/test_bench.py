@@ -11,9 +11,11 @@ import pytest
 from harness.bench import run_bench
 from harness.config import load_config
 from harness.errors import CorpusError, LabelError, ModelError
+from harness.pipeline.answerability import answerability
 from harness.pipeline.plan import make_plan
 from harness.progress import Silent
 from harness.report import read_summary
+from harness.types import Query, Ranking
 
 
 def unchanging(folder):
@@ -232,6 +234,20 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     )
     assert "1 query has no label" in warned
     assert "(q6)" in warned
+
+
+def test_an_auroc_from_few_queries_never_stands_without_a_remark(write_config):
+    config = load_config(write_config())
+
+    def remark(answerable, unanswerable):
+        queries = [Query(f"q{i}", "?", "train", i < answerable) for i in range(answerable + unanswerable)]
+        rankings = [Ranking(query.query_id, ("d:0-1",), (0.5,)) for query in queries]
+        ((head,), _) = answerability("a", "retrieve", rankings, queries, config)
+        return head.remark
+
+    assert remark(9, 4) == "from only 4 unanswerable queries"
+    assert remark(1, 5) == "from only 1 answerable query"
+    assert remark(5, 5) == ""
 
 
 def test_a_model_that_cannot_be_had_names_the_choices(write_config, monkeypatch):
