@@ -212,3 +212,12 @@ def test_folders_of_one_name_are_told_apart_by_the_least_of_their_paths(tmp_path
     code, _, err = run(capsys, "compare", one, one)
     assert code == 1
     assert "named twice" in err
+
+
+def test_results_of_an_older_version_call_the_hash_of_the_text_otherwise(tmp_path, capsys):
+    one, two = (write_results(tmp_path / name, {name: 0.4}) for name in ("one", "two"))
+    old = two / "documents.csv"
+    old.write_text(old.read_text().replace("text_sha256", "sha256"))
+    assert run(capsys, "compare", one, two)[0] == 0
+    old.write_text(old.read_text().replace("abc", "abd"))
+    assert "the text differs of the documents d" in one_line(run(capsys, "compare", one, two)[2])
