@@ -141,7 +141,7 @@ def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
             "undecodable_characters": item.stats.undecodable_characters,
             "no_break_spaces": item.stats.no_break_spaces,
             "encryption": item.stats.encryption,
-            "sha256": item.document.sha256,
+            "text_sha256": item.document.sha256,
         }
         for item in corpus.parsed
     ]

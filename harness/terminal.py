@@ -205,11 +205,13 @@ def width() -> int:
 
 
 def write_lines(text: str, output: Path | None) -> None:
-    """Text as it is, to standard output or to a file."""
+    """Text as it is, to standard output or to a file; of a file it is said where it is."""
     if output is None:
         write_out(text)
     else:
         write_text(output, text)
+        # not on standard output, where figures of the same command may go
+        Console(stderr=True).print(f"written: {output}", markup=False, highlight=False, soft_wrap=True)
 
 
 def print_facts(title: str, rows: Sequence[tuple[str, Any]]) -> None:

@@ -106,6 +106,24 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     assert "| q1 | train | " in capsys.readouterr().out.replace("validation", "train")
     assert exit_code("show", "results/one", "--worst", "3", "--setting", "none") == 1
     assert "Settings: base" in capsys.readouterr().err
+    for words, problem in {
+        ("--setting", "base"): "give --worst N with it",
+        ("--worst", "-1"): "cannot be -1",
+    }.items():
+        assert exit_code("show", "results/one", *words) == 1
+        assert problem in capsys.readouterr().err
+    assert exit_code("show", "results/one", "--output", "new/s.md") == 0
+    assert "written: new/s.md" in capsys.readouterr().err
+    assert exit_code("show", "--worst", "3") == 1
+    assert "--worst needs one result" in capsys.readouterr().err
+    assert exit_code("show", "--format", "csv") == 0
+    assert capsys.readouterr().out.startswith("results,begun (UTC),settings,best setting,measure,mean\none,")
+    (tmp_path / "results/one/record.json").write_text("x\n")
+    for command in ("show", "compare"):
+        assert exit_code(command, "results/one") == 1
+        assert "record.json is damaged" in capsys.readouterr().err
+    assert exit_code("show") == 0
+    assert "damaged" in capsys.readouterr().out
 
 
 def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, capsys):

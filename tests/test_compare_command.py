@@ -23,7 +23,7 @@ def write_results(folder, means, labels="l1", grade="4"):
                 wiggle = 0.1 * ((query * 7) % 11 - 5) / 5
                 own = 0.02 * ((query * 5 + len(setting)) % 7 - 3) / 3
                 rows.writerow([setting, "retrieve", f"q{query}", split, "ndcg_exp@10", mean + wiggle + own])
-    (folder / "documents.csv").write_text("document,status,sha256\nd,read,abc\n")
+    (folder / "documents.csv").write_text("document,status,text_sha256\nd,read,abc\n")
     (folder / "judgments.csv").write_text(
         f"query_id,document,start,end,grade,scored_on\nq0,d,0,5,{grade},yes\n"
     )
@@ -148,6 +148,9 @@ def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):
     code, _, err = run(capsys, "compare", folder)
     assert code == 1
     assert "tokens@10 is a price" in one_line(err)
+    # nor where it was not scored
+    other = write_results(tmp_path / "s", {"a": 0.4, "b": 0.5})
+    assert "tokens@5 is a price" in one_line(run(capsys, "compare", other, "--measure", "tokens@5")[2])
 
 
 def test_markdown_for_a_pull_request_has_leaders_real_differences_and_advice(tmp_path, capsys):
@@ -240,3 +243,12 @@ def test_a_reranker_that_harms_is_told(tmp_path, capsys, monkeypatch):
 def test_without_a_reranker_nothing_is_said_of_it(tmp_path, capsys):
     _, out, _ = run(capsys, "compare", write_results(tmp_path / "r", {"a": 0.4, "b": 0.6}))
     assert "reranker" not in out
+
+
+def test_results_of_an_older_version_call_the_hash_of_the_text_otherwise(tmp_path, capsys):
+    one, two = (write_results(tmp_path / name, {name: 0.4}) for name in ("one", "two"))
+    old = two / "documents.csv"
+    old.write_text(old.read_text().replace("text_sha256", "sha256"))
+    assert run(capsys, "compare", one, two)[0] == 0
+    old.write_text(old.read_text().replace("abc", "abd"))
+    assert "the text differs of the documents d" in one_line(run(capsys, "compare", one, two)[2])

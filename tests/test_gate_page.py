@@ -1,4 +1,4 @@
-"""docs/gate.md: its workflow is valid, its commands are commands, and the four files are enough."""
+"""docs/gate.md: its workflow is valid, its commands are commands, and the files it copies are enough."""
 
 import re
 import shlex
@@ -30,8 +30,9 @@ def test_the_workflow_benchmarks_before_it_gates():
     assert {"uses", "run"} >= {key for step in steps for key in step if key in ("uses", "run")}
 
 
-def test_the_four_files_are_a_baseline(tmp_path, capsys):
+def test_the_files_it_copies_are_a_baseline(tmp_path, capsys):
     whole = write_results(tmp_path / "whole", {"a": 0.5})
+    (whole / "prices.csv").write_text("setting,stage,k,tokens_at_k\na,retrieve,10,900\n")
     (tmp_path / "base").mkdir()
     names = re.search(r"\{(per_query[^}]+)\}", PAGE)[1].split(",")
     for name in names:
@@ -40,3 +41,6 @@ def test_the_four_files_are_a_baseline(tmp_path, capsys):
         main(["gate", str(whole), "--baseline", str(tmp_path / "base")])
     assert stopped.value.code == 0
     assert "passed" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["compare", str(whole), str(tmp_path / "base")])
+    assert "Costs are left out" not in capsys.readouterr().out

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.bench import run_bench
     from harness.config import load_config
     from harness.pipeline.page import write_page
-    from harness.report import loss_table
+    from harness.report import counted, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     config = load_config(args.config)
@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
         print_line(line)
     counts = results.record.counts
     print_line(
-        f"{counts.get('vectors_computed', 0)} vectors and {counts.get('pairs_computed', 0)} pairs computed, "
+        f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
+        f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
         f"in {results.record.timings['total']:.1f} s. Results: {folder}/"
     )
@@ -64,25 +65,30 @@ def run(args: argparse.Namespace) -> int:
 
 def _judging(record: RunRecord) -> list[str]:
     """What the judge did, where one was asked."""
+    from harness.report import counted
+
     if not record.cost:
         return []
     cost, spent = record.cost, "at unknown cost (no price)"
     if cost["cost"] is not None:
         spent = f"for {cost['cost']:.4f}"
     unscored = sum(cost["unscored"].values())
+    answers = counted(cost["from_ledger"], "answer")
     return [
-        f"{record.judge['name']} graded {cost['pairs']} pairs: {cost['calls']} calls now {spent}, "
-        f"{cost['from_ledger']} answers from the ledger, {unscored} without a grade."
+        f"{record.judge['name']} graded {counted(cost['pairs'], 'pair')}: "
+        f"{counted(cost['calls'], 'call')} now {spent}, {answers} from the ledger, "
+        f"{unscored} without a grade."
     ]
 
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench import dry_run
+    from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 
     plan = dry_run(config, TerminalReporter(quiet=quiet))
     if plan.settings:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
-    cost = f"{plan.pairs} pairs, at no cost" if plan.estimate is None else str(plan.estimate)
+    cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)
     print_line(f"{plan.judge}: {cost}. Nothing was spent.")
     return 0

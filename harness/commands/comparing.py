@@ -101,8 +101,7 @@ def run_compare(args: argparse.Namespace) -> int:
     from harness.commands.compared import compare_settings
     from harness.compare import join
     from harness.report import to_csv
-    from harness.store import write_text
-    from harness.terminal import tell
+    from harness.terminal import tell, write_lines
 
     loaded = [_load(folder, args.measure, args.stage) for folder in args.results]
     names = _distinct(args.results)
@@ -120,7 +119,7 @@ def run_compare(args: argparse.Namespace) -> int:
     if args.csv and compared.found:
         fields = tuple(compared.found[0].__slots__)
         rows = ({f: getattr(one, f) for f in fields} for one in compared.found)
-        write_text(args.csv, to_csv(fields, rows))
+        write_lines(to_csv(fields, rows), args.csv)
     return 0
 
 
@@ -166,8 +165,7 @@ def _costs(folders: Mapping[str, Path], matrices: Mapping[str, ScoreMatrix], sta
 def run_gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
     from harness.compare import gate, github_annotations, junit
-    from harness.store import write_text
-    from harness.terminal import print_line, write_out
+    from harness.terminal import print_line, write_lines, write_out
 
     results, on = _load(args.results, args.measure, args.stage)
     baseline, base_on = _load(args.baseline, args.measure or results.measure, args.stage)
@@ -179,7 +177,7 @@ def run_gate(args: argparse.Namespace) -> int:
             f"{'FAILED' if check.failed else 'passed'}  {check.setting}: {result.measure} {check.reason}"
         )
     if args.junit:
-        write_text(args.junit, junit(result))
+        write_lines(junit(result), args.junit)
     if args.github:
         write_out(github_annotations(result))
     return 1 if result.failed else 0
@@ -194,13 +192,13 @@ def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, S
     result = read_result(folder)
     known = list(dict.fromkeys(result.per_query["measure"]))
     wanted = measure or known[0]
-    if wanted not in known:
-        raise ConfigError(f"{folder} was not scored by {wanted}; it has {', '.join(known)}.")
     if less_is_better(wanted):
         raise ConfigError(
             f"{wanted} is a price, where less is better. Compare by a measure of quality; prices stand "
             "beside it."
         )
+    if wanted not in known:
+        raise ConfigError(f"{folder} was not scored by {wanted}; it has {', '.join(known)}.")
     stages = list(dict.fromkeys(result.per_query["stage"]))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")

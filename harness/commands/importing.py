@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Import it and say what came of it."""
     from harness.corpus.importers import IMPORTERS
     from harness.errors import ConfigError
+    from harness.report import counted
     from harness.terminal import print_line
 
     if args.format not in IMPORTERS:
@@ -40,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
     options = {"qrels": args.qrels} if args.qrels else {}
     summary = IMPORTERS[args.format].run(args.source, target, **options)
     print_line(
-        f"{summary.target}: {summary.documents} documents, {summary.queries} queries, {summary.labels} labels"
+        f"{summary.target}: {counted(summary.documents, 'document')}, "
+        f"{counted(summary.queries, 'query', 'queries')}, {counted(summary.labels, 'label')}"
     )
     for note in summary.notes:
         print_line(f"  {note}")

@@ -21,6 +21,7 @@ Print what a folder of results came to: means, where quality is lost, how the ch
   harness show results/quickstart --worst 10 --setting "chunk=500/0"
   harness show results/quickstart --format markdown --output summary.md
 
+With --format csv it is the summary alone in full precision, with --worst the worst queries alone.
 docs/results.md describes every file and column of a result.
 """
 
@@ -42,21 +43,38 @@ def add(commands: Any) -> None:
         help="folder such as results/quickstart; without it, the runs there are",
     )
     parser.add_argument(
-        "--worst", type=int, default=0, metavar="N", help="list the N worst queries of a setting; default 0"
+        "--worst",
+        type=int,
+        default=0,
+        metavar="N",
+        help="list the N worst queries of a setting; default: none",
     )
-    parser.add_argument("--setting", metavar="NAME", help="of this setting; default: the best one")
+    parser.add_argument(
+        "--setting", metavar="NAME", help="with --worst: of this setting; default: the best one"
+    )
     add_format(parser, ("csv",))
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the results and print them."""
+    from harness.errors import ConfigError
     from harness.report import past_runs, read_summary, runs_table
     from harness.terminal import tell, write_lines
 
+    if args.worst < 0:
+        raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
+    if args.setting and not args.worst:
+        raise ConfigError("--setting chooses whose worst queries are listed: give --worst N with it.")
     runs = [] if (args.results / "summary.csv").exists() else past_runs(args.results)
     if runs:
-        tell([runs_table(args.results, runs)], "text" if args.format == "csv" else args.format, args.output)
+        if args.worst:
+            raise ConfigError(f"--worst needs one result, such as {runs[0].folder}.")
+        table = runs_table(args.results, runs)
+        if args.format == "csv":
+            write_lines(_table_csv(table), args.output)
+        else:
+            tell([table], args.format, args.output)
         return 0
     rows, record = read_summary(args.results)
     if args.format == "csv":
@@ -88,14 +106,26 @@ def _csv(args: argparse.Namespace, rows: list[SummaryRow]) -> str:
     from harness.report import to_csv
 
     if args.worst > 0:
-        worst = _worst(args, rows)
-        return to_csv(worst.columns, (dict(zip(worst.columns, row, strict=True)) for row in worst.rows))
+        return _table_csv(_worst(args, rows))
     return to_csv(tuple(rows[0].__slots__), map(asdict, rows))
+
+
+def _table_csv(table: Table) -> str:
+    from harness.report import to_csv
+
+    return to_csv(table.columns, (dict(zip(table.columns, row, strict=True)) for row in table.rows))
 
 
 def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:
     from harness.errors import ConfigError
-    from harness.report import read_first_passages, read_table, read_waterfall, worst_table
+    from harness.report import (
+        best_of,
+        last_stages,
+        read_first_passages,
+        read_table,
+        read_waterfall,
+        worst_table,
+    )
 
     losses = read_waterfall(args.results)
     known = list(dict.fromkeys(row.setting for row in losses))
@@ -103,17 +133,9 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:
         raise ConfigError(
             f"{args.results} does not say where quality is lost: it has no waterfall.csv. Run it again."
         )
-    setting = args.setting or _best(rows)
+    setting = args.setting or best_of(last_stages(rows)).setting
     if setting not in known:
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
+    questions = {row["query_id"]: row["text"] for row in read_table(args.results, "queries.csv")}
     passages = read_first_passages(args.results, setting)
-    for row in read_table(args.results, "queries.csv"):
-        if row["query_id"] in passages:
-            passages[row["query_id"]] = f"{row['text']} — {passages[row['query_id']]}"
-    return worst_table(losses, setting, args.worst, passages)
-
-
-def _best(rows: list[SummaryRow]) -> str:
-    """The setting whose last stage is best by the first measure."""
-    heads = {row.setting: row.mean for row in rows if row.split == "all" and row.measure == rows[0].measure}
-    return max(heads, key=lambda setting: -1.0 if heads[setting] is None else heads[setting] or 0.0)
+    return worst_table(losses, setting, args.worst, questions, passages)

@@ -24,14 +24,17 @@ def add(commands: Any) -> None:
 
 def _judging(plan: Plan) -> list[tuple[str, str]]:
     """Who judges, and what is still missing."""
+    from harness.report import counted
+
     judge = plan.judge
+    no_label = ("answerable query has no label", "answerable queries have no label")
     if judge is None:
-        return [("judgments missing", f"{len(plan.unlabelled)} answerable queries have no label")]
+        return [("judgments missing", counted(len(plan.unlabelled), *no_label))]
     if judge.pairs is None:
         missing = f"what at most {judge.ranked} ranked chunks hold; "
         missing += "`harness bench --dry-run` retrieves and counts it"
     elif judge.estimate is None:
-        missing = f"{judge.pairs} pairs, at no cost"
+        missing = f"{counted(judge.pairs, 'pair')}, at no cost"
     else:
         missing = str(judge.estimate)
     return [("judge", judge.judge), ("to judge", missing)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -11,6 +12,8 @@ import numpy as np
 
 from harness.compare.matrix import ScoreMatrix, listed
 from harness.errors import HarnessError
+
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class ScoredOn:
 def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
     """Why two results cannot be compared; empty where they can."""
     reasons = [
-        f"the {role} differ (sha256 {one.files[role][:12]}… and {other.files[role][:12]}…)"
+        f"the files of {role} differ (sha256 {one.files[role][:12]}… and {other.files[role][:12]}…)"
         for role in one.files.keys() & other.files.keys()
         if one.files[role] != other.files[role]
     ]
@@ -78,7 +81,7 @@ def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
     if changed:
         reasons.append(f"the text differs of the documents {listed(changed)}")
     reasons += [
-        f"{rule} differ: {one.rules.get(rule)} and {other.rules.get(rule)}"
+        f"{rule} differ: {_short(one.rules.get(rule))} and {_short(other.rules.get(rule))}"
         for rule in sorted(one.rules.keys() | other.rules.keys())
         if one.rules.get(rule) != other.rules.get(rule)
     ]
@@ -152,6 +155,11 @@ def _side_by_side(results: Mapping[str, ScoreMatrix]) -> ScoreMatrix:
         values.append(matrix.values[:, [place[query] for query in base.query_ids]])
     settings = tuple(joined_names(results).values())
     return ScoreMatrix(base.measure, settings, base.query_ids, np.vstack(values), base.splits, base.strata)
+
+
+def _short(rule: Any) -> Any:
+    """A rule as told; of a hash only the beginning."""
+    return f"{rule[:12]}…" if isinstance(rule, str) and _HASH.fullmatch(rule) else rule
 
 
 def _pick(names: Sequence[str], order: Sequence[int]) -> list[str]:

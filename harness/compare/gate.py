@@ -148,7 +148,9 @@ def _same_names(results: ScoreMatrix, baseline: ScoreMatrix) -> dict[str, str]:
     if gone:
         raise HarnessError(
             f"The baseline's settings {', '.join(gone)} are not among the results "
-            f"({', '.join(results.settings)}). Say which to hold against which, or make a new baseline."
+            f"({', '.join(results.settings)}). Settings are matched by name, which "
+            "tells what varies in the sweep; a sweep of one point is called base. Run the baseline with the "
+            "same sweep."
         )
     return {name: name for name in baseline.settings}
 

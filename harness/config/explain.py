@@ -26,6 +26,11 @@ def first_problem(error: ValidationError) -> Any:
     return next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
 
 
+def _is(value: Any) -> str:
+    """What a wrong value is, where it is short; a list or section stands at the line that is named."""
+    return "" if isinstance(value, list | tuple | dict) else f" (it is {value!r})"
+
+
 def explain(
     source: Source,
     at: KeyPath,
@@ -44,7 +49,9 @@ def explain(
     if problem["type"] == "extra_forbidden":
         return source.error(path, no_such_key(str(problem["loc"][-1]), known))
     message = problem["msg"].removeprefix("Value error, ")
+    if problem["input"] is None and problem["loc"]:
+        return source.error(path, "its value is missing; docs/configuration.md describes this key.")
     if problem["loc"]:
-        return source.error(path, f"{message} (it is {problem['input']!r}).")
+        return source.error(path, f"{message.removesuffix('.')}{_is(problem['input'])}.")
     values = ", ".join(f"{key}={value}" for key, value in (chosen or {}).items())
     return source.error(path, f"{message}{f' (with {values})' if values else ''}")

@@ -54,6 +54,9 @@ def read_source(path: Path) -> Source:
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(f"There is no configuration file {path}.{_neighbours(path)}") from None
+    except IsADirectoryError:
+        there = _yaml_files(path) or "no .yaml file"
+        raise ConfigError(f"{path} is a folder, not a configuration file. It holds: {there}.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
     try:
@@ -88,5 +91,14 @@ def _note_lines(path: Path, node: yaml.Node, at: KeyPath, lines: dict[KeyPath, i
 
 
 def _neighbours(path: Path) -> str:
-    found = sorted(path.parent.glob("*.yaml")) if path.parent.is_dir() else []
-    return f" In {path.parent} there are: {', '.join(p.name for p in found)}." if found else ""
+    """The configuration files beside a missing one, and those of ``configs``."""
+    folders = dict.fromkeys([path.parent, Path("configs")])
+    found = {folder: names for folder in folders if (names := _yaml_files(folder))}
+    return "".join(
+        f" {'This folder' if folder == Path() else folder} holds: {names}." for folder, names in found.items()
+    )
+
+
+def _yaml_files(folder: Path) -> str:
+    names = sorted(path.name for path in folder.glob("*.yaml") if not path.name.startswith("."))
+    return ", ".join(names)

@@ -197,8 +197,9 @@ def _refuse_unanchored(located: Sequence[_Located], threshold: float) -> None:
     lines = [_failure(item) for item in failing[:_MAX_LISTED]]
     if len(failing) > _MAX_LISTED:
         lines.append(f"… and {len(failing) - _MAX_LISTED} more")
+    are = "is" if len(failing) == 1 else "are"
     raise LabelError(
-        f"{len(failing)} of {len(located)} labels are not found in their documents with a score of at least "
+        f"{len(failing)} of {len(located)} labels {are} not found in the documents with a score of at least "
         f"{threshold:g}. Correct the quotes or pages, lower the threshold, or set on_unanchored: list.\n"
         + "\n".join(f"  {line}" for line in lines)
     )

@@ -50,7 +50,7 @@ def parse_documents(
 
     def record(file: DocumentFile, outcome: _Outcome) -> None:
         if isinstance(outcome, str) and on_bad == "fail":
-            raise CorpusError(outcome)
+            raise CorpusError(f"{outcome} Or skip such files: on_bad_document: skip.")
         outcomes[file] = outcome
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)

@@ -52,8 +52,9 @@ def _parse_pdf(file: DocumentFile, parser: ParserConfig) -> ParsedDocument:
     pages = [without_surrogates(page) for page in pdf.pages]
     empty = tuple(number for number, page in enumerate(pages, 1) if not page.strip())
     if len(empty) == len(pages):
+        which = "its only page has no" if len(pages) == 1 else f"none of the {len(pages)} pages has any"
         raise CorpusError(
-            f"{file.path}: none of the {len(pages)} pages has any text, so it is most likely a scan. "
+            f"{file.path}: {which} text, so it is most likely a scan. "
             "Run OCR over it first (for example: ocrmypdf in.pdf out.pdf)."
         )
     text, page_starts = join_pages(pages)

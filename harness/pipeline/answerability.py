@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.config import BenchConfig
 from harness.measures import separation, thresholds
-from harness.report import AnswerabilityRow, ThresholdRow
+from harness.report import FEWEST_FOR_INTERVAL, AnswerabilityRow, ThresholdRow, counted
 from harness.types import Query, Ranking
 
 
@@ -29,7 +29,14 @@ def answerability(
     if found is None:
         return [], []
     head = AnswerabilityRow(
-        setting, stage, found.auroc, found.low, found.high, found.n_answerable, found.n_unanswerable
+        setting,
+        stage,
+        found.auroc,
+        found.low,
+        found.high,
+        found.n_answerable,
+        found.n_unanswerable,
+        _remark(found.n_answerable, found.n_unanswerable),
     )
     table = thresholds(yes, no)
     rows = [
@@ -39,3 +46,10 @@ def answerability(
         )
     ]
     return [head], rows
+
+
+def _remark(answerable: int, unanswerable: int) -> str:
+    """What to say beside a figure from fewer queries than an interval is shown for."""
+    sides = {"answerable query": answerable, "unanswerable query": unanswerable}
+    few = [counted(n, one, f"{one[:-1]}ies") for one, n in sides.items() if n < FEWEST_FOR_INTERVAL]
+    return f"from only {' and '.join(few)}" if few else ""

@@ -27,6 +27,7 @@ from harness.judge import LabelsConfig
 from harness.judge.labels import pairs_of_labels
 from harness.judge.labels import read_labels as read_spans
 from harness.pipeline.context import Context
+from harness.report import counted
 from harness.store import key_of
 from harness.types import Document, Judgment
 
@@ -123,11 +124,13 @@ def _parse(
 
             fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, on_done=keep)
     if skipped and not fresh and not known:
-        raise CorpusError(f"None of the {len(skipped)} documents can be used. The first: {skipped[0].reason}")
+        none = f"Of {counted(len(skipped), 'document')} none can be used"
+        raise CorpusError(f"{none}. The first: {skipped[0].reason}")
     context.count("documents_parsed", len(fresh))
     context.count("documents_reused", len(known))
     for item in skipped:
-        context.reporter.warn(f"skipped {item.path}: {item.reason}")
+        # the reason begins with the path, and often with the page
+        context.reporter.warn(f"skipped {item.reason}")
     by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
     return [by_id[file.doc_id] for file in files if file.doc_id in by_id], skipped
 

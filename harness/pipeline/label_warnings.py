@@ -8,6 +8,7 @@ from harness.config import BenchConfig
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.judges import pool_judge_config
 from harness.progress import Reporter
+from harness.report import counted
 from harness.types import MAX_GRADE
 
 _SHOWN = 8
@@ -25,33 +26,48 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
     _tell(
         reporter.warn,
         [str(row.line) for row in found if row.figures_differ],
-        "labels were found by likeness, but the figures in quote and text differ; compare them in "
-        "anchoring.csv (label file, lines",
+        ("label was", "labels were"),
+        "found by likeness, but the figures in quote and text differ; compare them in anchoring.csv",
+        ("label file, line", "label file, lines"),
     )
     _tell(
         reporter.warn,
         [str(row.line) for row in found if row.copies > 1],
-        "quotes stand more than once where they were looked for, and the first was taken; make them "
-        "longer, or label every copy under one evidence name (label file, lines",
+        ("quote stands", "quotes stand"),
+        "more than once where it was looked for, and the first place was taken; quote more of the text, or "
+        "label every copy under one evidence name",
+        ("label file, line", "label file, lines"),
     )
     unanswerable = {query.query_id for query in queries if not query.answerable}
     answered = {row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable
     _tell(
         reporter.warn,
         sorted(answered),
-        "queries are marked unanswerable, have a label of the highest grade, and are left out of NDCG (",
+        (
+            "query is marked unanswerable, has a label of the highest grade, and is",
+            "queries are marked unanswerable, have a label of the highest grade, and are",
+        ),
+        "left out of NDCG",
     )
     labelled = {row.query_id for row in labels}
     forgotten = [q.query_id for q in queries if q.answerable and q.query_id not in labelled]
     _tell(
         reporter.warn,
         forgotten,
-        "queries have no label and are left out of NDCG and recall as if nothing answered them; label "
-        "them, or mark them answerable: no (",
+        ("query has no label and is", "queries have no label and are"),
+        "left out of NDCG and recall as if nothing answered; label what answers, or mark answerable: no",
     )
 
 
-def _tell(warn: Callable[[str], None], names: Sequence[str], what: str) -> None:
+def _tell(
+    warn: Callable[[str], None],
+    names: Sequence[str],
+    subject: tuple[str, str],
+    what: str,
+    where: tuple[str, str] = ("", ""),
+) -> None:
+    """Warn of ``names``, listing the first; ``subject`` and ``where`` are worded for one and for several."""
     if names:
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        warn(f"{len(names)} {what}{'' if what.endswith('(') else ' '}{', '.join(names[:_SHOWN])}{more})")
+        place = f"{where[len(names) > 1]} ".lstrip()
+        warn(f"{counted(len(names), *subject)} {what} ({place}{', '.join(names[:_SHOWN])}{more})")

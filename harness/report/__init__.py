@@ -18,12 +18,21 @@ from harness.report.rows import (
     ThresholdRow,
     WaterfallRow,
 )
-from harness.report.summaries import chunk_table, loss_table, other_measures, summary_table, worst_table
-from harness.report.tables import Table
+from harness.report.summaries import (
+    best_of,
+    chunk_table,
+    last_stages,
+    loss_table,
+    other_measures,
+    summary_table,
+    worst_table,
+)
+from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import read_summary, write_results
 
 __all__ = [
+    "FEWEST_FOR_INTERVAL",
     "FORMATS",
     "AnswerabilityRow",
     "ChunkQrels",
@@ -40,7 +49,10 @@ __all__ = [
     "Table",
     "ThresholdRow",
     "WaterfallRow",
+    "best_of",
     "chunk_table",
+    "counted",
+    "last_stages",
     "loss_table",
     "name_of_earlier",
     "one_line_width",

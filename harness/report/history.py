@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.report.tables import Table, number
+from harness.errors import HarnessError
+from harness.report.summaries import best_of, last_stages
+from harness.report.tables import Table, counted, number
 from harness.report.write import RECORD, SUMMARY, read_summary
 
 # What tells of one run, not of its outcome: the record itself, and the page that is made of all the rest.
@@ -18,7 +20,10 @@ _OF_THE_RUN = (RECORD, "report.html")
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """One folder of results: when it began (UTC), how many settings, the best one and its mean."""
+    """One folder of results: when it began (UTC), how many settings, the best one and its mean.
+
+    The best one is that whose last stage is best. A damaged result has no settings and says so as ``best``.
+    """
 
     folder: Path
     date: datetime
@@ -55,20 +60,22 @@ def past_runs(root: Path) -> list[PastRun]:
     folders = [path.parent for path in root.glob(f"*/{SUMMARY}") if not path.parent.name.startswith(".")]
     runs = []
     for folder in folders:
-        if _record(folder) is None:
+        if not (folder / RECORD).exists():
             continue
-        rows, _ = read_summary(folder)
-        heads = [row for row in rows if row.split == "all" and row.measure == rows[0].measure]
-        best = max(heads, key=lambda row: -1.0 if row.mean is None else row.mean)
-        settings = len({row.setting for row in heads})
-        runs.append(PastRun(folder, _date(folder), settings, best.setting, best.measure, best.mean))
+        try:
+            heads = last_stages(read_summary(folder)[0])
+        except HarnessError:
+            runs.append(PastRun(folder, _date(folder), 0, "(damaged: run it again)", "–", None))
+            continue
+        best = best_of(heads)
+        runs.append(PastRun(folder, _date(folder), len(heads), best.setting, best.measure, best.mean))
     return sorted(runs, key=lambda run: (run.date, run.folder.name), reverse=True)
 
 
 def runs_table(root: Path, runs: list[PastRun]) -> Table:
     """The runs of a folder, one a row."""
     return Table(
-        title=f"{root}/: {len(runs)} results, newest first",
+        title=f"{root}/: {counted(len(runs), 'result')}, newest first",
         columns=("results", "begun (UTC)", "settings", "best setting", "measure", "mean"),
         rows=tuple(
             (

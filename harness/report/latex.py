@@ -50,7 +50,7 @@ def to_latex(table: Table) -> str:
     """A floating table with the title as caption and the notes below."""
     columns = "".join("l" if i in table.left else "r" for i in range(len(table.columns)))
     if table.prose:
-        columns = columns[:-1] + r"p{0.4\linewidth}"
+        columns = columns[: -table.prose] + rf"p{{{0.4 / table.prose:g}\linewidth}}" * table.prose
     lines = [
         r"\begin{table}",
         rf"\caption{{{escaped(table.title)}}}",

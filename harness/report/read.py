@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import HarnessError
 from harness.report.cells import original
 from harness.report.rows import WaterfallRow
+from harness.report.write import damaged, read_record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,26 +36,32 @@ class StoredResult:
 
 
 def read_result(folder: Path) -> StoredResult:
-    """Read a folder of results; raises HarnessError where it is none."""
+    """Read a folder of results; raises HarnessError where it is none, or damaged."""
     import pandas as pd
 
     try:
         per_query = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
-        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+        per_query["setting"] = per_query["setting"].str.removeprefix("'")
+        record = read_record(folder)
         documents = _rows(folder / "documents.csv")
+        texts = {row["document"]: _text_hash(row) for row in documents if row["status"] == "read"}
         judgments = _rows(folder / "judgments.csv")
     except FileNotFoundError as error:
         raise HarnessError(
             f"{folder} holds no results of a benchmark ({Path(error.filename).name} is missing). "
             f"Name a folder such as results/quickstart, written by harness bench."
         ) from None
-    per_query["setting"] = per_query["setting"].str.removeprefix("'")
+    except (KeyError, TypeError, ValueError) as error:
+        raise HarnessError(
+            f"{folder} is damaged: per_query.csv, documents.csv or judgments.csv cannot be read as a "
+            f"benchmark wrote it ({error}). Run the benchmark again."
+        ) from None
     spans = sorted([row.get(column, "") for column in _JUDGED] for row in judgments)
     return StoredResult(
         name=folder.name,
         per_query=per_query,
         record=record,
-        texts={row["document"]: row["sha256"] for row in documents if row["status"] == "read"},
+        texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
 
@@ -63,10 +70,15 @@ def read_waterfall(folder: Path) -> list[WaterfallRow]:
     """The losses by stage of every query; empty where the result has none (or is older than they are)."""
     path = folder / "waterfall.csv"
     text = ("setting", "query_id", "split", "measure", "blame")
-    return [
-        WaterfallRow(**{key: original(value) if key in text else float(value) for key, value in row.items()})  # type: ignore[arg-type]
-        for row in (_rows(path) if path.exists() else [])
-    ]
+    try:
+        return [
+            WaterfallRow(
+                **{key: original(value) if key in text else float(value) for key, value in row.items()}  # type: ignore[arg-type]
+            )
+            for row in (_rows(path) if path.exists() else [])
+        ]
+    except (TypeError, ValueError):
+        raise damaged(path) from None
 
 
 def read_table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -87,6 +99,14 @@ def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     return first
 
 
+def _text_hash(row: dict[str, str]) -> str:
+    # results of older versions call it sha256
+    return row["text_sha256"] if "text_sha256" in row else row["sha256"]
+
+
 def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except (csv.Error, UnicodeDecodeError):
+        raise damaged(path) from None

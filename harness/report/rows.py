@@ -117,7 +117,10 @@ class SeedRatioRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswerabilityRow:
-    """The chance that an answerable query has a higher top score than an unanswerable one (AUROC)."""
+    """The chance that an answerable query has a higher top score than an unanswerable one (AUROC).
+
+    ``remark`` says where it comes from too few queries to mean much.
+    """
 
     setting: str
     stage: str
@@ -126,6 +129,7 @@ class AnswerabilityRow:
     ci_high: float | None
     n_answerable: int
     n_unanswerable: int
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

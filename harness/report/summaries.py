@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.report.rows import SummaryRow, WaterfallRow
-from harness.report.tables import FEWEST_FOR_INTERVAL, Table, interval, number
+from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted, interval, number
 
 LOSSES = ("parser", "chunking", "retriever", "ranking", "reranker")
+SPLITS = ("train", "validation")
 
 _Cells = dict[tuple[str, str], SummaryRow]
 
@@ -35,14 +36,26 @@ def summary_table(
                 stage,
                 number(cells[first, "all"].mean),
                 _interval(cells[first, "all"]),
-                *(number(cells[first, split].mean) for split in ("train", "validation")),
+                *(number(cells[first, split].mean) for split in SPLITS),
                 *(number(cells[measure, "all"].mean) for measure in more),
             )
             for (setting, stage), cells in ordered
         ),
         left=frozenset({0, 1}),
-        notes=_notes(ordered[0][1][first, "all"], [m for m in others if m not in more]),
+        notes=_notes(ordered[0][1], first, [m for m in others if m not in more]),
     )
+
+
+def last_stages(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """The row of every setting's last stage for the first measure over all queries."""
+    # rows stand in the order of the stages, so that the last one stays
+    heads = {row.setting: row for row in rows if row.split == "all" and row.measure == rows[0].measure}
+    return list(heads.values())
+
+
+def best_of(heads: Sequence[SummaryRow]) -> SummaryRow:
+    """The row with the highest mean; the first of equals."""
+    return max(heads, key=_mean)
 
 
 def other_measures(rows: Sequence[SummaryRow]) -> list[str]:
@@ -65,11 +78,18 @@ def loss_table(rows: Sequence[WaterfallRow]) -> Table:
     """What each stage costs on average, in units of the measure, best setting first."""
     means = sorted(mean_losses(rows).items(), key=lambda item: -item[1][-1])
     queries = len({row.query_id for row in rows})
+    notes = ["A reranker below 0 has gained."] if any(values[-2] < 0 for _, values in means) else []
+    if any(values[0] > 0 for _, values in means):
+        notes.append(
+            "Labels that were not found count as lost by the parser, so what is left is below "
+            f"{rows[0].measure.partition('@')[0]}."
+        )
     return Table(
-        title=f"Lost by each stage, from 1 down to {rows[0].measure}: means over {queries} queries",
+        title=f"Lost by each stage, from 1 down to {rows[0].measure}: means over "
+        f"{counted(queries, 'query', 'queries')}",
         columns=("setting", *LOSSES, "left"),
         rows=tuple((setting, *map(number, values)) for setting, values in means),
-        notes=("A reranker below 0 has gained.",) if any(values[-2] < 0 for _, values in means) else (),
+        notes=tuple(notes),
     )
 
 
@@ -96,39 +116,65 @@ def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
     )
 
 
-def worst_table(rows: Sequence[WaterfallRow], setting: str, count: int, passages: dict[str, str]) -> Table:
-    """The ``count`` queries of a setting that score lowest; ``passages`` maps queries to their first one."""
+def worst_table(
+    rows: Sequence[WaterfallRow],
+    setting: str,
+    count: int,
+    questions: Mapping[str, str],
+    passages: Mapping[str, str],
+) -> Table:
+    """The ``count`` queries of a setting that score lowest by the measure of the losses, the worst first.
+
+    ``questions`` maps queries to their text, ``passages`` to the passage that came first.
+    """
     own = sorted((row for row in rows if row.setting == setting), key=lambda row: row.final)[:count]
+    measure = own[0].measure if own else "score"
+    worst = "worst query" if len(own) == 1 else f"{len(own)} worst queries"
     return Table(
-        title=f"The {len(own)} worst queries of {setting}",
-        columns=("query", "split", own[0].measure if own else "score", "lost most by", "first passage"),
+        title=f"The {worst} of {setting} by {measure}",
+        columns=("query", "split", measure, "lost most by", "question", "first passage"),
         rows=tuple(
             (
                 row.query_id,
                 row.split,
                 number(row.final),
                 f"{row.blame} {getattr(row, row.blame):.3f}" if row.blame else "–",
+                questions.get(row.query_id, "–"),
                 passages.get(row.query_id, "–"),
             )
             for row in own
         ),
-        left=frozenset({0, 1, 3, 4}),
-        prose=True,
+        left=frozenset({0, 1, 3, 4, 5}),
+        prose=2,
     )
 
 
-def _notes(row: SummaryRow, left_out: Sequence[str]) -> tuple[str, ...]:
-    counted = f"{row.n_queries} {'query counts' if row.n_queries == 1 else 'queries count'} in {row.measure}"
-    notes = [f"{counted}."]
+def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, ...]:
+    row = cells[measure, "all"]
+    count = f"{counted(row.n_queries, 'query counts', 'queries count')} in {row.measure}"
+    notes = [f"{count}."]
     if row.n_queries < FEWEST_FOR_INTERVAL:
-        notes[0] = f"{counted}: too few queries for an interval."
+        notes[0] = f"{count}: too few queries for an interval."
     if row.n_unanswerable:
-        notes[0] += f" {row.n_unanswerable} without relevant text are left out."
+        left = counted(row.n_unanswerable, "without relevant text is", "without relevant text are")
+        notes[0] += f" {left} left out."
     if row.n_failed:
-        notes[0] += f" {row.n_failed} got no ranking and score 0, or have text without a grade."
+        failed = ("got no ranking and scores 0, or has", "got no ranking and score 0, or have")
+        notes[0] += f" {counted(row.n_failed, *failed)} text without a grade."
+    # of a split without a query there is nothing to tell, of one whose queries have no relevant text there is
+    empty = [split for split in SPLITS if (own := cells.get((measure, split))) and not _queries(own)]
+    if len(empty) == 1 and _queries(row):
+        notes.append(
+            f"No query is in {empty[0]}, so nothing can be chosen on train and held against validation: give "
+            "the query file a column split, or change split: in the configuration."
+        )
     if left_out:
         notes.append(f"More in summary.csv: {', '.join(left_out)}.")
     return tuple(notes)
+
+
+def _queries(row: SummaryRow) -> int:
+    return row.n_queries + row.n_unanswerable
 
 
 def _mean(row: SummaryRow) -> float:

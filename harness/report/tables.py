@@ -13,7 +13,8 @@ class Table:
     """Cells as text, one row a tuple as long as ``columns``; the first ``names`` columns say what a row is.
 
     Columns whose index is in ``left`` stand on the left, all others (numbers) on the right. ``notes`` are
-    sentences that belong below. ``prose``: the last column holds text that may run over lines.
+    sentences that belong below. ``prose``: how many of the last columns hold text that may run over
+    lines.
     """
 
     title: str
@@ -22,12 +23,17 @@ class Table:
     names: int = 1
     left: frozenset[int] = frozenset({0})
     notes: tuple[str, ...] = ()
-    prose: bool = False
+    prose: int = 0
 
     def __post_init__(self) -> None:
         """Refuse rows of another length than the head."""
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"a row of {self.title!r} is not as long as its {len(self.columns)} columns")
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A count with its word: ``1 query``, ``2 queries``; ``many`` is ``one`` with an s unless given."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -53,14 +53,17 @@ def _plain(table: Table) -> Table:
     )
 
 
-def _apart(table: Table) -> tuple[Table, list[str]]:
-    """The table without its column of prose, and that column ('' in every row where there is none)."""
+def _apart(table: Table) -> tuple[Table, list[list[str]]]:
+    """The table without its columns of prose, and for every row its lines of prose, if there are any.
+
+    The first prose speaks for itself; any other is named by its column.
+    """
     if not table.prose:
-        return table, [""] * len(table.rows)
-    figures = replace(
-        table, columns=table.columns[:-1], rows=tuple(row[:-1] for row in table.rows), prose=False
-    )
-    return figures, [row[-1] for row in table.rows]
+        return table, [[] for _ in table.rows]
+    at = len(table.columns) - table.prose
+    names = ["", *(f"{name}: " for name in table.columns[at + 1 :])]
+    figures = replace(table, columns=table.columns[:at], rows=tuple(row[:at] for row in table.rows), prose=0)
+    return figures, [[name + text for name, text in zip(names, row[at:], strict=True)] for row in table.rows]
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
@@ -69,28 +72,32 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
     return textwrap.wrap(text, max(width, 20), initial_indent=indent, subsequent_indent=indent)
 
 
-def _one_line(table: Table, prose: list[str], width: int | None, gap: str) -> list[str]:
+def _paragraphs(texts: list[str], width: int | None) -> list[str]:
+    return [line for text in texts for line in _wrapped(text, width, 2 * _GAP)]
+
+
+def _one_line(table: Table, prose: list[list[str]], width: int | None, gap: str) -> list[str]:
     widths = _widths(table)
     sides = [i in table.left for i in range(len(widths))]
     lines = [_line(table.columns, widths, sides, gap), "─" * one_line_width(table, gap)]
-    for row, text in zip(table.rows, prose, strict=True):
-        lines += [_line(row, widths, sides, gap), *_wrapped(text, width, 2 * _GAP)]
+    for row, texts in zip(table.rows, prose, strict=True):
+        lines += [_line(row, widths, sides, gap), *_paragraphs(texts, width)]
     return lines
 
 
-def _two_lines(table: Table, prose: list[str], width: int | None) -> list[str]:
+def _two_lines(table: Table, prose: list[list[str]], width: int | None) -> list[str]:
     widths = _widths(table)[table.names :]
     sides = [i in table.left for i in range(table.names, len(table.columns))]
     head = " · ".join(table.columns[: table.names])
     lines = [head, _GAP + _line(table.columns[table.names :], widths, sides)]
     lines.append("─" * max(cell_len(line) for line in lines))
     last = None
-    for row, text in zip(table.rows, prose, strict=True):
+    for row, texts in zip(table.rows, prose, strict=True):
         name = " · ".join(row[: table.names])
         if name != last:
             lines.append(name)
         last = name
-        lines += [_GAP + _line(row[table.names :], widths, sides), *_wrapped(text, width, 2 * _GAP)]
+        lines += [_GAP + _line(row[table.names :], widths, sides), *_paragraphs(texts, width)]
     return lines
 
 

@@ -94,16 +94,38 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
 
 
 def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
-    """The summary and the record of a finished result; raises HarnessError where there is none."""
+    """The summary and the record of a finished result; raises HarnessError for none or a damaged one."""
     try:
         with (folder / SUMMARY).open(encoding="utf-8", newline="") as file:
             rows = [_summary_row(row) for row in csv.DictReader(file)]
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = read_record(folder)
     except FileNotFoundError:
         found = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
         hint = f" There are results for: {', '.join(found)}." if found else " Run a benchmark first."
         raise HarnessError(f"{folder} holds no results.{hint}") from None
+    except (csv.Error, KeyError, TypeError, ValueError):
+        raise damaged(folder / SUMMARY) from None
+    if not rows:
+        raise damaged(folder / SUMMARY)
     return rows, record
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The run record; raises FileNotFoundError where there is none, HarnessError for a damaged one."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except ValueError:
+        raise damaged(folder / RECORD) from None
+    if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
+        raise damaged(folder / RECORD)
+    return record
+
+
+def damaged(path: Path) -> HarnessError:
+    """The error for a file of results that is not as a benchmark has left it."""
+    return HarnessError(
+        f"{path} is damaged: it cannot be read as a benchmark wrote it. Run the benchmark again."
+    )
 
 
 def _passages(ranked: Iterable[RankedRow]) -> list[dict[str, Any]]:

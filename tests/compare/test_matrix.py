@@ -126,8 +126,8 @@ def test_a_record_is_comparable_with_itself_from_another_folder():
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        (("hashes", "c/queries.csv"), "99", "the queries differ"),
-        (("hashes", "c/labels.csv"), "99", "the labels differ"),
+        (("hashes", "c/queries.csv"), "99", "the files of queries differ"),
+        (("hashes", "c/labels.csv"), "99", "the files of labels differ"),
         (("hashes", "c/docs/report.pdf"), "99", "the text differs of the documents report"),
         (("config", "relevance", "rule"), "full_cover", "the rules of relevance differ"),
         (("config", "anchor", "threshold"), 50.0, "the anchoring of quotes differ"),
@@ -139,6 +139,11 @@ def test_every_difference_is_a_reason(path, value, reason):
     found = differences(ScoredOn.of(RECORD), ScoredOn.of(changed(*path, value=value)))
     assert len(found) == 1
     assert found[0].startswith(reason)
+
+
+def test_hashes_of_judged_spans_are_told_short():
+    one, other = (ScoredOn.of(RECORD, {}, digit * 64) for digit in "ab")
+    assert differences(one, other) == [f"the judged spans differ: {'a' * 12}… and {'b' * 12}…"]
 
 
 def test_one_document_more_is_a_reason():

@@ -1,6 +1,7 @@
 """Configuration files: what is read, what is refused, and that the message says file, line and remedy."""
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -198,10 +199,27 @@ def test_a_key_that_stands_in_the_file_is_refused_and_not_repeated(write, field)
     assert "secret" not in str(caught.value)
 
 
-def test_a_missing_file_names_its_neighbours(write, tmp_path):
+def test_a_missing_file_names_its_neighbours_and_the_folder_of_configurations(write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     write("")
-    with pytest.raises(ConfigError, match=r"no configuration file .*there are: bench.yaml"):
-        load_config(tmp_path / "bnch.yaml")
+    (tmp_path / "configs").mkdir()
+    for name in ("other.yaml", ".hidden.yaml"):
+        (tmp_path / "configs" / name).write_text("")
+    (tmp_path / ".pre-commit-config.yaml").write_text("")
+    with pytest.raises(ConfigError) as error:
+        load_config(Path("bnch.yaml"))
+    assert str(error.value).endswith("bnch.yaml. This folder holds: bench.yaml. configs holds: other.yaml.")
+    with pytest.raises(ConfigError, match=r"configs is a folder.* It holds: other\.yaml\."):
+        load_config(Path("configs"))
+
+
+def test_a_null_is_a_missing_value_and_a_long_list_is_not_repeated(write):
+    with pytest.raises(ConfigError, match=r"bench\.yaml:2: name: its value is missing"):
+        load_config(write("", GOOD.replace("name: demo", "name: null")))
+    with pytest.raises(ConfigError) as error:
+        load_config(write("measures: [ndgc_exp@10]"))
+    assert "Did you mean ndcg_exp" in str(error.value)
+    assert str(error.value).count("ndgc_exp@10") == 1
 
 
 def test_a_file_that_is_no_mapping_is_refused(tmp_path):

@@ -119,7 +119,7 @@ def test_chunking_eval(write, tmp_path):
     assert documents["a"].text == text
     assert [query.text for query in queries.queries] == ["What?"]
     assert [(j.start, j.end, j.grade) for j in result.judgments] == [(second, second + 6, 4), (0, 11, 4)]
-    assert summary.notes == ("1 questions have several spans (up to 2), each graded 4.",)
+    assert summary.notes == ("Questions with several spans, each graded 4: 1 (up to 2 spans).",)
 
 
 @pytest.mark.parametrize(

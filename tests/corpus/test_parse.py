@@ -75,8 +75,9 @@ SOUND = pdf_bytes("Some text")
         (SOUND[:-7], r"does not end with %%EOF"),
         (b"%PDF-1.4\nrubbish\n%%EOF\n", "is damaged; pypdf"),
         (pdf_bytes(None, None), "none of the 2 pages has any text.*OCR"),
+        (pdf_bytes(None), "its only page has no text.*OCR"),
     ],
-    ids=["empty", "html", "zip", "half", "no end", "rubbish", "scan"],
+    ids=["empty", "html", "zip", "half", "no end", "rubbish", "scan", "one scanned page"],
 )
 def test_bad_files_are_errors_that_name_file_and_remedy(write, parser, content, message):
     with pytest.raises(CorpusError, match=rf"(?s)bad\.pdf.*{message}"):

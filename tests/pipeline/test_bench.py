@@ -11,9 +11,11 @@ import pytest
 from harness.bench import run_bench
 from harness.config import load_config
 from harness.errors import CorpusError, LabelError, ModelError
+from harness.pipeline.answerability import answerability
 from harness.pipeline.plan import make_plan
 from harness.progress import Silent
 from harness.report import read_summary
+from harness.types import Query, Ranking
 
 
 def unchanging(folder):
@@ -192,12 +194,14 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus)
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
     with pytest.raises(CorpusError, match=r"bad\.txt"):
         run(write_config())
-    _, folder, _ = run(write_config(more="on_bad_document: skip"))
+    _, folder, reporter = run(write_config(more="on_bad_document: skip"))
+    (told,) = [text for text in reporter.warnings if text.startswith("skipped ")]
+    assert told.count("bad.txt") == 1
     listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
     assert listed == {"engines": "read", "people": "read", "harbour": "read", "bad": "skipped"}
     for name in ("engines", "people", "harbour"):
         (corpus / "docs" / f"{name}.txt").unlink()
-    with pytest.raises(CorpusError, match="None of the 1 documents"):
+    with pytest.raises(CorpusError, match="Of 1 document none can be used"):
         run(write_config(more="on_bad_document: skip"))
 
 
@@ -224,11 +228,28 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     )
     _, _, reporter = run(write_config())
     warned = " ".join(reporter.warnings)
-    assert "1 labels were found by likeness, but the figures in quote and text differ" in warned
-    assert "1 quotes stand more than once" in warned
-    assert "have a label of the highest grade, and are left out of NDCG (q5)" in warned
-    assert "1 queries have no label" in warned
+    assert "1 label was found by likeness, but the figures in quote and text differ" in warned
+    assert "1 quote stands more than once" in warned
+    assert (
+        "1 query is marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)"
+        in warned
+    )
+    assert "1 query has no label" in warned
     assert "(q6)" in warned
+
+
+def test_an_auroc_from_few_queries_never_stands_without_a_remark(write_config):
+    config = load_config(write_config())
+
+    def remark(answerable, unanswerable):
+        queries = [Query(f"q{i}", "?", "train", i < answerable) for i in range(answerable + unanswerable)]
+        rankings = [Ranking(query.query_id, ("d:0-1",), (0.5,)) for query in queries]
+        ((head,), _) = answerability("a", "retrieve", rankings, queries, config)
+        return head.remark
+
+    assert remark(9, 4) == "from only 4 unanswerable queries"
+    assert remark(1, 5) == "from only 1 answerable query"
+    assert remark(5, 5) == ""
 
 
 def test_a_model_that_cannot_be_had_names_the_choices(write_config, monkeypatch):

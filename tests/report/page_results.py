@@ -70,7 +70,7 @@ def write_folder(
     )
     _write(
         folder / "documents.csv",
-        ("document", "status", "reason", "pages", "characters", "sha256"),
+        ("document", "status", "reason", "pages", "characters", "text_sha256"),
         [[document, "read", say, 3, len(text), "abc"]],
     )
     seconds = {

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.report import ChunkQrels, RankedRow, Results, SummaryRow, read_summary, write_results
+from harness.report import (
+    ChunkQrels,
+    RankedRow,
+    Results,
+    SummaryRow,
+    past_runs,
+    read_summary,
+    runs_table,
+    write_results,
+)
 from harness.report.cells import snippet, to_csv
 from harness.report.trec import strictly_falling, trec_run
 from harness.types import Query, QueryScore, Ranking, RunRecord
@@ -92,6 +102,42 @@ def test_everything_is_written_and_read_back(tmp_path, results):
             ("map", "", "train"),
         ]
     assert json.loads((tmp_path / "record.json").read_text())["config"]["name"] == "demo"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("record.json", "x"),
+        ("record.json", "[]"),
+        ("record.json", "{}"),
+        ("summary.csv", ""),
+        ("summary.csv", "setting\na\n"),
+        ("summary.csv", b"\xff"),
+    ],
+)
+def test_a_damaged_result_is_named_with_the_remedy(tmp_path, results, name, content):
+    write_results(tmp_path, results, lambda name: "x")
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(HarnessError, match=rf"{name} is damaged: .* Run the benchmark again"):
+        read_summary(tmp_path)
+
+
+def test_the_best_setting_is_told_by_its_last_stage(tmp_path, results):
+    def row(setting, stage, mean):
+        return SummaryRow(setting, stage, "all", "map", mean, None, None, 9, 0, 0)
+
+    # a is best before reranking, b after it
+    rows = [
+        row("a", "retrieve", 0.9),
+        row("a", "rerank", 0.2),
+        row("b", "retrieve", 0.1),
+        row("b", "rerank", 0.3),
+    ]
+    write_results(tmp_path / "demo", replace(results, summary=rows), lambda name: "x")
+    (run,) = past_runs(tmp_path)
+    assert (run.best, run.mean, run.settings) == ("b", 0.3, 2)
+    table = runs_table(tmp_path, [run])
+    assert table.title.endswith("1 result, newest first")
 
 
 def test_a_folder_without_results_says_which_there_are(tmp_path, results):

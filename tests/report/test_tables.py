@@ -1,11 +1,13 @@
 """Tables as text: what fits stands on one line, what does not on two, and nothing steers the terminal."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report import SummaryRow, Table, WaterfallRow, loss_table, summary_table, to_text, worst_table
-from harness.report.tables import interval, signed
+from harness.report.tables import counted, interval, signed
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
 
@@ -86,7 +88,37 @@ def test_losses_are_means_and_the_worst_come_first():
     assert first.split() == ["a", "0.000", "0.000", "0.400", "0.000", "0.000", "0.600"]
     assert second.split()[0] == "b"
     assert head.split()[-2:] == ["reranker", "left"]
-    worst = worst_table(rows, "a", 2, {"q2": "Rain fell."})
+    worst = worst_table(rows, "a", 2, {"q2": "Did it rain?"}, {"q2": "Rain fell."})
+    assert worst.title == "The 2 worst queries of a by ndcg_text@10000"
     assert [row[0] for row in worst.rows] == ["q2", "q3"]
-    assert worst.rows[0][3:] == ("retriever 0.800", "Rain fell.")
-    assert worst.rows[1][4] == "–"
+    assert worst.rows[0][3:] == ("retriever 0.800", "Did it rain?", "Rain fell.")
+    assert worst.rows[1][4:] == ("–", "–")
+    lines = to_text(worst).splitlines()
+    assert lines[4:6] == ["    Did it rain?", "    first passage: Rain fell."]
+    assert worst_table(rows, "b", 2, {}, {}).title == "The worst query of b by ndcg_text@10000"
+
+
+def test_what_the_parser_lost_is_explained_and_only_then():
+    lost = WaterfallRow("a", "q1", "train", "ndcg_text@10000", 0.5, 0, 0, 0, 0, 0.5, "parser")
+    note = "Labels that were not found count as lost by the parser, so what is left is below ndcg_text."
+    assert loss_table([lost]).notes == (note,)
+    assert loss_table([lost]).title.endswith("means over 1 query")
+    assert loss_table([losses("q1", 0.5)]).notes == ()
+
+
+def test_one_is_not_spoken_of_in_the_plural():
+    row = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 1, 1)
+    (note,) = summary_table("run", [row, replace(row, split="train"), replace(row, split="validation")]).notes
+    assert "1 without relevant text is left out. 1 got no ranking and scores 0, or has text" in note
+    assert counted(1, "query", "queries") == "1 query"
+    assert counted(0, "result") == "0 results"
+
+
+def test_a_split_without_queries_is_told_with_the_remedy():
+    every = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 0, 0)
+    none = replace(every, split="validation", mean=None, n_queries=0)
+    rows = [every, replace(every, split="train"), none]
+    notes = summary_table("run", rows).notes
+    assert "No query is in validation" in notes[1]
+    assert "column split" in notes[1]
+    assert len(summary_table("run", [*rows[:2], replace(none, n_unanswerable=2)]).notes) == 1

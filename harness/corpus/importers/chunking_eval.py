@@ -64,7 +64,8 @@ def import_chunking_eval(source: Path, target: Path) -> ImportSummary:
         write_text(folder / "README.md", _README)
     per_query = Counter(row.get("query_id") for row in rows)
     several = sum(count > 1 for count in per_query.values())
-    note = f"{several} questions have several spans (up to {max(per_query.values())}), each graded {_GRADE}."
+    most = max(per_query.values())
+    note = f"Questions with several spans, each graded {_GRADE}: {several} (up to {most} spans)."
     return ImportSummary(target, len(names), len(questions), labels, (note,))
 
 

@@ -118,8 +118,8 @@ def _labels(rows: Sequence[Row]) -> list[tuple[object, ...]]:
 def _notes(questions: Table, evidence: Table) -> tuple[str, ...]:
     passages = Counter(row.get("query_id") for row in evidence.rows)
     several = sum(count > 1 for count in passages.values())
-    notes = [f"{several} questions have several evidence passages, each graded {_ANSWERS_IN_PART}."]
+    notes = [f"Questions with several evidence passages, each graded {_ANSWERS_IN_PART}: {several}."]
     without = sum(row.get("query_id") not in passages for row in questions.rows)
     if without:
-        notes.append(f"{without} questions have no evidence passage, so no label.")
+        notes.append(f"Questions without an evidence passage, so without a label: {without}.")
     return tuple(notes)
