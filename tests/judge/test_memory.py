@@ -51,7 +51,7 @@ def test_the_judge_needs_no_more_memory_for_many_judgments_than_for_few(many, le
     assert peak_of_judge(many, ledger, "many ") < 1.3 * base + 200_000
 
 
-QUERIES = 20
+QUERIES = 100
 
 
 @pytest.fixture
@@ -108,6 +108,7 @@ def test_a_whole_run_grows_by_little_for_each_judgment(many, unit, peak_of_bench
     peak, count = peak_of_bench(many, unit)
     assert few >= 200
     assert count >= many
-    # All rows of a judgment are about 400 bytes: ids and offsets, a rank, a score, a grade, a source. The
-    # texts would come to 150 more for each copy, the objects that hold them to several hundred.
-    assert (peak - base) / (count - few) < 700
+    # All rows of a judgment are about 400 bytes: ids and offsets, a rank, a score, a grade, a source; and
+    # while the losses of a setting are worked out, its orders and their scores take as much again. The texts
+    # would come to 150 more for each copy, the objects that hold them to several hundred.
+    assert (peak - base) / (count - few) < 1000
