@@ -37,8 +37,11 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A figure, or a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    """A figure, or a dash where there is none; what rounds to zero has no sign."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text if text.strip("-0.") else f"{0:.{digits}f}"
 
 
 def signed(value: float, digits: int = 3) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report import SummaryRow, Table, WaterfallRow, loss_table, summary_table, to_text, worst_table
-from harness.report.tables import counted, interval, signed
+from harness.report.tables import counted, interval, number, signed
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
 
@@ -122,3 +122,7 @@ def test_a_split_without_queries_is_told_with_the_remedy():
     assert "No query is in validation" in notes[1]
     assert "column split" in notes[1]
     assert len(summary_table("run", [*rows[:2], replace(none, n_unanswerable=2)]).notes) == 1
+
+
+def test_a_plain_figure_that_rounds_to_zero_has_no_sign():
+    assert (number(-0.0004), number(-0.0006), number(None)) == ("0.000", "-0.001", "–")
