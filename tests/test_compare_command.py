@@ -252,3 +252,24 @@ def test_results_of_an_older_version_call_the_hash_of_the_text_otherwise(tmp_pat
     assert run(capsys, "compare", one, two)[0] == 0
     old.write_text(old.read_text().replace("abc", "abd"))
     assert "the text differs of the documents d" in one_line(run(capsys, "compare", one, two)[2])
+
+
+def test_two_runs_are_told_apart_setting_by_setting_first(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    old = write_results(tmp_path / "old", {"a": 0.4, "b": 0.5})
+    new = write_results(tmp_path / "new", {"a": 0.45, "b": 0.5, "c": 0.6})
+    code, out, _ = run(capsys, "compare", old, new)
+    assert code == 0
+    assert out.index("what has changed in ndcg_exp@10") < out.index("means over")
+    lines = out[: out.index("means over")].splitlines()
+    same, other = (next(line.split() for line in lines if line.startswith(name)) for name in "ba")
+    # a gains 0.05 on every query; nothing else changes
+    assert (other[3], other[-2:]) == ("+0.050", ["40/0/0", "yes"])
+    assert (same[3], same[-2:]) == ("0.000", ["0/40/0", "no"])
+    assert not any(line.startswith("c ") for line in lines)
+
+
+def test_two_equal_runs_are_said_to_be_equal(tmp_path, capsys):
+    old, new = (write_results(tmp_path / name, {"a": 0.4, "b": 0.5}) for name in ("old", "new"))
+    out = one_line(run(capsys, "compare", old, new)[1])
+    assert "Nothing has changed in ndcg_exp@10 for the settings that both results have." in out

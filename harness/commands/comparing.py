@@ -17,7 +17,7 @@ Compare settings query by query: mean differences with intervals, randomisation 
 the number of comparisons, what was chosen on train and holds on validation, and what to do.
 
   harness compare results/quickstart
-  harness compare results/monday results/today --measure ndcg_text@5000
+  harness compare results/monday results/today --measure ndcg_text@5000    # what has changed first
   harness compare results/quickstart --baseline "chunk=500/0" --csv differences.csv
   harness compare results/quickstart --select cross-validated
   harness compare results/main results/branch --format markdown --output comment.md
@@ -115,7 +115,7 @@ def run_compare(args: argparse.Namespace) -> int:
         folds=args.folds,
         only_real=args.format != "text",
     )
-    tell((*compared.parts, *_reranked(args)), args.format, args.output)
+    tell((*_changed(matrices), *compared.parts, *_reranked(args)), args.format, args.output)
     if args.csv and compared.found:
         fields = tuple(compared.found[0].__slots__)
         rows = ({f: getattr(one, f) for f in fields} for one in compared.found)
@@ -123,9 +123,20 @@ def run_compare(args: argparse.Namespace) -> int:
     return 0
 
 
+def _changed(matrices: Mapping[str, ScoreMatrix]) -> list[Part]:
+    """Of two results, what has become of the settings that both have."""
+    from harness.commands.changes import changed_table
+
+    if len(matrices) != 2:
+        return []
+    (old, before), (new, after) = matrices.items()
+    table = changed_table(before, after, (old, new))
+    return [table] if table else []
+
+
 def _reranked(args: argparse.Namespace) -> list[Part]:
     """What the reranker does, where one folder is compared by its last stage and has both stages."""
-    from harness.commands.reranked import reranked_table
+    from harness.commands.changes import reranked_table
     from harness.compare import from_table
     from harness.report import read_result
 
