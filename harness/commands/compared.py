@@ -22,7 +22,7 @@ from harness.compare import (
 )
 from harness.compare.interval import intervals, within
 from harness.report import Part, Table
-from harness.report.tables import interval, number, signed
+from harness.report.tables import FEWEST_FOR_INTERVAL, interval, number, signed, signed_interval
 
 SHOWN = 30
 
@@ -96,7 +96,7 @@ def leader_table(matrix: ScoreMatrix, advice: Advice | None, costs: Costs) -> Ta
         rows.append(tuple(row))
     notes = ["interval: guarded t (docs/statistics.md); summary.csv has the bootstrap of each mean."]
     notes += ["best in: share of bootstrap resamples of the queries."] if advice else []
-    notes += ["Too few queries for intervals."] if n < 5 else []
+    notes += ["Too few queries for intervals."] if n < FEWEST_FOR_INTERVAL else []
     if costs.by_setting:
         notes.append(f"front: no other setting is as good for as few {costs.unit}.")
     return Table(f"{matrix.measure}: means over {n} queries", tuple(columns), tuple(rows), notes=tuple(notes))
@@ -131,20 +131,17 @@ _DISAGREE = (
 
 
 def _disagrees(one: Comparison) -> bool:
-    if one.low is None or one.high is None or one.n < 5:
+    if one.low is None or one.high is None or one.n < FEWEST_FOR_INTERVAL:
         return False
     return (one.low > 0 or one.high < 0) != one.significant()
 
 
 def _row(one: Comparison) -> tuple[str, ...]:
-    bounds = "–"
-    if one.low is not None and one.high is not None and one.n >= 5:
-        bounds = f"{signed(one.low)} to {signed(one.high)}"
     return (
         one.setting,
         one.against,
         signed(one.difference),
-        bounds,
+        signed_interval(one.low, one.high, one.n),
         f"{one.p_max:.3f}",
         f"{one.wins}/{one.ties}/{one.losses}",
         "yes" if one.significant() else "no",

@@ -50,6 +50,13 @@ def signed(value: float, digits: int = 3) -> str:
     return text if text.strip("+-0.") else f"{0:.{digits}f}"
 
 
+def signed_interval(low: float | None, high: float | None, n: int) -> str:
+    """`interval` of a difference."""
+    if low is None or high is None or n < FEWEST_FOR_INTERVAL:
+        return "–"
+    return f"{signed(low)} to {signed(high)}"
+
+
 def interval(low: float | None, high: float | None, n: int) -> str:
     """The two ends of an interval, or a dash where there is none or ``n`` queries are too few for one."""
     if low is None or high is None or n < FEWEST_FOR_INTERVAL:
