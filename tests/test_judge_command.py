@@ -184,7 +184,19 @@ def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, c
         rows = list(csv.DictReader(file))
     assert {row["setting"] for row in rows} == {"chunk=40/0", "chunk=50/0"}
     assert all(row["labelled"] == row["judged"] == "12" for row in rows)
-    assert "random sample" in re.sub(r"\s+", " ", capsys.readouterr().out)
+    with (tmp_path / "results" / "one-agreement" / "corrected_differences.csv").open() as file:
+        differences = list(csv.DictReader(file))
+    # the highest mean against each of the others; labels and judge are of the same queries, so people decide
+    means = {(row["setting"], row["stage"]): float(row["value"]) for row in rows}
+    best = max(means.values())
+    assert len(differences) == len(rows) - 1
+    for row in differences:
+        assert means[row["setting"], row["stage"]] == best
+        against = means[row["against"], row["against_stage"]]
+        assert float(row["value"]) == pytest.approx(best - against, abs=1e-9)
+    out = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "random sample" in out
+    assert "judge-corrected difference of" in out
 
 
 def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):

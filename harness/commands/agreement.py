@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,25 +158,46 @@ def _leave_settings(folder: Path, settings: SettingsAgreement) -> None:
         own = {"measure": settings.measure, "queries": settings.queries}
         table = [{"which": w, "settings": n, **own, **asdict(tau)} for w, n, tau in rows]
         write_text(folder / "order.csv", to_csv(columns, table))
-    if not settings.corrected:
+    if settings.corrected:
+        _leave_corrected(folder, settings)
+    else:
         print_line("Too few labelled queries for judge-corrected means.")
-        return
-    corrected = [
+
+
+def _leave_corrected(folder: Path, settings: SettingsAgreement) -> None:
+    from dataclasses import asdict
+
+    from harness.report.cells import to_csv
+    from harness.store import write_text
+    from harness.terminal import print_table
+
+    means = [
         {"setting": setting, "stage": stage, "measure": settings.measure, **asdict(one)}
         for (setting, stage), one in settings.corrected.items()
     ]
-    write_text(folder / "corrected.csv", to_csv(tuple(corrected[0]), corrected))
+    write_text(folder / "corrected.csv", to_csv(tuple(means[0]), means))
     print_table(
         f"judge-corrected {settings.measure}; honest only if the labelled queries are a random sample",
         ("setting", "stage", "corrected", "people alone", "judge alone"),
-        [
-            (
-                row["setting"],
-                row["stage"],
-                f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]",
-                f"{row['human_only']:.3f} [{row['human_only_low']:.3f}, {row['human_only_high']:.3f}]",
-                f"{row['judge_only']:.3f}",
-            )
-            for row in corrected
-        ],
+        [(row["setting"], row["stage"], *_estimates(row)) for row in means],
+    )
+    differences = [
+        {"setting": one[0], "stage": one[1], "against": two[0], "against_stage": two[1], **asdict(found)}
+        for (one, two), found in settings.differences.items()
+    ]
+    if differences:
+        write_text(folder / "corrected_differences.csv", to_csv(tuple(differences[0]), differences))
+        best = f"{differences[0]['setting']} ({differences[0]['stage']})"
+        print_table(
+            f"judge-corrected difference of {best} to each other, paired by query",
+            ("against", "stage", "corrected", "people alone", "judge alone"),
+            [(row["against"], row["against_stage"], *_estimates(row)) for row in differences],
+        )
+
+
+def _estimates(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return (
+        f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]",
+        f"{row['human_only']:.3f} [{row['human_only_low']:.3f}, {row['human_only_high']:.3f}]",
+        f"{row['judge_only']:.3f}",
     )

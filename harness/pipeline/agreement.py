@@ -12,7 +12,7 @@ from harness.errors import LabelError
 from harness.judge import Pair
 from harness.judge.agreement import OrderAgreement, order_agreement
 from harness.judge.agreement_report import Agreement, match_judgments, measure_agreement
-from harness.judge.corrected import FEWEST, Corrected, corrected_mean
+from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
 from harness.judge.labels import pairs_of_labels
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
@@ -32,14 +32,16 @@ class SettingsAgreement:
     """Settings under a judge and under people, by one measure.
 
     ``order`` compares their orders over the ``queries`` that both have a value for, None with fewer than two
-    rankings or no such query; ``corrected`` is the judge-corrected mean of each (setting, stage), empty with
-    too few labelled queries.
+    rankings or no such query; ``corrected`` is the judge-corrected mean of each (setting, stage), and
+    ``differences`` the corrected mean of the highest of them minus that of each other one, paired by query;
+    both are empty with too few labelled queries.
     """
 
     measure: str
     queries: int
     order: OrderAgreement | None
     corrected: dict[tuple[str, str], Corrected]
+    differences: dict[tuple[tuple[str, str], tuple[str, str]], Corrected]
 
 
 def label_pairs(corpus: Corpus) -> list[Pair]:
@@ -80,12 +82,30 @@ def settings_agreement(
         if all(values[query] is not None for both in (human, judge) for values in both.values())
     ]
     enough = len(shared) > 0 and len(human) > 1
+    corrected = (
+        {name: corrected_mean(human[name], judge[name]) for name in human} if len(shared) >= FEWEST else {}
+    )
     return SettingsAgreement(
         config.measures[0],
         len(shared),
         order_agreement(_matrix(human, shared), _matrix(judge, shared)) if enough else None,
-        {name: corrected_mean(human[name], judge[name]) for name in human} if len(shared) >= FEWEST else {},
+        corrected,
+        _from_the_best(corrected, human, judge),
     )
+
+
+def _from_the_best(
+    corrected: Mapping[tuple[str, str], Corrected], human: Values, judge: Values
+) -> dict[tuple[tuple[str, str], tuple[str, str]], Corrected]:
+    """The corrected difference of the highest mean to each other one."""
+    if not corrected:
+        return {}
+    best = max(corrected, key=lambda name: corrected[name].value)
+    return {
+        (best, name): corrected_difference((human[best], human[name]), (judge[best], judge[name]))
+        for name in corrected
+        if name != best
+    }
 
 
 def _values(
