@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from harness.chunk.outline import Outline
 from harness.chunk.tokenizer import Tokenizer, token_counts
-from harness.types import Chunk
+from harness.types import Chunk, ChunkHealth
 
 Ints = NDArray[np.int64]
 
@@ -61,32 +61,6 @@ def count_overlong(
         longest=int(lengths.max(initial=0)),
         window=tokenizer.window,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkHealth:
-    """How a chunking looks. Lengths are in tokens of the encoder, special tokens included.
-
-    ``share_overlong`` is None where the encoder's window is unknown. ``share_cut_mid_sentence`` is the share
-    of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk holds whole;
-    ``share_covered_twice`` is the share of covered characters that stand in more than one chunk;
-    ``index_tokens`` is what the encoder reads for all chunks; ``histogram`` the number of chunks in each of
-    ``BINS``, separated by blanks.
-    """
-
-    chunks: int
-    tokens_mean: float
-    tokens_p5: int
-    tokens_p50: int
-    tokens_p95: int
-    tokens_max: int
-    share_under_32: float
-    share_overlong: float | None
-    share_cut_mid_sentence: float
-    tables_cut: int
-    share_covered_twice: float
-    index_tokens: int
-    histogram: str
 
 
 def examine(

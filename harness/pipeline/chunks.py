@@ -25,7 +25,7 @@ from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.report import ChunkRow
 from harness.store import key_of
-from harness.types import Chunk, Document
+from harness.types import Chunk, ChunkHealth, Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,9 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
 
 def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
     """The health of every setting's chunks; none for a setting without chunks."""
-    return [ChunkRow(setting=name, **chunking.quality) for name, chunking in searched if chunking.quality]
+    return [
+        ChunkRow(name, ChunkHealth(**chunking.quality)) for name, chunking in searched if chunking.quality
+    ]
 
 
 def _examined(

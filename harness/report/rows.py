@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.types import Query, QueryScore, Ranking, RunRecord
+from harness.types import ChunkHealth, Query, QueryScore, Ranking, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,22 +166,10 @@ class WaterfallRow:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """The health of one setting's chunks; lengths in tokens of the embedding model. See docs/results.md."""
+    """The health of one setting's chunks."""
 
     setting: str
-    chunks: int
-    tokens_mean: float
-    tokens_p5: int
-    tokens_p50: int
-    tokens_p95: int
-    tokens_max: int
-    share_under_32: float
-    share_overlong: float | None
-    share_cut_mid_sentence: float
-    tables_cut: int
-    share_covered_twice: float
-    index_tokens: int
-    histogram: str
+    health: ChunkHealth
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from harness.errors import HarnessError
 from harness.report.cells import snippet, to_csv, write_csv
 from harness.report.rows import (
     AnswerabilityRow,
-    ChunkRow,
     CostRow,
     JudgmentRow,
     PriceRow,
@@ -25,11 +24,13 @@ from harness.report.rows import (
     WaterfallRow,
 )
 from harness.report.trec import trec_qrels, trec_run
+from harness.types import ChunkHealth
 
 SUMMARY = "summary.csv"
 RECORD = "record.json"
 WATERFALL = "waterfall.csv"
 PRICES = "prices.csv"
+_CHUNKS = ("setting", *ChunkHealth.__slots__)
 _PER_QUERY = ("setting", "stage", "query_id", "split", "measure", "value")
 _RANKED = (
     "setting",
@@ -76,7 +77,9 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
     if results.seed_ratios:
         tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
     if results.chunks:
-        tables["chunks.csv"] = to_csv(tuple(ChunkRow.__slots__), map(asdict, results.chunks))
+        tables["chunks.csv"] = to_csv(
+            _CHUNKS, ({"setting": row.setting, **asdict(row.health)} for row in results.chunks)
+        )
     if results.prices:
         tables[PRICES] = to_csv(tuple(PriceRow.__slots__), map(asdict, results.prices))
     if results.waterfall:
