@@ -37,15 +37,16 @@ def grade_documents(
 
 def _by_query(judgments: JudgedDocuments, n_queries: int) -> tuple[Ints, Ints]:
     """The grades above 0 of every query, highest first."""
-    kept = judgments.grade > 0
-    grade, query = judgments.grade[kept], judgments.query[kept]
-    offsets = offsets_of(np.bincount(query, minlength=n_queries))
+    grade, query = judgments.grade, judgments.query
     span = int(grade.max(initial=0)) + 1
-    # query and falling grade in one number: the order of these numbers is what is asked for
-    packed = query.astype(np.int64) * span + (span - 1 - grade)
     if n_queries * span <= 4 * len(grade):
         # as few as they usually are, counting them is several times faster than sorting
-        counts = np.bincount(packed, minlength=n_queries * span)
-        return np.repeat(np.tile(np.arange(span - 1, -1, -1), n_queries), counts), offsets
-    packed.sort()
-    return span - 1 - packed % span, offsets
+        below_highest = span - 1 - np.maximum(grade, 0)
+        counts = np.bincount(query.astype(np.int64) * span + below_highest, minlength=n_queries * span)
+        counts = counts.reshape(n_queries, span)[:, :-1]
+        falling = np.tile(np.arange(span - 1, 0, -1), n_queries)
+        return np.repeat(falling, counts.ravel()), offsets_of(counts.sum(axis=1))
+    kept = grade > 0
+    # query and falling grade in one number: the order of these numbers is what is asked for
+    packed = np.sort(query[kept].astype(np.int64) * span + (span - 1 - grade[kept]))
+    return span - 1 - packed % span, offsets_of(np.bincount(query[kept], minlength=n_queries))

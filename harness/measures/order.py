@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.measures.ragged import AnyArray, Bools, Floats, Ints, head, offsets_of, slices
 
-_BLOCK_CELLS = 4_000_000
+_BLOCK_CELLS = 250_000
 TieKey = Callable[[Ints], AnyArray]
 """For rows of the run a number each; of equal scores the row with the higher number comes first."""
 
@@ -118,17 +118,29 @@ def length_blocks(counts: Ints) -> Iterator[Ints]:
 def _top(falling: Floats, counts: Ints, keep: int) -> tuple[Ints, Bools]:
     """The columns of each row's ``keep`` lowest values, in order, and which rows have equals there.
 
-    Only the first ``counts`` [rows] values of a row are scores, and only those can be equal.
+    The columns of these rows are for the caller to find. Only the first ``counts`` [rows] values of a row are
+    scores, and only those can be equal.
     """
     # sorting values takes a third of the time of sorting their places, and the highest decide on both
     best = np.sort(falling, axis=1)[:, : keep + 1]
     equal = (best[:, 1:] == best[:, :-1]) & (np.arange(1, best.shape[1]) < counts[:, None])
     tied = equal.any(axis=1)
-    if tied.any() or counts.min() < keep:
+    if counts.min() < keep:
         return np.argsort(falling, axis=1)[:, :keep], tied
-    chosen = np.flatnonzero(falling <= best[:, keep - 1 : keep]).reshape(len(falling), keep)
+    if not tied.any():
+        return _columns_up_to(falling, best[:, keep - 1], keep), tied
+    place = np.zeros((len(falling), keep), dtype=np.int64)
+    place[~tied] = _columns_up_to(falling[~tied], best[~tied, keep - 1], keep)
+    return place, tied
+
+
+def _columns_up_to(falling: Floats, highest: Floats, keep: int) -> Ints:
+    """The columns of each row's values up to its ``highest``, in order; of these there are ``keep``."""
+    rows, width = falling.shape
+    chosen = np.flatnonzero(falling <= highest[:, None]).reshape(rows, keep)
     order = np.argsort(falling.ravel()[chosen], axis=1)
-    return np.take_along_axis(chosen, order, axis=1) % falling.shape[1], tied
+    columns: Ints = np.take_along_axis(chosen, order, axis=1) % width
+    return columns
 
 
 def _with_ties(falling: Floats, index: Ints, inside: Bools, tie_key: TieKey | None) -> Ints:

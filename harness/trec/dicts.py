@@ -1,18 +1,19 @@
 """Score nested dictionaries without encoding their ids.
 
 The entries of large dictionaries lie scattered in memory, and fetching them is what takes time. So every
-object is fetched once, by loops that run inside the interpreter, a block of queries at a time: what one step
-has fetched is then still in the cache for the next. Where measures look at fewer documents than are judged,
-the first of every ranking are looked up among the judged. Otherwise the judged are looked up in the run, as
-what is unjudged earns nothing: a judged document's rank is how many scores are above its own.
+object is fetched once, by loops that run inside the interpreter, and what has to be asked of it is asked
+then. Scores, grades and ids each have a pass of their own over many queries, as the processor finds the way
+to places in memory faster while these are of one kind. Where measures look at fewer documents than are
+judged, the first of every ranking are looked up among the judged. Otherwise the judged are looked up in the
+run, as what is unjudged earns nothing: a judged document's rank is how many scores are above its own.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, islice, pairwise, repeat
+from itertools import compress, islice, pairwise, repeat
 from math import nan
 
 import numpy as np
@@ -22,7 +23,7 @@ from harness.measures.conventions import Convention, find_convention
 from harness.measures.documents import JudgedDocuments, grade_documents
 from harness.measures.graded import Graded
 from harness.measures.order import falling_rows, length_blocks, rank_grouped
-from harness.measures.ragged import AnyArray, Bools, offsets_of, owners
+from harness.measures.ragged import AnyArray, Bools, offsets_of, owners, slices
 from harness.trec.evaluate import DocScores, Ints, check_defined, depth_needed, evaluate, single_precision
 from harness.trec.packing import pack_grades, pack_scores
 from harness.trec.sources import qrels_from_dict, run_from_dict
@@ -33,7 +34,7 @@ NestedGrades = Mapping[str, Mapping[str, int]]
 _UNRANKED = -1
 _TIED = -2
 _UNJUDGED = -(2**63)
-_BLOCK_QUERIES = 200
+_BLOCK_DOCUMENTS = 3_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,18 @@ def evaluate_dicts(
         names, runs = list(compress(names, there)), list(compress(runs, there))
         judged = list(compress(judged, there))
     values = [np.zeros((0, len(wanted)))]
-    for first in range(0, len(names), _BLOCK_QUERIES):
-        part = slice(first, first + _BLOCK_QUERIES)
+    for part in _blocks(runs, judged):
         graded = _graded(_block(names[part], runs[part], judged[part], single), depth, single)
         values.append(compute(graded, wanted, rules.unanswerable))
     return DocScores(tuple(names), wanted, np.concatenate(values), rules)
+
+
+def _blocks(runs: Sequence[Mapping[str, float]], judged: Sequence[Mapping[str, int]]) -> Iterator[slice]:
+    """Queries of about as many documents, ranked and judged ones, as a block may have, or one query."""
+    documents = np.cumsum([len(ranked) + len(graded) for ranked, graded in zip(runs, judged, strict=True)])
+    edges = np.flatnonzero(np.diff(documents // _BLOCK_DOCUMENTS)) + 1
+    for first, last in pairwise([0, *edges.tolist(), len(runs)]):
+        yield slice(first, last)
 
 
 def _block(
@@ -97,13 +105,11 @@ def _block(
 
 def _graded(block: _Block, depth: int | None, single: bool) -> Graded:
     """The grades along the rankings, found the way that looks up fewer documents."""
+    grades = pack_grades(block.judged, block.names)
     if depth is not None and 2 * np.minimum(np.diff(block.offsets), depth).sum() < block.judged_offsets[-1]:
         rows, offsets = _first_rows(block, depth, single)
-        # only now, as the lookups ask the entries that this fetches
-        grades = pack_grades(block.judged, block.names)
         earned, known = _looked_up(block, rows, offsets)
     else:
-        grades = pack_grades(block.judged, block.names)
         earned, known, offsets = _placed(block, _ranks_of_judged(block, single), grades, depth)
     judgments = JudgedDocuments(owners(block.judged_offsets), grades)
     return grade_documents(earned, known, offsets, judgments, ties=None, retrieved=False)
@@ -113,8 +119,10 @@ def _first_rows(block: _Block, depth: int, single: bool) -> tuple[Ints, Ints]:
     """The rows of the first ``depth`` documents of every ranking, and their offsets."""
 
     def id_order(rows: Ints) -> Ints:
-        documents = list(chain.from_iterable(block.runs))
-        chosen = [documents[row] for row in rows.tolist()]
+        owner = np.searchsorted(block.offsets, rows, side="right") - 1
+        within = rows - block.offsets[owner]
+        documents = {query: list(block.runs[query]) for query in np.unique(owner).tolist()}
+        chosen = [documents[query][row] for query, row in zip(owner.tolist(), within.tolist(), strict=True)]
         place = {doc: number for number, doc in enumerate(sorted(set(chosen)))}
         return np.array([place[doc] for doc in chosen])
 
@@ -123,52 +131,32 @@ def _first_rows(block: _Block, depth: int, single: bool) -> tuple[Ints, Ints]:
 
 def _looked_up(block: _Block, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
     """The grade of the document in every row, 0 where it is unjudged, and which are judged."""
-    wanted = np.zeros(len(block.scores), np.bool_)
-    wanted[rows] = True
-    found = np.empty(len(rows), np.int64)
-    # they come in the order of the dictionaries, not of the ranks
-    found[np.argsort(rows)] = np.frombuffer(
-        b"".join(
-            map(
-                _grades_of_some,
-                block.runs,
-                block.judged,
-                _cut(wanted.tobytes(), block.offsets),
-                _last_rows(rows, offsets, block.offsets),
-                np.diff(offsets).tolist(),
-            )
-        ),
-        np.int64,
-    )
-    known = found != _UNJUDGED
-    return np.where(known, found, 0), known
+    within = (rows - np.repeat(block.offsets[:-1], np.diff(offsets))).tolist()
+    found: list[int] = []
+    # a loop over queries, so that no document is left and come back to: that would fetch it twice
+    for documents, graded, read, (first, last) in zip(
+        block.runs,
+        block.judged,
+        _rows_to_read(rows, offsets, block.offsets),
+        pairwise(offsets.tolist()),
+        strict=True,
+    ):
+        ids = list(documents) if read is None else list(islice(documents, read))
+        chosen = [*map(ids.__getitem__, within[first:last])]
+        found += map(graded.get, chosen, repeat(_UNJUDGED))
+    grades = np.array(found, dtype=np.int64)
+    known = grades != _UNJUDGED
+    return np.where(known, grades, 0), known
 
 
-def _grades_of_some(
-    documents: Mapping[str, float], graded: Mapping[str, int], wanted: bytes, read: int, count: int
-) -> bytes:
-    """The packed grades of the ``wanted`` documents of a query, which all are among the first ``read``."""
-    # a list of all: the processor fetches the next ids while it copies one, which it does not between lookups
-    first = list(documents) if 2 * read > len(documents) else islice(documents, read)
-    found = [*map(graded.get, compress(first, wanted), repeat(_UNJUDGED))]
-    try:
-        return struct.pack(f"{count}q", *found)
-    except struct.error:
-        return struct.pack(f"{count}q", *map(int, found))  # whole numbers of another type, as was checked
-
-
-def _cut(values: bytes, offsets: Ints) -> list[bytes]:
-    edges = offsets.tolist()
-    return [values[first:last] for first, last in pairwise(edges)]
-
-
-def _last_rows(rows: Ints, offsets: Ints, starts: Ints) -> list[int]:
-    """How many of the first rows of every query hold all of its chosen ``rows``."""
-    read = np.zeros(len(offsets) - 1, np.int64)
-    filled = np.flatnonzero(np.diff(offsets))
+def _rows_to_read(rows: Ints, offsets: Ints, starts: Ints) -> list[int | None]:
+    """How many of the first rows of every query hold all of its chosen ``rows``; None where most have to."""
+    read, filled = np.zeros(len(offsets) - 1, np.int64), np.flatnonzero(np.diff(offsets))
     if len(filled):
         read[filled] = np.maximum.reduceat(rows, offsets[filled]) + 1 - starts[filled]
-    return read.tolist()
+    # a list of all, as the processor then fetches the next ids while one is copied, and for islice does not
+    most = 2 * read > np.diff(starts)
+    return [None if all_ids else count for count, all_ids in zip(read.tolist(), most.tolist(), strict=True)]
 
 
 def _ranks_of_judged(block: _Block, single: bool) -> Ints:
@@ -190,21 +178,19 @@ def _scores_of_judged(documents: Mapping[str, float], graded: Mapping[str, int])
 def _ranks(block: _Block, judged: AnyArray) -> Ints:
     """For every judged document its 0-based rank, -1 where it is not ranked, -2 where others tie with it."""
     ranks = np.full(len(judged), _UNRANKED, dtype=np.int64)
-    ranked = np.flatnonzero(~np.isnan(judged))
-    owner = owners(block.judged_offsets)[ranked]
-    block_row = np.empty(len(block.runs), dtype=np.int64)
-    for queries in length_blocks(np.diff(block.offsets)):
-        block_row[:] = -1
-        block_row[queries] = np.arange(len(queries))
-        mine = np.flatnonzero(block_row[owner] >= 0)
+    ranked_counts, judged_counts = np.diff(block.offsets), np.diff(block.judged_offsets)
+    for queries in length_blocks(ranked_counts):
         falling = np.sort(falling_rows(block.scores, block.offsets, queries), axis=1)
-        row, value = block_row[owner[mine]], -judged[ranked[mine]]
+        mine = slices(block.judged_offsets[queries], judged_counts[queries])
+        row, value = np.repeat(np.arange(len(queries)), judged_counts[queries]), -judged[mine]
+        ranked = ~np.isnan(value)
+        mine, row, value = mine[ranked], row[ranked], value[ranked]
         higher = _count_below(falling, row, value)
         following = np.minimum(higher + 1, falling.shape[1] - 1)
         tied = (falling[row, following] == value) & (following > higher)
         # what fills short rows up may be equal to a value, and is none
-        tied &= following < np.diff(block.offsets)[queries][row]
-        ranks[ranked[mine]] = np.where(tied, _TIED, higher)
+        tied &= following < ranked_counts[queries][row]
+        ranks[mine] = np.where(tied, _TIED, higher)
     return ranks
 
 

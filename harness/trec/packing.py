@@ -29,7 +29,7 @@ def pack_scores(inner: Sequence[Inner], names: Sequence[str]) -> Floats:
         scores = np.frombuffer(b"".join(packed), np.float64)
     except _REFUSED:
         scores = np.array([np.nan])
-    if np.isnan(scores).any():
+    if np.isnan(scores.max(initial=-np.inf)):
         query, doc = _first_bad(inner, names, _is_number)
         raise TrecError(f"run: query {query}, document {doc}: the score is not a number, so it has no rank")
     return scores
