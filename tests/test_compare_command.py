@@ -178,7 +178,7 @@ def test_selection_can_be_cross_validated(tmp_path, capsys):
 
 
 def test_a_setting_ruled_out_by_the_one_sided_test_alone_is_explained(tmp_path, capsys):
-    from harness.commands.compared import Costs, compare_settings
+    from harness.findings import Costs, compare_settings
     from tests.compare.build import noisy
 
     # between the two thresholds: p one-sided below 0.05, two-sided above

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.commands.compared import Costs
     from harness.compare import ScoredOn, ScoreMatrix
+    from harness.findings import Costs
     from harness.report import Part
 
 _COMPARE = """\
@@ -98,8 +98,8 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    from harness.commands.compared import compare_settings
     from harness.compare import join
+    from harness.findings import compare_settings
     from harness.report import to_csv
     from harness.terminal import tell, write_lines
 
@@ -125,7 +125,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 def _changed(matrices: Mapping[str, ScoreMatrix]) -> list[Part]:
     """Of two results, what has become of the settings that both have."""
-    from harness.commands.changes import changed_table
+    from harness.findings import changed_table
 
     if len(matrices) != 2:
         return []
@@ -136,8 +136,8 @@ def _changed(matrices: Mapping[str, ScoreMatrix]) -> list[Part]:
 
 def _reranked(args: argparse.Namespace) -> list[Part]:
     """What the reranker does, where one folder is compared by its last stage and has both stages."""
-    from harness.commands.changes import reranked_table
     from harness.compare import from_table
+    from harness.findings import reranked_table
     from harness.report import read_result
 
     if len(args.results) > 1 or args.stage != "final":
@@ -152,8 +152,8 @@ def _reranked(args: argparse.Namespace) -> list[Part]:
 
 def _costs(folders: Mapping[str, Path], matrices: Mapping[str, ScoreMatrix], stage: str) -> Costs:
     """The tokens to read in every setting's first k chunks, where all results say so for one k."""
-    from harness.commands.compared import Costs
     from harness.compare import joined_names
+    from harness.findings import Costs
     from harness.report import read_table
 
     tokens: dict[tuple[str, str], float] = {}

@@ -1,0 +1,9 @@
+"""Comparisons as tables to be read: statistics of `compare` in the form that `report` writes.
+
+Of settings with one another, of a result with an earlier one, and of a ranking before and after the reranker.
+"""
+
+from harness.findings.changes import changed_table, reranked_table
+from harness.findings.settings import Compared, Costs, compare_settings, leader_table
+
+__all__ = ["Compared", "Costs", "changed_table", "compare_settings", "leader_table", "reranked_table"]
