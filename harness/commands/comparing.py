@@ -84,7 +84,8 @@ def add_format(parser: argparse.ArgumentParser, more: tuple[str, ...] = ()) -> N
         "--format",
         choices=("text", "markdown", "latex", *more),
         default="text",
-        help="text (default), markdown for a pull request, latex with booktabs" + (", csv" if more else ""),
+        help="text (default), markdown for a pull request, latex (with booktabs and graphicx)"
+        + (", csv" if more else ""),
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
 

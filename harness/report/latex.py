@@ -1,4 +1,4 @@
-"""Tables and sentences as LaTeX, with the packages booktabs and (for accents) a Unicode engine or inputenc.
+"""Tables and sentences as LaTeX, with booktabs, graphicx and (for accents) a Unicode engine or inputenc.
 
 All text is escaped: a name can neither break the table nor run a command.
 """
@@ -36,6 +36,8 @@ _SPECIAL = {
     # two in a row would make a dash
     "-": "{-}",
 }
+# a table wider than the line is set smaller, others are left as they are
+_FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 # before a figure the hyphen is a minus
 _MINUS = re.compile(r"(^|\s)\{-\}(?=\d)")
 
@@ -54,16 +56,18 @@ def to_latex(table: Table) -> str:
     lines = [
         r"\begin{table}",
         rf"\caption{{{escaped(table.title)}}}",
+        r"\centering\setlength{\tabcolsep}{4pt}",
+        _FIT,
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         _row(table.columns),
         r"\midrule",
         *map(_row, table.rows),
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
     ]
     if table.notes:
-        lines += ["", rf"{{\footnotesize {' '.join(map(escaped, table.notes))}}}"]
+        lines += ["", rf"\smallskip{{\footnotesize {' '.join(map(escaped, table.notes))}}}"]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 

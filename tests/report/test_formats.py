@@ -28,15 +28,17 @@ def test_latex_by_hand():
     assert out.splitlines() == [
         r"\begin{table}",
         r"\caption{50 \%}",
+        r"\centering\setlength{\tabcolsep}{4pt}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"setting & mean \\",
         r"\midrule",
         r"a\_b & $-$0.5 \\",
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
         "",
-        r"{\footnotesize One.}",
+        r"\smallskip{\footnotesize One.}",
         r"\end{table}",
     ]
 
@@ -45,7 +47,7 @@ def test_a_hostile_name_stays_in_its_cell():
     row = render([table(HOSTILE)], "markdown").splitlines()[4]
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
     assert not re.search(r"(?<!\\)[<`\[$]", row.replace(r"\\", ""))
-    row = render([table(HOSTILE)], "latex").splitlines()[6]
+    row = render([table(HOSTILE)], "latex").splitlines()[8]
     assert len(re.findall(r"(?<!\\)&", row)) == 1
     assert r"\input" not in row
     assert row.count(r"\\") == 1
