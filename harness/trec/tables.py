@@ -123,7 +123,16 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
             column = column.cast(pa.float64())
         return np.asarray(column.to_numpy())
     except pa.ArrowInvalid as error:
-        raise TrecError(f"{source}: a {what} is not a number: {error}") from error
+        row, text = next((i, value.as_py()) for i, value in enumerate(column) if not _is_number(value))
+        raise TrecError(f"{source}, row {row + 1}: the {what} {text!r} is not a number") from error
+
+
+def _is_number(text: pa.Scalar) -> bool:
+    try:
+        text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def whole_numbers(column: Any, source: str, what: str) -> Ints:
