@@ -3,9 +3,12 @@
 import gzip
 import os
 import threading
+from decimal import Decimal
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from harness.measures.seed_ratio import seed_ratio
 from harness.trec import (
@@ -13,6 +16,7 @@ from harness.trec import (
     qrels_from_dict,
     read_qrels,
     read_run,
+    run_from_dict,
     trec_id,
     write_trec_qrels,
     write_trec_run,
@@ -161,6 +165,45 @@ def test_what_is_no_table_says_what_to_do(tmp_path):
     (tmp_path / "utf16.csv").write_bytes("query_id,doc_id,score\n".encode("utf-16"))
     with pytest.raises(TrecError, match="save it as UTF-8"):
         read_run(tmp_path / "utf16.csv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"doc_id": [["a"], ["b"]]}, "an id is text or a number; the column holds list"),
+        ({"grade": [[1], [2]]}, "a grade is a number; the column holds list"),
+        ({"grade": pa.array([1, 2**63], pa.uint64())}, "row 2: the grade 9223372036854775808 is too large"),
+        ({"grade": [1.0, 1e300]}, r"row 2: the grade 1e\+300 is too large"),
+        ({"grade": [1.0, 1.5]}, r"row 2: the grade 1.5 is not a whole number"),
+    ],
+)
+def test_columns_of_odd_types_are_refused(tmp_path, columns, message):
+    table = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "grade": [1, 2], **columns}
+    parquet.write_table(pa.table(table), tmp_path / "qrels.parquet")
+    with pytest.raises(TrecError, match=message):
+        read_qrels(tmp_path / "qrels.parquet")
+
+
+def test_decimals_and_coded_text_are_numbers(tmp_path):
+    coded = pa.array(["1", "3"]).dictionary_encode()
+    for grades in ([Decimal(1), Decimal(3)], coded):
+        parquet.write_table(
+            pa.table({"qid": ["q", "q"], "docid": ["a", "b"], "rel": grades}), tmp_path / "q.parquet"
+        )
+        assert read_qrels(tmp_path / "q.parquet").grade.tolist() == [1, 3]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    with pytest.raises(TrecError, match="several columns named score; keep one"):
+        read_run(written(tmp_path, "qid,docid,score,score\nq,a,1,2\n", "run.csv"))
+
+
+def test_a_grade_that_does_not_fit_its_half_is_refused():
+    """2^31 grades times a query's number would leave 64 bits and put the ideal out of order."""
+    run = run_from_dict({"q": {"a": 1.0}})
+    with pytest.raises(ValueError, match="the grade 2147483648 is too large"):
+        evaluate(run, qrels_from_dict({"q": {"a": 2**31}}), ["ndcg_lin@10"])
+    assert evaluate(run, qrels_from_dict({"q": {"a": 2**31 - 1}}), ["ndcg_lin@10"]).values.tolist() == [[1.0]]
 
 
 def test_equal_ranks_say_nothing_of_the_order(tmp_path):
