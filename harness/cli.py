@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     try:
         code = args.run(args)
+        # what is still held back fails here, where it can be told, and not when Python exits
+        sys.stdout.flush()
     except HarnessError as error:
         print_error(str(error))
         code = 1
@@ -38,10 +40,22 @@ def main(argv: Sequence[str] | None = None) -> None:
         print_error("stopped; what was computed is kept, the same command goes on from there.")
         code = 130
     except BrokenPipeError:
-        # the reader of a pipe has left; keep Python from complaining at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # the reader of a pipe has left
+        _give_output_up()
         code = 0
+    except OSError as error:
+        _give_output_up()
+        print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        code = 1
     sys.exit(code)
+
+
+def _give_output_up() -> None:
+    """Keep Python from complaining at exit of what it could not write."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,6 +4,9 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +115,54 @@ def test_an_unknown_measure_or_convention_is_named(files, capsys):
     code, _, err = score(capsys, *files, "--convention", "trec")
     assert code == 1
     assert "trec_eval" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("ndcg_cut.10", "is ndcg_lin@k here"),
+        ("ndcg_cut_10", "is ndcg_lin@k here"),
+        ("nDCG@10", "is ndcg_lin@k"),
+        ("P_5", "is precision@k here"),
+        ("recip_rank", "is rr here"),
+        ("ndcg_lin@99999999999999999999", "below 2^31"),
+        (",", "names no measure"),
+    ],
+)
+def test_what_other_tools_call_a_measure_is_explained(files, capsys, name, hint):
+    code, out, err = score(capsys, *files, "--measures", name)
+    assert (code, out) == (1, "")
+    assert hint in err
+
+
+def test_a_measure_is_printed_once(files, capsys):
+    _, out, _ = score(capsys, *files, "--measures", "rr,ap,rr", "--per-query", "--format", "csv")
+    assert [line.split(",")[1] for line in out.splitlines()[-4:]] == ["rr", "ap", "rr", "ap"]
+    assert len(out.splitlines()) == 1 + 2 * 3
+
+
+def test_a_grade_beyond_exponential_gain_is_refused(files, capsys, tmp_path):
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1001\n")
+    code, _, err = score(capsys, *files, "--measures", "ndcg_exp@10")
+    assert code == 1
+    assert "the grade 1001 is too large" in err
+    assert score(capsys, *files, "--measures", "ndcg_lin@10")[0] == 0
+
+
+def test_output_that_cannot_be_written_is_an_error_in_words(files):
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", "score", *files],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_official_outputs_of_dl19_are_reproduced(shared_corpora, capsys):

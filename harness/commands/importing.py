@@ -21,7 +21,10 @@ def add(commands: Any) -> None:
         "--to", type=Path, metavar="CORPUS", help="the folder to write; default corpora/<FORMAT>"
     )
     parser.add_argument(
-        "--qrels", type=Path, metavar="FILE", help="beir: which qrels to read, where the folder holds several"
+        "--qrels",
+        type=Path,
+        metavar="FILE",
+        help="beir: which qrels to read, where DIR holds several, such as qrels/dev.tsv",
     )
     parser.set_defaults(run=run)
 

@@ -13,7 +13,8 @@ Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules 
   harness score --run run.txt --qrels qrels.txt --measures ndcg_lin@10,ap --per-query --format csv
   harness score --run run.parquet --qrels beir-folder --measures ndcg_exp@10 --convention harness
 
-Runs and qrels: TREC text (also .gz), or .parquet, .csv, .tsv with named columns; qrels also as a BEIR folder.
+Runs and qrels: TREC text, also from a pipe, or .csv and .tsv with named columns, all of them also .gz, or
+.parquet; qrels also as a BEIR folder, of which qrels/test.tsv is read.
 """
 _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 
@@ -50,10 +51,13 @@ def run(args: argparse.Namespace) -> int:
     from harness.trec import evaluate, read_qrels, read_run
     from harness.trec.layout import LAYOUTS
 
+    measures = _names(args.measures)
+    if not measures:
+        raise ConfigError("--measures names no measure; leave it out for the default ones.")
     judged = read_qrels(args.qrels)
     ranked = read_run(args.ranked)
     try:
-        scores = evaluate(ranked, judged, _names(args.measures), args.convention)
+        scores = evaluate(ranked, judged, measures, args.convention)
     except ValueError as error:
         raise ConfigError(str(error)) from error
     reporter = TerminalReporter()
@@ -68,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _names(text: str) -> list[str]:
-    """Split at the commas outside parentheses."""
+    """Split at the commas outside parentheses; each name once."""
     names = [""]
     depth = 0
     for letter in text:
@@ -77,7 +81,7 @@ def _names(text: str) -> list[str]:
             names.append("")
         else:
             names[-1] += letter
-    return [name.strip() for name in names if name.strip()]
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
 def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:

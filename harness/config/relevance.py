@@ -41,5 +41,5 @@ class RelevanceConfig(StageConfig):
         None,
         ge=1,
         description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
-        "and is not; see docs/judge.md.",
+        "and is not; see docs/conventions.md.",
     )

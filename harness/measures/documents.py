@@ -9,6 +9,9 @@ import numpy as np
 from harness.measures.graded import Graded
 from harness.measures.ragged import AnyArray, Bools, Ints, offsets_of, owners, sorted_descending
 
+_LARGEST = 2**31
+"""Query and grade go into one number of 64 bits, half of it each."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocuments:
@@ -39,6 +42,8 @@ def _by_query(judgments: JudgedDocuments, n_queries: int) -> tuple[Ints, Ints]:
     """The grades above 0 of every query, highest first."""
     grade, query = judgments.grade, judgments.query
     span = int(grade.max(initial=0)) + 1
+    if span > _LARGEST:
+        raise ValueError(f"the grade {span - 1} is too large; grades go up to {_LARGEST - 1}")
     if n_queries * span <= 4 * len(grade):
         # as few as they usually are, counting them is several times faster than sorting
         below_highest = span - 1 - np.maximum(grade, 0)

@@ -6,9 +6,19 @@ import numpy as np
 
 from harness.measures.ragged import AnyArray, Floats
 
+_LARGEST = 1000
+
 
 def gain_exp(grades: AnyArray) -> Floats:
-    """``2^g - 1`` (Burges et al., ICML 2005); 0 for grades below 1."""
+    """``2^g - 1`` (Burges et al., ICML 2005); 0 for grades below 1.
+
+    Raises ValueError for a grade above 1000: the sum of such gains would be infinite.
+    """
+    if grades.max(initial=0) > _LARGEST:
+        raise ValueError(
+            f"the grade {grades.max()} is too large for exponential gain, 2^grade - 1; ask for ndcg_lin, or "
+            "translate the grades"
+        )
     return np.exp2(np.maximum(grades, 0)) - 1.0
 
 

@@ -12,6 +12,20 @@ from harness.measures.ragged import Floats
 
 _NAME = re.compile(r"(?P<family>[A-Za-z_]\w*)(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d+))?")
 
+_ELSEWHERE = {
+    "ndcg": "ndcg_lin@k (linear gain, as in trec_eval) or ndcg_exp@k",
+    "ndcg_cut": "ndcg_lin@k",
+    "map_cut": "ap@k",
+    "recip_rank": "rr",
+    "p": "precision@k",
+    "r": "recall@k",
+    "recall": "recall@k",
+    "rr": "rr@k",
+    "ap": "ap@k",
+    "judged": "judged@k",
+}
+"""Names of trec_eval and ir_measures, without their cutoff, in lower case."""
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -61,7 +75,8 @@ def parse(name: str, families: Mapping[str, Family]) -> Measure:
     match = _NAME.fullmatch(name.strip())
     if match is None:
         raise ValueError(
-            f"{name!r} is not the name of a measure; names look like ndcg_exp@10, map or recall(rel=2)@10"
+            f"{name!r} is not the name of a measure; names look like ndcg_exp@10, map or "
+            f"recall(rel=2)@10.{_elsewhere(name)}"
         )
     key = match["family"]
     if key not in families:
@@ -75,7 +90,13 @@ def parse(name: str, families: Mapping[str, Family]) -> Measure:
 def _unknown(name: str, key: str, families: Mapping[str, Family]) -> str:
     close = difflib.get_close_matches(key.lower(), families, n=2, cutoff=0.5)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    return f"there is no measure {name!r}.{hint} Known measures: {', '.join(families)}."
+    return f"there is no measure {name!r}.{_elsewhere(name) or hint} Known measures: {', '.join(families)}."
+
+
+def _elsewhere(name: str) -> str:
+    """A sentence on a name that is another tool's, whatever its cutoff; empty for others."""
+    family = re.split(r"[.@]|_\d", name.strip())[0].lower()
+    return f" What other tools call so is {_ELSEWHERE[family]} here." if family in _ELSEWHERE else ""
 
 
 def _check_cutoff(name: str, key: str, family: Family, cutoff: int | None) -> None:
@@ -83,8 +104,8 @@ def _check_cutoff(name: str, key: str, family: Family, cutoff: int | None) -> No
         raise ValueError(f"measure {name!r} needs a cutoff, as in {key}@10")
     if family.cutoff == "none" and cutoff is not None:
         raise ValueError(f"measure {name!r} takes no cutoff; write {key}")
-    if cutoff == 0:
-        raise ValueError(f"measure {name!r}: the cutoff must be at least 1")
+    if cutoff is not None and not 1 <= cutoff < 2**31:
+        raise ValueError(f"measure {name!r}: the cutoff must be at least 1 and below 2^31")
 
 
 def _params(name: str, text: str, family: Family) -> tuple[tuple[str, int], ...]:

@@ -225,7 +225,7 @@ def _summary(
                     ci_low=interval.low if interval else None,
                     ci_high=interval.high if interval else None,
                     n_queries=interval.n if interval else 0,
-                    n_unanswerable=int(np.sum(inside & ~scores.has_relevant)),
+                    n_unanswerable=int(np.sum(inside & ~scores.has_relevant & np.isnan(values))),
                     n_failed=int(np.sum(inside & failed)),
                     judge=judged.judge,
                 )

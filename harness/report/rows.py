@@ -13,10 +13,10 @@ from harness.types import ChunkHealth, Query, QueryScore, Ranking, RunRecord
 class SummaryRow:
     """The mean of one measure over the queries of a split.
 
-    ``n_queries`` are the queries in the mean, ``n_unanswerable`` those of the split without relevant text,
-    ``n_failed`` those where something went wrong: no ranking (they score 0 and count), or text of their pool
-    that the judge could not grade (they count, and that text is unjudged). Without a value, the mean is None;
-    with a single query the interval is. ``judge`` names who graded.
+    ``n_queries`` are the queries in the mean, ``n_unanswerable`` those left out of it for want of relevant
+    text, ``n_failed`` those where something went wrong: no ranking (they score 0 and count), or text of their
+    pool that the judge could not grade (they count, and that text is unjudged). Without a value, the mean is
+    None; with a single query the interval is. ``judge`` names who graded.
     """
 
     setting: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -13,8 +14,13 @@ _TEMPORARY = ".partial-"
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole: to a neighbour first, flushed to disk, then renamed over ``path``."""
+    """Write a file whole: to a neighbour first, flushed to disk, then renamed over ``path``.
+
+    Raises OSError that names ``path``.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     partial = path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
     try:
         with partial.open("wb") as file:
@@ -22,6 +28,9 @@ def write_bytes(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        # whoever asked knows nothing of the neighbour
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         partial.unlink(missing_ok=True)
 

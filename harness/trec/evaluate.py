@@ -111,17 +111,28 @@ def _rank(
     if rules.order == "score_then_id_descending":
         score = single_precision(score)
 
+    ties = _id_order if rules.order == "score_then_id_descending" else None
+    if rules.order == "given" and run.rank is not None:
+        # a rank that several documents hold, such as a column of zeros, says nothing of their order
+        ties = _score_order
+
     def tie_key(chosen: Ints) -> npt.NDArray[Any]:
-        return _id_order(run, chosen if rows is None else rows[chosen])
+        assert ties is not None
+        return ties(run, chosen if rows is None else rows[chosen])
 
     ranked, offsets = rank_rows(
         query if rows is None else query[rows],
         n_queries,
         score if rows is None else score[rows],
         depth,
-        tie_key if rules.order == "score_then_id_descending" else None,
+        tie_key if ties else None,
     )
     return ranked if rows is None else rows[ranked], offsets
+
+
+def _score_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
+    """Where the scores of some rows stand among them, lowest first; equal scores stand in one place."""
+    return np.unique(run.score[rows], return_inverse=True)[1]
 
 
 def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:

@@ -215,8 +215,11 @@ def _same_memory(one: Any, other: Any) -> bool:
 
 def _without_nulls(column: Any, source: str) -> Any:
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if pa.types.is_nested(chunked.type):
+        raise TrecError(f"{source}: an id is text or a number; the column holds {chunked.type}")
     if chunked.null_count:
-        raise TrecError(f"{source}: {chunked.null_count} rows have no id; every row needs one")
+        row = int(np.flatnonzero(chunked.is_null().to_numpy())[0])
+        raise TrecError(f"{source}, row {row + 1}: there is no id; every row needs one")
     return chunked
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -30,30 +31,33 @@ from harness.trec.text import read_trec_qrels, read_trec_run
 if TYPE_CHECKING:
     import pandas as pd
 
-_TABULAR = {".parquet", ".csv", ".tsv"}
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_TABULAR = {".parquet", *_DELIMITERS}
 
 
 def read_run(path: Path) -> Run:
     """Read a run by its suffix: parquet, CSV or TSV with named columns, anything else as a TREC run.
 
-    Raises TrecError with the place of what cannot be read.
+    CSV, TSV and TREC files may be gzipped. Raises TrecError with the place of what cannot be read.
     """
-    return run_of(_table(path), str(path)) if path.suffix in _TABULAR else read_trec_run(_existing(path))
+    return run_of(_table(path), str(path)) if _suffix(path) in _TABULAR else read_trec_run(_existing(path))
 
 
 def read_qrels(path: Path) -> Qrels:
     """Read judgments by suffix, as ``read_run``; a folder is taken for a BEIR one (``qrels/test.tsv``)."""
     if path.is_dir():
         return read_beir_qrels(path)
-    return qrels_of(_table(path), str(path)) if path.suffix in _TABULAR else read_trec_qrels(_existing(path))
+    return (
+        qrels_of(_table(path), str(path)) if _suffix(path) in _TABULAR else read_trec_qrels(_existing(path))
+    )
 
 
 def read_beir_qrels(folder: Path, split: str = "test") -> Qrels:
     """The judgments of a split of a BEIR folder: ``qrels/<split>.tsv`` with a header line."""
     path = folder / "qrels" / f"{split}.tsv"
     if not path.exists():
-        there = ", ".join(sorted(p.stem for p in (folder / "qrels").glob("*.tsv"))) or "none"
-        raise TrecError(f"{folder}: no qrels/{split}.tsv; splits found: {there}")
+        there = ", ".join(str(p.relative_to(folder)) for p in sorted(folder.glob("**/*.tsv"))) or "none"
+        raise TrecError(f"{folder}: no qrels/{split}.tsv; name the file itself. Found: {there}")
     return qrels_of(_table(path), str(path))
 
 
@@ -87,14 +91,29 @@ def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds]:
     return query, DocIds(pa.array(list(chain.from_iterable(nested.values())), pa.large_string()))
 
 
+def _suffix(path: Path) -> str:
+    """The ending that says what a file is, in lower case, without the ``.gz`` of a packed one."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
 def _table(path: Path) -> pa.Table:
     _existing(path)
     try:
-        if path.suffix == ".parquet":
+        if _suffix(path) == ".parquet":
             return _read_parquet(path)
-        return _read_csv(path)
+        return _read_csv(path, use_threads=True)
     except pa.ArrowInvalid as error:
-        raise TrecError(f"{path}: {error}") from error
+        raise TrecError(f"{path}: {_located(path, error)}") from error
+
+
+def _located(path: Path, error: pa.ArrowInvalid) -> str:
+    """What is wrong, for CSV with the line: arrow counts them only where it reads without threads."""
+    if _suffix(path) != ".parquet":
+        try:
+            _read_csv(path, use_threads=False)
+        except pa.ArrowInvalid as again:
+            error = again
+    return re.sub(r"Row #(\d+)", r"line \1", str(error))
 
 
 def _read_parquet(path: Path) -> pa.Table:
@@ -117,17 +136,32 @@ def _kept(names: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(name for name in (query, doc, *numbers) if name is not None))
 
 
-def _read_csv(path: Path) -> pa.Table:
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    parse = csv.ParseOptions(delimiter=delimiter)
-    header = csv.open_csv(path, parse_options=parse).schema.names
+def _read_csv(path: Path, use_threads: bool) -> pa.Table:
+    with path.open("rb") as file:
+        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            raise TrecError(f"{path}: this is UTF-16 text; save it as UTF-8")
+    parse = csv.ParseOptions(delimiter=_DELIMITERS[_suffix(path)])
+    read = csv.ReadOptions(use_threads=use_threads)
+    header = csv.open_csv(path, read, parse).schema.names
     ids = [find_column(header, names) for names in (QUERY_NAMES, DOC_NAMES)]
-    types = {name: pa.string() for name in ids if name}
-    convert = csv.ConvertOptions(column_types=types, strings_can_be_null=False)
-    return csv.read_csv(path, parse_options=parse, convert_options=convert)
+    if ids == [None, None]:
+        raise TrecError(
+            f"{path}, line 1: neither {header[0]!r} nor another name is that of a column of ids. "
+            f"A {_suffix(path)} file begins with the names of its columns; give TREC text another ending, "
+            "such as .txt"
+        )
+    convert = csv.ConvertOptions(
+        column_types={name: pa.string() for name in ids if name},
+        # an empty cell is no value; NA and null may be ids
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    return csv.read_csv(path, read, parse, convert)
 
 
 def _existing(path: Path) -> Path:
     if not path.exists():
         raise TrecError(f"{path}: there is no such file")
+    if path.is_dir():
+        raise TrecError(f"{path}: this is a folder; name the file in it")
     return path

@@ -19,6 +19,8 @@ SCORE_NAMES = ("score", "sim")
 RANK_NAMES = ("rank",)
 GRADE_NAMES = ("grade", "relevance", "rel", "label", "score")
 
+_NUMERIC = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -102,6 +104,8 @@ def find_column(names: Sequence[str], accepted: Sequence[str]) -> str | None:
 
 def _column(table: pa.Table, accepted: Sequence[str], source: str) -> Any:
     name = find_column(table.column_names, accepted)
+    if name is not None and table.column_names.count(name) > 1:
+        raise TrecError(f"{source}: there are several columns named {name}; keep one")
     if name is None:
         raise TrecError(
             f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}"
@@ -114,16 +118,26 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise TrecError(f"{source}, row {row + 1}: there is no {what}")
-    try:
-        # a CSV file without rows has columns of the type null
-        if any(
-            is_type(column.type)
-            for is_type in (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
-        ):
-            column = column.cast(pa.float64())
+    if any(is_type(column.type) for is_type in _NUMERIC):
         return np.asarray(column.to_numpy())
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        # text, decimals, or the type null, which the columns of a CSV file without rows have
+        return np.asarray(column.cast(pa.float64()).to_numpy())
+    except pa.ArrowNotImplementedError as error:
+        raise TrecError(f"{source}: a {what} is a number; the column holds {column.type}") from error
     except pa.ArrowInvalid as error:
-        raise TrecError(f"{source}: a {what} is not a number: {error}") from error
+        row, text = next((i, value.as_py()) for i, value in enumerate(column) if not _is_number(value))
+        raise TrecError(f"{source}, row {row + 1}: the {what} {text!r} is not a number") from error
+
+
+def _is_number(text: pa.Scalar) -> bool:
+    try:
+        text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def whole_numbers(column: Any, source: str, what: str) -> Ints:
@@ -133,4 +147,7 @@ def whole_numbers(column: Any, source: str, what: str) -> Ints:
         bad = np.flatnonzero(~(values == np.floor(values)) | ~np.isfinite(values))
         if len(bad):
             raise TrecError(f"{source}, row {bad[0] + 1}: the {what} {values[bad[0]]} is not a whole number")
+    if values.dtype.kind in "uf" and values.max(initial=0) >= 2**63:
+        row = int(values.argmax())
+        raise TrecError(f"{source}, row {row + 1}: the {what} {values[row]} is too large")
     return values.astype(np.int64, copy=False)

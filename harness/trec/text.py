@@ -9,12 +9,15 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
@@ -24,6 +27,7 @@ from harness.trec.tables import Qrels, Run
 
 _BLOCK_BYTES = 32 << 20
 _ID = pa.dictionary(pa.int32(), pa.string())
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def read_trec_run(path: Path) -> Run:
         Ids.of(table.column("query"), str(path)),
         DocIds.of(table.column("doc"), str(path)),
         table.column("score").to_numpy(),
-        rank.astype(np.int64) if np.array_equal(rank, np.floor(rank)) else None,
+        rank.astype(np.int64) if _are_whole(rank) else None,
         str(path),
     )
     _refuse_repeats(path, RUN, run.query, run.doc, "ranked")
@@ -69,16 +73,20 @@ def read_trec_qrels(path: Path) -> Qrels:
     return Qrels(query, doc, table.column("grade").to_numpy(), str(path))
 
 
+def _are_whole(ranks: npt.NDArray[np.float64]) -> bool:
+    return bool((np.abs(ranks) < 2**53).all()) and np.array_equal(ranks, np.floor(ranks))
+
+
 def _read(path: Path, layout: Layout) -> pa.Table:
     schema = pa.schema([(name, _type(name)) for name in layout.kept])
     tables = [schema.empty_table()]
     line = 1
     try:
-        with _open(path) as file:
+        with _opened(path) as file:
             for block in _blocks(file):
-                tables.append(_parse(block, layout, path, line))
+                tables.append(_parse(block.removeprefix(_BOM) if line == 1 else block, layout, path, line))
                 line += block.count(b"\n")
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise TrecError(f"{path}: the gzip file is damaged or cut short ({error})") from error
     return pa.concat_tables(tables)
 
@@ -91,14 +99,21 @@ def _type(name: str) -> pa.DataType:
     return pa.float64() if name in ("score", "rank") else _ID
 
 
-def _open(path: Path) -> IO[bytes]:
-    """The bytes of a file, unpacked where it begins like a gzip file."""
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    """The bytes of a file, unpacked where it begins like a gzip file.
+
+    It is opened once: what was read of a pipe does not come again.
+    """
     with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
+        if file.peek(2)[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                yield unpacked
+        else:
+            yield file
 
 
-def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+def _blocks(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
     """Runs of whole lines."""
     rest = b""
     while data := file.read(_BLOCK_BYTES):
@@ -150,30 +165,47 @@ def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> p
     columns: dict[str, list[str | float | int]] = {name: [] for name in layout.kept}
     for number, raw in enumerate(block.split(b"\n"), start=first_line):
         where = f"{path}, line {number}"
-        try:
-            line = raw.decode("utf-8").strip()
-        except UnicodeDecodeError as error:
-            raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
-        if not line or line.startswith("#"):
+        if not _holds_row(raw):
             continue
-        fields = line.split(None, len(layout.fields) - 1)
-        if len(fields) != len(layout.fields):
-            raise TrecError(
-                f"{where}: a {layout.what} line has {len(layout.fields)} fields "
-                f"({' '.join(layout.fields)}), this one {len(fields)}: {line[:80]!r}"
-            )
-        for name, text in zip(layout.fields, fields, strict=True):
+        for name, text in zip(layout.fields, _fields(raw, layout, where), strict=True):
             if name in columns:
                 columns[name].append(_value(name, text, where))
     return pa.table({name: pa.array(values, _type(name)) for name, values in columns.items()})
+
+
+def _holds_row(line: bytes) -> bool:
+    """Whether a line is neither empty nor a comment."""
+    text = line.strip()
+    return bool(text) and not text.startswith(b"#")
+
+
+def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
+    # bytes part at the ASCII blanks alone, as arrow does: an id may hold others, such as a no-break space
+    line = line.strip()
+    if b"\r" in line:
+        raise TrecError(f"{where}: a carriage return within the line; end the lines with a line feed")
+    fields = [field.decode("utf-8") for field in line.split(None, len(layout.fields) - 1)]
+    if len(fields) != len(layout.fields):
+        raise TrecError(
+            f"{where}: a {layout.what} line has {len(layout.fields)} fields "
+            f"({' '.join(layout.fields)}), this one {len(fields)}: {line.decode('utf-8')[:80]!r}"
+        )
+    return fields
 
 
 def _value(name: str, text: str, where: str) -> str | float | int:
     if name in ("query", "doc"):
         return text
     try:
+        # Python also reads 1_000 and the digits of other scripts, which no other tool does
+        if "_" in text or not text.isascii():
+            raise ValueError(text)
         if name == "grade":
-            return int(text)
+            return _grade(int(text), where)
         number = float(text)
     except ValueError:
         if name == "rank":
@@ -185,21 +217,28 @@ def _value(name: str, text: str, where: str) -> str | float | int:
     return number
 
 
+def _grade(grade: int, where: str) -> int:
+    if abs(grade) >= 2**63:
+        raise TrecError(f"{where}: the grade {grade} is too large")
+    return grade
+
+
 def _refuse_repeats(path: Path, layout: Layout, query: Ids, doc: DocIds, done: str) -> None:
     row = repeated_row(Pairs.of(query.code, doc))
     if row is not None:
+        # a pipe cannot be read again to count its lines
+        place = f"line {_line_of_row(path, row)}" if path.is_file() else f"row {row + 1}"
         raise TrecError(
-            f"{path}, line {_line_of_row(path, row)}: document {doc.name(row)} is {done} twice for query "
-            f"{query.name(row)}; keep one"
+            f"{path}, {place}: document {doc.name(row)} is {done} twice for query {query.name(row)}; keep one"
         )
 
 
 def _line_of_row(path: Path, row: int) -> int:
     """Which line holds the row: rows count neither empty lines nor comments."""
     seen = -1
-    with _open(path) as file:
+    with _opened(path) as file:
         for number, line in enumerate(file, start=1):
-            if line.strip() and not line.startswith(b"#"):
+            if _holds_row(line.removeprefix(_BOM)):
                 seen += 1
                 if seen == row:
                     return number

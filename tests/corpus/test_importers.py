@@ -105,6 +105,28 @@ def test_beir_grade_map_and_choice_of_qrels(beir, write, tmp_path):
         import_beir(beir, tmp_path / "other", qrels="qrels/train.tsv", grade_map={1: 1})
 
 
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([("1", "lift?"), ("1", "drag?")], "line 2: _id '1' stands already on line 1"),
+        ([("a b", "lift?"), ("a_b", "drag?")], "line 2: _id 'a_b' stands already on line 1, or differs"),
+        ([("7", "lift?")], "none of its 6 judgments is of a query of queries.jsonl"),
+    ],
+)
+def test_beir_queries_that_cannot_be_told_apart_or_are_not_judged(beir, write, tmp_path, queries, message):
+    write("beir/queries.jsonl", json_lines(*({"_id": name, "text": text} for name, text in queries)))
+    with pytest.raises(CorpusError, match=message):
+        import_beir(beir, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_beir_queries_without_text_are_left_out_and_counted(beir, write, tmp_path):
+    write("beir/queries.jsonl", json_lines({"_id": "1", "text": "lift?"}, {"_id": "9", "text": ""}))
+    summary = import_beir(beir, tmp_path / "out")
+    assert summary.queries == 1
+    assert "1 queries without text were left out (9)." in summary.notes
+
+
 def test_chunking_eval(write, tmp_path):
     text = "Über allem.\nTwice. Twice.\n"
     write("src/corpora/a.md", text)

@@ -40,6 +40,7 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
     per_query, summary, ranked = (rows(folder, f"{n}.csv") for n in ("per_query", "summary", "rankings"))
     assert {row["setting"] for row in summary} == {"chunk=90/0", "chunk=180/0"}
     assert {row["stage"] for row in summary} == {"retrieve", "rerank"}
+    per_query_columns = {(q["setting"], q["stage"], q["measure"]) for q in per_query}
     for row in summary:
         values = [
             float(q["value"])
@@ -49,6 +50,9 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
             and q["value"]
         ]
         assert int(row["n_queries"]) == len(values)
+        # q1 to q4 and q5, which is in train; whoever is not in the mean was left out of it
+        in_split = sum(row["split"] in (q["split"], "all") for q in per_query) // len(per_query_columns)
+        assert len(values) + int(row["n_unanswerable"]) == in_split
         assert math.isclose(float(row["mean"]), sum(values) / len(values))
         assert float(row["ci_low"] or "0") <= float(row["mean"]) <= float(row["ci_high"] or "1")
     # q5 is unanswerable: it has no NDCG, and it is counted apart in train and all

@@ -53,6 +53,20 @@ def test_write_text_replaces_whole_and_leaves_nothing_beside(tmp_path):
     assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
 
 
+def test_what_cannot_be_written_is_named_and_not_its_neighbour(tmp_path, monkeypatch):
+    with pytest.raises(IsADirectoryError) as refused:
+        write_text(tmp_path, "text")
+    assert refused.value.filename == str(tmp_path)
+
+    def full(*args):
+        raise PermissionError(13, "Permission denied", "the neighbour")
+
+    monkeypatch.setattr("pathlib.Path.open", full)
+    with pytest.raises(PermissionError) as refused:
+        write_text(tmp_path / "a.txt", "text")
+    assert refused.value.filename == str(tmp_path / "a.txt")
+
+
 def test_a_folder_is_replaced_only_when_the_block_ends_well(tmp_path):
     path = tmp_path / "result"
     with replace_folder(path) as partial:

@@ -1,9 +1,14 @@
 """Files as they come: odd spacing, gzip, other formats; and hostile ones, which must be refused by line."""
 
 import gzip
+import os
+import threading
+from decimal import Decimal
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from harness.measures.seed_ratio import seed_ratio
 from harness.trec import (
@@ -11,6 +16,7 @@ from harness.trec import (
     qrels_from_dict,
     read_qrels,
     read_run,
+    run_from_dict,
     trec_id,
     write_trec_qrels,
     write_trec_run,
@@ -47,6 +53,8 @@ def test_odd_spacing_and_gzip(tmp_path, name):
         ("q Q0 d1 1 2 t\n\nq Q0 d2 2 high t\n", "line 3: the score must be a number, not 'high'"),
         ("q Q0 d1 1 nan t\n", "line 1: the score is NaN"),
         ("# c\nq Q0 d1 1 2 t\n\nq Q0 d1 2 1 t\n", "line 4: document d1 is ranked twice for query q"),
+        ("q Q0 d1 1 1_0 t\n", "line 1: the score must be a number, not '1_0'"),
+        ("q Q0 d1 1 2 t\rq Q0 d2 2 1 t\r", "line 1: a carriage return within the line"),
     ],
 )
 def test_hostile_runs_are_refused_by_line(tmp_path, text, message):
@@ -60,6 +68,7 @@ def test_hostile_runs_are_refused_by_line(tmp_path, text, message):
         ("q 0 d 1.5\n", "line 1: the grade must be a whole number, not '1.5'"),
         ("q 0 d 1\nq 0 d 2\n", "line 2: document d is judged twice for query q"),
         ("q 0 d\n", "a judgment line has 4 fields"),
+        ("q 0 d 99999999999999999999\n", "line 1: the grade 99999999999999999999 is too large"),
     ],
 )
 def test_hostile_judgments_are_refused_by_line(tmp_path, text, message):
@@ -72,6 +81,136 @@ def test_a_cut_gzip_file_is_refused(tmp_path):
     path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * 1000)[:40])
     with pytest.raises(TrecError, match="damaged or cut short"):
         read_run(path)
+
+
+@pytest.mark.parametrize("place", range(15, 90, 5))
+def test_a_damaged_gzip_file_is_refused(tmp_path, place):
+    """Whatever the damage does: to the packed data, its length, or its check sum."""
+    path = tmp_path / "run.gz"
+    packed = bytearray(gzip.compress("".join(f"q Q0 d{i} 1 {i} t\n" for i in range(40)).encode()))
+    packed[place] ^= 0x55
+    path.write_bytes(packed)
+    with pytest.raises(TrecError, match="damaged or cut short"):
+        read_run(path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pipe_is_read_whole(tmp_path, packed):
+    """What was read to see whether it is gzip does not come again; it is more than a pipe's buffer."""
+    text = "".join(f"q Q0 d{i} {i} {-i} t\n" for i in range(10_000)).encode()
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[gzip.compress(text) if packed else text])
+    writer.start()
+    run = read_run(path)
+    writer.join()
+    assert (len(run), run.doc.name(0), run.doc.name(9_999)) == (10_000, "d0", "d9999")
+
+
+def test_a_repeat_in_a_pipe_is_told_by_its_row(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=["# c\nq Q0 d 1 2 t\nq Q0 d 2 1 t\n"])
+    writer.start()
+    with pytest.raises(TrecError, match="row 2: document d is ranked twice"):
+        read_run(path)
+    writer.join()
+
+
+@pytest.mark.parametrize("comment", ["", "# c\n"])
+def test_a_byte_order_mark_and_comments_change_no_id(tmp_path, comment):
+    """Files with comments are read line by line, others are not; ids are the same both ways."""
+    run = read_run(written(tmp_path, f"\ufeffq1 Q0 d\u00a0x 1 2.5 t\n{comment}"))
+    assert (run.query.name(0), run.doc.name(0), run.score.tolist()) == ("q1", "d\u00a0x", [2.5])
+
+
+def test_ranks_that_are_no_whole_numbers_are_dropped(tmp_path):
+    for rank in ("inf", "x", "1.5", "1e300"):
+        assert read_run(written(tmp_path, f"q Q0 d {rank} 2.5 t\n")).rank is None
+
+
+def test_a_folder_is_no_run(tmp_path):
+    for name in ("run", "run.csv", "run.parquet"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(TrecError, match="this is a folder; name the file in it"):
+            read_run(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["run.CSV", "run.csv.gz"])
+def test_a_table_is_known_by_its_ending(tmp_path, name):
+    text = "query_id,doc_id,score\nNA,null,2\n"
+    run = read_run(written(tmp_path, text, name))
+    assert (run.query.name(0), run.doc.name(0)) == ("NA", "null")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q,a,2\nq,b,high\n", "row 2: the score 'high' is not a number"),
+        ("q,a,2\nq,,1\n", "row 2: there is no id"),
+        ("q,a,2\nq,b\n", "line 3: Expected 3 columns, got 2"),
+        ("q,a,2\nq,\udce9,1\n", "line 3: CSV conversion error to string: invalid UTF8"),
+    ],
+)
+def test_hostile_tables_are_refused_by_row(tmp_path, text, message):
+    path = tmp_path / "run.csv"
+    path.write_bytes(("query_id,doc_id,score\n" + text).encode("utf-8", "surrogateescape"))
+    with pytest.raises(TrecError, match=message):
+        read_run(path)
+
+
+def test_what_is_no_table_says_what_to_do(tmp_path):
+    with pytest.raises(TrecError, match=r"line 1: neither 'q1' .* give TREC text another ending"):
+        read_qrels(written(tmp_path, "q1\t0\td1\t1\n", "qrels.tsv"))
+    (tmp_path / "utf16.csv").write_bytes("query_id,doc_id,score\n".encode("utf-16"))
+    with pytest.raises(TrecError, match="save it as UTF-8"):
+        read_run(tmp_path / "utf16.csv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"doc_id": [["a"], ["b"]]}, "an id is text or a number; the column holds list"),
+        ({"grade": [[1], [2]]}, "a grade is a number; the column holds list"),
+        ({"grade": pa.array([1, 2**63], pa.uint64())}, "row 2: the grade 9223372036854775808 is too large"),
+        ({"grade": [1.0, 1e300]}, r"row 2: the grade 1e\+300 is too large"),
+        ({"grade": [1.0, 1.5]}, r"row 2: the grade 1.5 is not a whole number"),
+    ],
+)
+def test_columns_of_odd_types_are_refused(tmp_path, columns, message):
+    table = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "grade": [1, 2], **columns}
+    parquet.write_table(pa.table(table), tmp_path / "qrels.parquet")
+    with pytest.raises(TrecError, match=message):
+        read_qrels(tmp_path / "qrels.parquet")
+
+
+def test_decimals_and_coded_text_are_numbers(tmp_path):
+    coded = pa.array(["1", "3"]).dictionary_encode()
+    for grades in ([Decimal(1), Decimal(3)], coded):
+        parquet.write_table(
+            pa.table({"qid": ["q", "q"], "docid": ["a", "b"], "rel": grades}), tmp_path / "q.parquet"
+        )
+        assert read_qrels(tmp_path / "q.parquet").grade.tolist() == [1, 3]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    with pytest.raises(TrecError, match="several columns named score; keep one"):
+        read_run(written(tmp_path, "qid,docid,score,score\nq,a,1,2\n", "run.csv"))
+
+
+def test_a_grade_that_does_not_fit_its_half_is_refused():
+    """2^31 grades times a query's number would leave 64 bits and put the ideal out of order."""
+    run = run_from_dict({"q": {"a": 1.0}})
+    with pytest.raises(ValueError, match="the grade 2147483648 is too large"):
+        evaluate(run, qrels_from_dict({"q": {"a": 2**31}}), ["ndcg_lin@10"])
+    assert evaluate(run, qrels_from_dict({"q": {"a": 2**31 - 1}}), ["ndcg_lin@10"]).values.tolist() == [[1.0]]
+
+
+def test_equal_ranks_say_nothing_of_the_order(tmp_path):
+    """Many tools write a rank of 0 everywhere; then the scores decide: b, a, and of equals the first."""
+    run = read_run(written(tmp_path, "q Q0 a 0 1.0 t\nq Q0 b 0 2.0 t\nq Q0 c 0 1.0 t\n"))
+    for doc, expected in {"b": 1.0, "a": 1 / 2, "c": 1 / 3}.items():
+        assert evaluate(run, qrels_from_dict({"q": {doc: 1}}), ["rr"], "harness").means() == {"rr": expected}
 
 
 def test_exports_keep_our_order_in_trec_eval(tmp_path):

@@ -35,23 +35,29 @@ def import_beir(
 ) -> ImportSummary:
     """Turn ``corpus.jsonl``, ``queries.jsonl`` and a qrels TSV with header into a corpus folder.
 
-    ``qrels`` (absolute, or relative to ``source``) is needed where the folder holds several and none is
+    ``qrels`` (relative to ``source``, else as it stands) is needed where the folder holds several and none is
     called ``qrels.tsv``. ``grade_map`` translates grades; negative ones become 0, counted in the notes.
-    Raises CorpusError for grades above 4, with the line. Documents without text are left out together with
-    their judgments, likewise queries without judgments; the notes count them.
+    Raises CorpusError for grades above 4 and for ids that stand twice, with the line, and where no judgment
+    is left. Documents and queries without text are left out together with their judgments, likewise queries
+    without judgments; the notes count them.
     """
     corpus, queries_path = source_files(source, ("corpus.jsonl", "queries.jsonl"), "beir")
     qrels_path = _find_qrels(source, qrels)
     judgments, negative = _read_judgments(qrels_path, grade_map)
-    questions = {row.get("_id"): row for row in read_table(queries_path, ("_id", "text"), CorpusError).rows}
+    questions, blank = _read_questions(queries_path)
     with new_corpus_folder(target) as folder:
         documents = _write_documents(corpus, folder / "documents")
         kept = [j for j in judgments if j.corpus_id in documents.lengths and j.query_id in questions]
+        if not kept:
+            raise CorpusError(
+                f"{qrels_path}: none of its {len(judgments)} judgments is of a query of {queries_path.name} "
+                f"and a document of {corpus.name} that have text. Point to the judgments of this collection."
+            )
         judged = {judgment.query_id for judgment in kept}
         queries = write_csv(
             folder / "queries.csv",
             ("query_id", "text"),
-            [(_query_id(name), row.get("text")) for name, row in questions.items() if name in judged],
+            [(_query_id(name), text) for name, text in questions.items() if name in judged],
         )
         labels = write_csv(
             folder / "labels.csv",
@@ -78,8 +84,9 @@ def import_beir(
             for judgment in judgments
         ),
         "judgments of queries that queries.jsonl does not hold were left out": sum(
-            judgment.query_id not in questions for judgment in judgments
+            judgment.query_id not in questions and judgment.query_id not in blank for judgment in judgments
         ),
+        f"queries without text were left out ({_some(blank)})": len(blank),
         "queries without judgments were left out": len(questions) - queries,
         "negative grades became 0": negative,
     }
@@ -102,12 +109,29 @@ class _Documents:
     empty: tuple[str, ...]
 
 
+def _read_questions(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The text of every query by its id, and the ids of those without text."""
+    texts: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for row in read_table(path, ("_id", "text"), CorpusError).rows:
+        name = row.get("_id")
+        first = lines.setdefault(_query_id(name), row.line)
+        if first != row.line:
+            raise CorpusError(
+                f"{path}, line {row.line}: _id {name!r} stands already on line {first}, or differs from the "
+                "one there in white space alone. Rename one."
+            )
+        texts[name] = row.get("text")
+    blank = tuple(name for name, text in texts.items() if not text)
+    return {name: text for name, text in texts.items() if text}, blank
+
+
 def _find_qrels(source: Path, qrels: Path | None) -> Path:
     if qrels is not None:
-        path = source / qrels
-        if not path.is_file():
-            raise CorpusError(f"{path}: there is no such qrels file. Correct the name.")
-        return path
+        found = [path for path in (source / qrels, Path(qrels)) if path.is_file()]
+        if not found:
+            raise CorpusError(f"{source / qrels}: there is no such qrels file. Correct the name.")
+        return found[0]
     if (source / "qrels.tsv").is_file():
         return source / "qrels.tsv"
     found = sorted((source / "qrels").glob("*.tsv")) or sorted(source.glob("*.tsv"))
@@ -116,7 +140,7 @@ def _find_qrels(source: Path, qrels: Path | None) -> Path:
     if not found:
         raise CorpusError(f"{source}: there is no qrels.tsv and no qrels/*.tsv. Add the judgments.")
     names = ", ".join(str(path.relative_to(source)) for path in found)
-    raise CorpusError(f"{source}: there are several qrels: {names}. Choose one with the option qrels.")
+    raise CorpusError(f"{source}: there are several qrels: {names}. Choose one with --qrels.")
 
 
 def _read_judgments(path: Path, grade_map: Mapping[int, int] | None) -> tuple[list[_Judged], int]:
@@ -160,7 +184,8 @@ def _grade(where: str, score: str, grade_map: Mapping[int, int] | None) -> int:
         grade = grade_map[grade]
     if grade > MAX_GRADE:
         raise CorpusError(
-            f"{where}: grade {grade} is above {MAX_GRADE}. Translate the grades with grade_map."
+            f"{where}: grade {grade} is above {MAX_GRADE}. Translate the grades in the file, or from Python "
+            "with the argument grade_map of import_beir."
         )
     return grade
 
