@@ -9,6 +9,8 @@ import numpy as np
 from harness.measures.graded import Graded
 from harness.measures.ragged import AnyArray, Bools, Ints, offsets_of, owners, sorted_descending
 
+_MOST_GRADES = 2**31
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocuments:
@@ -36,9 +38,11 @@ def grade_documents(
 
 
 def _by_query(judgments: JudgedDocuments, n_queries: int) -> tuple[Ints, Ints]:
-    """The grades above 0 of every query, highest first."""
+    """The grades above 0 of every query, highest first; raises ValueError for one of 2^31 or more."""
     grade, query = judgments.grade, judgments.query
     span = int(grade.max(initial=0)) + 1
+    if span > _MOST_GRADES:
+        raise ValueError(f"the grade {span - 1} is too high to be one; is the right column read?")
     if n_queries * span <= 4 * len(grade):
         # as few as they usually are, counting them is several times faster than sorting
         below_highest = span - 1 - np.maximum(grade, 0)

@@ -210,10 +210,11 @@ def _ranks_with_ties(documents: Mapping[str, float], judged: Mapping[str, int], 
     """The ranks of one query's judged documents where equal scores need the convention."""
     if single:
         order = sorted(documents, reverse=True)
-        scores = single_precision(np.array([documents[doc] for doc in order]))
+        scores = single_precision(np.array([documents[doc] for doc in order], np.float64))
         order = [order[i] for i in np.argsort(-scores, kind="stable").tolist()]
     else:
-        order = sorted(documents, key=lambda doc: -documents[doc])
+        # as float64, which all other ways to the rank compare: numpy's own types overflow where these do not
+        order = sorted(documents, key=lambda doc: -float(documents[doc]))
     place = {doc: rank for rank, doc in enumerate(order)}
     return [place.get(doc, _UNRANKED) for doc in judged]
 

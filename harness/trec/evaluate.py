@@ -73,7 +73,8 @@ def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
     for measure in measures:
         if FAMILIES[measure.family].reads != "ranks":
             raise ValueError(f"{measure} reads the text of chunks; a run of documents has none")
-        if rules.order == "score_ties_averaged" and not measure.family.startswith("ndcg"):
+        averaged = measure.family.startswith("ndcg") and not measure.family.endswith("upper")
+        if rules.order == "score_ties_averaged" and not averaged:
             raise ValueError(
                 f"the convention {rules.name} averages ties, which is defined for NDCG, not {measure}"
             )

@@ -128,6 +128,7 @@ def test_nothing_to_read():
         assert np.isnan(value(measure, [A], [span("q", "d", 5, 15, 0)], [A, B]))
         assert np.isnan(value(measure, [A], [], [A, B]))
     assert value("precision_omega", None, judged, []) == 0.0
+    assert score([], [], judged, [A, B], TEXT[:5]).values.shape == (0, 5)
 
 
 @st.composite

@@ -142,6 +142,16 @@ def test_sklearn(seed, ties):
             assert values[name] == pytest.approx(metrics.ndcg_score(grades, scores, k=k), abs=1e-9)
 
 
+def test_ties_averaged_without_the_unjudged():
+    run = {"q": {"a": 1.0, "x": 1.0, "b": 1.0, "c": 0.0}}
+    # a and b are left of the tie and share the gain of 2: (1 + 1 / log2(3)) / 2, whichever stands first
+    for qrels in ({"a": 2, "b": 0, "c": 0}, {"a": 0, "b": 2, "c": 0}):
+        got = ours(run, {"q": qrels}, ["ndcg_lin_condensed@10"], "sklearn")
+        assert got["q"] == pytest.approx({"ndcg_lin_condensed@10": 0.8154648767857288}, abs=1e-12)
+    with pytest.raises(ValueError, match="defined for NDCG, not ndcg_lin_upper@3"):
+        evaluate_dicts(run, {"q": {"a": 1}}, ["ndcg_lin_upper@3"], "sklearn")
+
+
 @pytest.mark.slow
 def test_ranx():
     ranx = pytest.importorskip("ranx")

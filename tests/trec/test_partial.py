@@ -122,6 +122,29 @@ def test_equal_infinities_are_ties_and_not_the_end_of_a_short_ranking(scale):
             assert both(run, judged, measure, "ranx") == {"q1": 1.0, "q2": 1.0}
 
 
+@pytest.mark.parametrize(
+    "scores", [np.array([1, 0, 1], np.uint8), np.array([True, False, True]), [2**53, 0, 2**53 + 1]]
+)
+def test_equal_scores_of_any_type_are_ties(scores):
+    # a and c tie, so a stays first; a float64 has no room for the last bit of 2^53 + 1
+    run, qrels = {"q": dict(zip("abc", scores, strict=True))}, {"q": {"a": 1, "b": 0, "c": 0}}
+    assert both(run, qrels, "rr", "harness") == {"q": 1.0}
+
+
+def test_grades_too_high_to_count_with_are_refused():
+    run, qrels = {"q": {"a": 1.0, "b": 0.0}}, {"q": {"a": 1001, "b": 1}}
+    # 1001 of 1001 and 1 at their best places; 2^1001 would soon be infinite, and inf / inf no value
+    assert both(run, qrels, "ndcg_lin@10", "harness") == {"q": 1.0}
+    for judged, measure, message in (
+        (qrels, "ndcg_exp@10", "the grade 1001 has no exponential gain"),
+        ({"q": {"a": 2**31}}, "ap", "the grade 2147483648 is too high"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate(run_from_dict(run), qrels_from_dict(judged), [measure])
+        with pytest.raises(ValueError, match=message):
+            evaluate_dicts(run, judged, [measure])
+
+
 def test_ties_of_ids_that_differ_by_a_zero_byte():
     run, qrels = {"q": {"a": 1.0, "a\0": 1.0}}, {"q": {"a\0": 1, **{str(i): 0 for i in range(9)}}}
     for measure in ("rr", "rr@1"):
