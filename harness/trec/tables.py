@@ -127,10 +127,10 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
 
 
 def whole_numbers(column: Any, source: str, what: str) -> Ints:
-    """A column as integers; raises TrecError that names the first row that holds a fraction or NaN."""
+    """A column as integers; raises TrecError that names the first row that holds none that fits."""
     values = numbers(column, source, what)
-    if values.dtype.kind not in "iub":
-        bad = np.flatnonzero(~(values == np.floor(values)) | ~np.isfinite(values))
+    if values.dtype.kind not in "ib":
+        bad = np.flatnonzero(~((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
         if len(bad):
             raise TrecError(f"{source}, row {bad[0] + 1}: the {what} {values[bad[0]]} is not a whole number")
     return values.astype(np.int64, copy=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def read_trec_run(path: Path) -> Run:
         Ids.of(table.column("query"), str(path)),
         DocIds.of(table.column("doc"), str(path)),
         table.column("score").to_numpy(),
-        rank.astype(np.int64) if np.array_equal(rank, np.floor(rank)) else None,
+        rank.astype(np.int64) if ((rank == np.floor(rank)) & (abs(rank) < 2**53)).all() else None,
         str(path),
     )
     _refuse_repeats(path, RUN, run.query, run.doc, "ranked")
@@ -148,15 +149,19 @@ def _single_spaced(block: bytes) -> bytes:
 def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
     """The same, one line at a time, so that the first bad one can be named."""
     columns: dict[str, list[str | float | int]] = {name: [] for name in layout.kept}
-    for number, raw in enumerate(block.split(b"\n"), start=first_line):
+    # arrow drops a byte order mark too
+    for number, raw in enumerate(block.removeprefix(BOM_UTF8).split(b"\n"), start=first_line):
         where = f"{path}, line {number}"
         try:
             line = raw.decode("utf-8").strip()
         except UnicodeDecodeError as error:
             raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
+        if b"\r" in raw.strip():
+            raise TrecError(f"{where}: a carriage return stands within the line; end lines with a line feed")
         if not line or line.startswith("#"):
             continue
-        fields = line.split(None, len(layout.fields) - 1)
+        # at spaces and tabs, as above; Python's own split also takes other white space, which an id may hold
+        fields = [field.decode("utf-8") for field in _single_spaced(raw).split(b" ", len(layout.fields) - 1)]
         if len(fields) != len(layout.fields):
             raise TrecError(
                 f"{where}: a {layout.what} line has {len(layout.fields)} fields "
@@ -172,9 +177,10 @@ def _value(name: str, text: str, where: str) -> str | float | int:
     if name in ("query", "doc"):
         return text
     try:
-        if name == "grade":
-            return int(text)
-        number = float(text)
+        # Python's own numbers may have an underscore
+        number = int("" if "_" in text else text) if name == "grade" else float("" if "_" in text else text)
+        if name == "grade" and abs(number) >= 2**63:
+            raise ValueError
     except ValueError:
         if name == "rank":
             return float("nan")

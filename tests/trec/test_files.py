@@ -40,6 +40,14 @@ def test_odd_spacing_and_gzip(tmp_path, name):
     assert read_qrels(written(tmp_path, QRELS, "q" + name)).grade.tolist() == [2, -1, 1]
 
 
+@pytest.mark.parametrize("comment", ["", "\n# lines are then read one by one"])
+def test_ids_with_white_space_of_other_kinds_and_ranks_that_are_none(tmp_path, comment):
+    run = read_run(written(tmp_path, "\ufeffq Q0 a\u00a0b 1e30 1 t\nq\tQ0 \x0b\x0c  2 .5 my tag" + comment))
+    assert [run.query.name(0), run.doc.name(0), run.doc.name(1)] == ["q", "a\u00a0b", "\x0b\x0c"]
+    assert run.score.tolist() == [1.0, 0.5]
+    assert run.rank is None
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -47,6 +55,8 @@ def test_odd_spacing_and_gzip(tmp_path, name):
         ("q Q0 d1 1 2 t\n\nq Q0 d2 2 high t\n", "line 3: the score must be a number, not 'high'"),
         ("q Q0 d1 1 nan t\n", "line 1: the score is NaN"),
         ("# c\nq Q0 d1 1 2 t\n\nq Q0 d1 2 1 t\n", "line 4: document d1 is ranked twice for query q"),
+        ("q Q0 d1 1 1_0 t\n", "line 1: the score must be a number, not '1_0'"),
+        ("q Q0 d1 1 2 t\rq Q0 d2 2 1 t\r", "line 1: a carriage return stands within the line"),
     ],
 )
 def test_hostile_runs_are_refused_by_line(tmp_path, text, message):
@@ -60,6 +70,7 @@ def test_hostile_runs_are_refused_by_line(tmp_path, text, message):
         ("q 0 d 1.5\n", "line 1: the grade must be a whole number, not '1.5'"),
         ("q 0 d 1\nq 0 d 2\n", "line 2: document d is judged twice for query q"),
         ("q 0 d\n", "a judgment line has 4 fields"),
+        (f"q 0 d {2**63}\n", "line 1: the grade must be a whole number, not '9223372036854775808'"),
     ],
 )
 def test_hostile_judgments_are_refused_by_line(tmp_path, text, message):

@@ -128,6 +128,17 @@ def test_ir_measures_judged():
         assert values["judged@10"] == pytest.approx(theirs[q], abs=1e-9)
 
 
+def test_ir_measures_orders_ties_in_its_own_way_for_two_measures():
+    """As docs/conventions.md says: RR@k and Judged@k put the lower id first, and the convention does not."""
+    ir = pytest.importorskip("ir_measures")
+    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}}
+    # a is first of the tie, so 1 for q and 0 for r; trec_eval's b is first and neither relevant nor judged
+    assert ir.calc_aggregate([ir.RR @ 1, ir.Judged @ 1], qrels, run) == {ir.RR @ 1: 0.5, ir.Judged @ 1: 0.5}
+    assert ir.calc_aggregate([ir.RR, ir.P @ 1], qrels, run) == {ir.RR: 0.25, ir.P @ 1: 0.0}
+    got = evaluate_dicts(run, qrels, ["rr@1", "judged@1", "rr", "p@1"], "ir_measures").means()
+    assert got == {"rr@1": 0.0, "judged@1": 0.0, "rr": 0.25, "p@1": 0.0}
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("ties", [False, True])
 def test_sklearn(seed, ties):
