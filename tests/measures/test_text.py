@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from harness.measures import copies, score
+from harness.measures.ruler import Tokens
 from tests.measures.build import chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 
@@ -90,6 +91,12 @@ def test_tokens_are_those_of_the_document():
     expected = paid(3, 5, 250) / paid(0, 2, 250)
     got = value("ndcg_text_tokens@100", [A, C, B], judged, [A, B, C], token_boundaries=edges.__getitem__)
     assert got == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_character_of_several_tokens_is_as_long_as_these():
+    # a character of 2 tokens, one of 1, one of 3: they end after 2, 3 and 6 tokens
+    ruler = Tokens(lambda _: [0, 0, 1, 2, 2, 2, 3])
+    assert ruler.positions(["d"], np.zeros(4, np.int64), np.arange(4)).tolist() == [0, 2, 3, 6]
 
 
 def test_one_token_a_character_is_the_same_as_characters():
