@@ -67,8 +67,8 @@ def evaluate_dicts(
     check_defined(wanted, rules)
     depth, single = depth_needed(wanted, rules), rules.order == "score_then_id_descending"
     names, runs, judged = list(qrels), [run.get(query) or {} for query in qrels], list(qrels.values())
-    if rules.missing == "drop" and not all(runs):
-        there = list(map(bool, runs))
+    if rules.missing == "drop" and not (all(runs) and all(judged)):
+        there = [query in run and bool(graded) for query, graded in qrels.items()]
         names, runs = list(compress(names, there)), list(compress(runs, there))
         judged = list(compress(judged, there))
     values = [np.zeros((0, len(wanted)))]

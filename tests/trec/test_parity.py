@@ -189,8 +189,9 @@ def test_ranx():
 
 def test_beir_takes_the_query_itself_out_of_its_ranking():
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    run = {"a": {"a": 9.0, "b": 8.0, "c": 7.0}, "x": {"a": 1.0}}
-    qrels = {"a": {"b": 1, "c": 2}, "x": {"a": 1}}
+    # z finds itself only, which leaves an empty ranking; y is judged without a document, v is not ranked
+    run = {"a": {"a": 9.0, "b": 8.0, "c": 7.0}, "x": {"a": 1.0}, "y": {"a": 1.0}, "z": {"z": 1.0}}
+    qrels = {"a": {"b": 1, "c": 2}, "v": {"a": 1}, "x": {"a": 1}, "y": {}, "z": {"a": 1}}
     without = {q: {d: s for d, s in docs.items() if d != q} for q, docs in run.items()}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(without)
     got = ours(run, qrels, ["ndcg_lin@10"], "beir")

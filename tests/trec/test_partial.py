@@ -31,7 +31,8 @@ QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
         ({"q1": RUN["q1"]}, QRELS, 1.0, 0.5, 0.5),
         (RUN, {"q1": QRELS["q1"]}, 1.0, 1.0, 1.0),
         (RUN, {"q1": {"a": 0}}, 0.0, 0.0, None),
-        ({"q1": {}}, {"q1": {"a": 1}}, None, 0.0, 0.0),
+        ({"q1": {}}, {"q1": {"a": 1}}, 0.0, 0.0, 0.0),
+        (RUN, {"q1": {"a": 1}, "q2": {}}, 1.0, 0.5, 1.0),
     ],
 )
 def test_the_matrix_of_what_may_be_missing(convention, run, qrels, drop, zero, harness):
