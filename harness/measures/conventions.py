@@ -11,15 +11,18 @@ from typing import Literal
 class Convention:
     """One set of rules for scoring ranked documents against judged ones.
 
-    ``order``: by the rank column (by score where there is none, ties in the order given); by score, ties by
-    document id descending, scores in single precision as trec_eval stores them; by score, ties averaged.
+    ``order``: by the rank column (by score where there is none, ties in the order given); by score in any
+    case, ties in the order given; by score, ties by document id descending, scores in single precision as
+    trec_eval stores them; by score, ties averaged.
     ``missing``: a judged query without a ranking scores 0 or drops out. ``unanswerable``: a query with
     nothing relevant has no value or 0. ``ideal``: drawn from all judged documents, or from those retrieved
     only. ``skip_same_id``: a document with the id of the query is taken out of its ranking.
     """
 
     name: str
-    order: Literal["given", "score_then_id_descending", "score_ties_averaged"] = "score_then_id_descending"
+    order: Literal["given", "score_ties_given", "score_then_id_descending", "score_ties_averaged"] = (
+        "score_then_id_descending"
+    )
     missing: Literal["zero", "drop"] = "zero"
     unanswerable: Literal["nan", "zero"] = "zero"
     ideal: Literal["judged", "retrieved"] = "judged"
@@ -34,7 +37,7 @@ CONVENTIONS: Mapping[str, Convention] = {
         Convention("trec_eval_c"),
         Convention("ir_measures"),
         Convention("beir", missing="drop", skip_same_id=True),
-        Convention("ranx", order="given"),
+        Convention("ranx", order="score_ties_given"),
         Convention("sklearn", order="score_ties_averaged", missing="drop", ideal="retrieved"),
     )
 }
