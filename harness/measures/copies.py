@@ -56,7 +56,12 @@ def choices(trail: Trail) -> Choices:
             choice.append(np.full(len(added), number))
         query_of_choice += [query] * (len(numbers) - 1)
         cap += [inf] * (len(numbers) - 1)
-    return Choices(np.concatenate(rows), np.concatenate(choice), np.array(query_of_choice), np.array(cap))
+    return Choices(
+        np.concatenate(rows),
+        np.concatenate(choice),
+        np.array(query_of_choice, dtype=np.int64),
+        np.array(cap, dtype=np.float64),
+    )
 
 
 def _undominated(trail: Trail) -> Bools:

@@ -39,7 +39,7 @@ def grade_documents(
 
 
 def _by_query(judgments: JudgedDocuments, n_queries: int) -> tuple[Ints, Ints]:
-    """The grades above 0 of every query, highest first."""
+    """The grades above 0 of every query, highest first; raises ValueError for one of 2^31 or more."""
     grade, query = judgments.grade, judgments.query
     span = int(grade.max(initial=0)) + 1
     if span > _LARGEST:

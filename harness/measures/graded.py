@@ -59,7 +59,7 @@ class Graded:
         return self.earned[index], positions(offsets), offsets
 
     def condensed(self) -> Graded:
-        """The same rankings with the unjudged items taken out (Sakai, SIGIR 2007)."""
+        """The same rankings with the unjudged items taken out (Sakai, SIGIR 2007); ties stay ties."""
         kept = np.bincount(owners(self.offsets)[self.judged], minlength=self.n_queries)
         every = np.ones(int(kept.sum()), dtype=np.bool_)
         earned = self.earned[self.judged]
@@ -71,4 +71,5 @@ class Graded:
             self.ideal,
             self.evidence_offsets,
             self.evidence,
+            ties=None if self.ties is None else np.unique(self.ties[self.judged], return_inverse=True)[1],
         )

@@ -34,7 +34,8 @@ class Family:
     ``compute(data, cutoff, **params)`` returns one value per query; ``reads`` says whether its data are
     graded ranks (``Graded``), text read (``Trail``) in characters or in tokens, or the lengths of the ranked
     chunks (``RankedTokens``). ``params`` maps each parameter to its default. ``needs_relevant``: no value
-    where nothing is relevant. ``less_is_better``: a price, which no setting is chosen for.
+    where nothing is relevant. ``unjudged_counts``: what is unjudged may be relevant, so that the value may be
+    above 0 where nothing is judged relevant. ``less_is_better``: a price, which no setting is chosen for.
     """
 
     compute: Callable[..., Floats]
@@ -42,6 +43,7 @@ class Family:
     params: Mapping[str, int] = field(default_factory=dict)
     reads: Literal["ranks", "characters", "tokens", "lengths"] = "ranks"
     needs_relevant: bool = True
+    unjudged_counts: bool = False
     less_is_better: bool = False
 
 

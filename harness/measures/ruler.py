@@ -35,7 +35,7 @@ class Tokens:
     """One token of the document's own tokenization is one unit, spread evenly over its characters.
 
     Measuring on the document, not on each chunk, keeps a span equally long under every chunking. Text between
-    two tokens belongs to the first of them.
+    two tokens belongs to the first of them; tokens that begin together share the text up to the next one.
     """
 
     boundaries: TokenBoundaries
@@ -52,4 +52,6 @@ class Tokens:
         edges = np.asarray(self.boundaries(doc_id), dtype=np.int64)
         if len(edges) < 2 or (np.diff(edges) < 0).any():
             raise ValueError(f"{doc_id}: token boundaries must be sorted and 2 or more, not {edges[:5]}…")
-        return np.interp(offset, edges, np.arange(len(edges)))
+        # several tokens that hold bytes of one character begin together: none of them stands before it
+        places, before = np.unique(edges, return_index=True)
+        return np.interp(offset, places, before)

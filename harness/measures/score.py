@@ -118,6 +118,8 @@ def compute(
         result = family.compute(data, measure.cutoff, **params)
         if family.needs_relevant:
             undefined = graded.n_relevant(params.get("rel", 1)) == 0
+            if family.unjudged_counts and unanswerable == "zero":
+                undefined[:] = False
             if answerable is not None:
                 undefined = undefined | ~answerable
             result = np.where(undefined, np.nan if unanswerable == "nan" else 0.0, result)

@@ -22,8 +22,8 @@ _REL = {"rel": 1}
 FAMILIES: dict[str, Family] = {
     "ndcg_exp": Family(partial(ndcg, gain=gain_exp)),
     "ndcg_lin": Family(partial(ndcg, gain=gain_lin)),
-    "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required"),
-    "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required"),
+    "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
+    "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
     "ndcg_exp_condensed": Family(partial(ndcg_condensed, gain=gain_exp)),
     "ndcg_lin_condensed": Family(partial(ndcg_condensed, gain=gain_lin)),
     "recall": Family(recall, params=_REL),

@@ -29,13 +29,17 @@ def trec_qrels(rows: Iterable[tuple[str, str, int]]) -> str:
 
 
 def strictly_falling(scores: Sequence[float]) -> list[float]:
-    """Scores lowered by as little as single precision allows, where one is not below its predecessor."""
+    """Scores lowered by as little as single precision allows, where one is not below its predecessor.
+
+    n, n - 1, …, 1 where that leads to minus infinity, below which there is nothing.
+    """
     out: list[float] = []
     last = np.float32(np.inf)
-    for score in scores:
-        value = np.float32(score)
-        if not value < last:
-            value = np.nextafter(last, np.float32(-np.inf))
-        out.append(float(value))
-        last = value
-    return out
+    with np.errstate(over="ignore"):
+        for score in scores:
+            value = np.float32(score)
+            if not value < last:
+                value = np.nextafter(last, np.float32(-np.inf))
+            out.append(float(value))
+            last = value
+    return out if np.isfinite(last) or not out else [float(n) for n in range(len(out), 0, -1)]

@@ -67,8 +67,8 @@ def evaluate_dicts(
     check_defined(wanted, rules)
     depth, single = depth_needed(wanted, rules), rules.order == "score_then_id_descending"
     names, runs, judged = list(qrels), [run.get(query) or {} for query in qrels], list(qrels.values())
-    if rules.missing == "drop" and not all(runs):
-        there = list(map(bool, runs))
+    if rules.missing == "drop" and not (all(runs) and all(judged)):
+        there = [query in run and bool(graded) for query, graded in qrels.items()]
         names, runs = list(compress(names, there)), list(compress(runs, there))
         judged = list(compress(judged, there))
     values = [np.zeros((0, len(wanted)))]
@@ -210,10 +210,11 @@ def _ranks_with_ties(documents: Mapping[str, float], judged: Mapping[str, int], 
     """The ranks of one query's judged documents where equal scores need the convention."""
     if single:
         order = sorted(documents, reverse=True)
-        scores = single_precision(np.array([documents[doc] for doc in order]))
+        scores = single_precision(np.array([documents[doc] for doc in order], np.float64))
         order = [order[i] for i in np.argsort(-scores, kind="stable").tolist()]
     else:
-        order = sorted(documents, key=lambda doc: -documents[doc])
+        # as float64, which all other ways to the rank compare: numpy's own types overflow where these do not
+        order = sorted(documents, key=lambda doc: -float(documents[doc]))
     place = {doc: rank for rank, doc in enumerate(order)}
     return [place.get(doc, _UNRANKED) for doc in judged]
 

@@ -56,16 +56,26 @@ def evaluate(
     wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
     check_defined(wanted, rules)
     n_queries = len(qrels.query.names)
-    query = run.query.codes_in(qrels.query.names)[run.query.code] if len(run) else np.zeros(0, dtype=np.int32)
+    code = run.query.codes_in(qrels.query.names)
+    query = code[run.query.code]
     rows = _scored_rows(run, query, rules)
     ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)
     pairs = Pairs.of(owners(offsets), run.doc, ranked)
     _refuse_repeats(run, pairs)
     graded = _grade(run, qrels, pairs, offsets, rules)
     values = compute(graded, wanted, rules.unanswerable)
-    kept = np.diff(offsets) > 0 if rules.missing == "drop" else np.ones(n_queries, dtype=np.bool_)
+    kept = np.ones(n_queries, dtype=np.bool_)
+    if rules.missing == "drop":
+        # a dictionary may name queries without a document, in the run (empty is not missing) or as judged
+        kept = _marked(code[code >= 0], n_queries) & _marked(qrels.query.code, n_queries)
     names = qrels.query.names.filter(pa.array(kept)).to_pylist()
     return DocScores(tuple(names), wanted, values[kept], rules)
+
+
+def _marked(places: Numbers, n: int) -> npt.NDArray[np.bool_]:
+    marks = np.zeros(n, dtype=np.bool_)
+    marks[places] = True
+    return marks
 
 
 def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
@@ -73,7 +83,8 @@ def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
     for measure in measures:
         if FAMILIES[measure.family].reads != "ranks":
             raise ValueError(f"{measure} reads the text of chunks; a run of documents has none")
-        if rules.order == "score_ties_averaged" and not measure.family.startswith("ndcg"):
+        averaged = measure.family.startswith("ndcg") and not measure.family.endswith("upper")
+        if rules.order == "score_ties_averaged" and not averaged:
             raise ValueError(
                 f"the convention {rules.name} averages ties, which is defined for NDCG, not {measure}"
             )

@@ -184,11 +184,11 @@ def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
-    # bytes part at the ASCII blanks alone, as arrow does: an id may hold others, such as a no-break space
     line = line.strip()
     if b"\r" in line:
         raise TrecError(f"{where}: a carriage return within the line; end the lines with a line feed")
-    fields = [field.decode("utf-8") for field in line.split(None, len(layout.fields) - 1)]
+    # at spaces and tabs alone, as above: an id may hold other white space, such as a no-break space
+    fields = [field.decode("utf-8") for field in _single_spaced(line).split(b" ", len(layout.fields) - 1)]
     if len(fields) != len(layout.fields):
         raise TrecError(
             f"{where}: a {layout.what} line has {len(layout.fields)} fields "

@@ -147,6 +147,15 @@ def test_filling_every_hole_with_the_highest_grade_is_not_always_best():
     assert value("ndcg_exp@2", chunks, highest, chunks) < 1.0
 
 
+def test_the_upper_bound_where_nothing_is_judged_relevant():
+    # were the hole at rank 2 the only relevant item, it would earn 1 / log2(3) of its gain
+    chunks = grid("d", 10, 2)
+    judged = [span("q", "d", 0, 10, 0)]
+    upper = value("ndcg_exp_upper@2", chunks, judged, chunks, unanswerable="zero")
+    assert upper == pytest.approx(1 / log2(3), abs=1e-12)
+    assert np.isnan(value("ndcg_exp_upper@2", chunks, judged, chunks))
+
+
 @given(cases())
 def test_the_upper_bound_is_computed_alike_in_small_blocks(case):
     judged, chunks, rankings, queries = case

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from harness.measures import copies, score
+from harness.measures.ruler import Tokens
 from tests.measures.build import chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 
@@ -92,6 +93,12 @@ def test_tokens_are_those_of_the_document():
     assert got == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_character_of_several_tokens_is_as_long_as_these():
+    # a character of 2 tokens, one of 1, one of 3: they end after 2, 3 and 6 tokens
+    ruler = Tokens(lambda _: [0, 0, 1, 2, 2, 2, 3])
+    assert ruler.positions(["d"], np.zeros(4, np.int64), np.arange(4)).tolist() == [0, 2, 3, 6]
+
+
 def test_one_token_a_character_is_the_same_as_characters():
     judged = [span("q", "d", 5, 15, 2), span("q", "d", 3, 7, 1)]
     tokens = value(
@@ -128,6 +135,7 @@ def test_nothing_to_read():
         assert np.isnan(value(measure, [A], [span("q", "d", 5, 15, 0)], [A, B]))
         assert np.isnan(value(measure, [A], [], [A, B]))
     assert value("precision_omega", None, judged, []) == 0.0
+    assert score([], [], judged, [A, B], TEXT[:5]).values.shape == (0, 5)
 
 
 @st.composite

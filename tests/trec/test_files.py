@@ -124,6 +124,14 @@ def test_a_byte_order_mark_and_comments_change_no_id(tmp_path, comment):
     assert (run.query.name(0), run.doc.name(0), run.score.tolist()) == ("q1", "d\u00a0x", [2.5])
 
 
+@pytest.mark.parametrize("comment", ["", "\n# lines are then read one by one"])
+def test_ids_with_white_space_of_other_kinds(tmp_path, comment):
+    run = read_run(written(tmp_path, "q Q0 a\u00a0b 1e30 1 t\nq\tQ0 \x0b\x0c  2 .5 my tag" + comment))
+    assert [run.doc.name(0), run.doc.name(1)] == ["a\u00a0b", "\x0b\x0c"]
+    assert run.score.tolist() == [1.0, 0.5]
+    assert run.rank is None
+
+
 def test_ranks_that_are_no_whole_numbers_are_dropped(tmp_path):
     for rank in ("inf", "x", "1.5", "1e300"):
         assert read_run(written(tmp_path, f"q Q0 d {rank} 2.5 t\n")).rank is None

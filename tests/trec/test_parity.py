@@ -128,6 +128,17 @@ def test_ir_measures_judged():
         assert values["judged@10"] == pytest.approx(theirs[q], abs=1e-9)
 
 
+def test_ir_measures_orders_ties_in_its_own_way_for_two_measures():
+    """As docs/conventions.md says: RR@k and Judged@k put the lower id first, and the convention does not."""
+    ir = pytest.importorskip("ir_measures")
+    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}}
+    # a is first of the tie, so 1 for q and 0 for r; trec_eval's b is first and neither relevant nor judged
+    assert ir.calc_aggregate([ir.RR @ 1, ir.Judged @ 1], qrels, run) == {ir.RR @ 1: 0.5, ir.Judged @ 1: 0.5}
+    assert ir.calc_aggregate([ir.RR, ir.P @ 1], qrels, run) == {ir.RR: 0.25, ir.P @ 1: 0.0}
+    got = evaluate_dicts(run, qrels, ["rr@1", "judged@1", "rr", "p@1"], "ir_measures").means()
+    assert got == {"rr@1": 0.0, "judged@1": 0.0, "rr": 0.25, "p@1": 0.0}
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("ties", [False, True])
 def test_sklearn(seed, ties):
@@ -140,6 +151,16 @@ def test_sklearn(seed, ties):
         scores = np.array([list(run[q].values())])
         for name, k in (("ndcg_lin@5", 5), ("ndcg_lin@10", 10), ("ndcg_lin", None)):
             assert values[name] == pytest.approx(metrics.ndcg_score(grades, scores, k=k), abs=1e-9)
+
+
+def test_ties_averaged_without_the_unjudged():
+    run = {"q": {"a": 1.0, "x": 1.0, "b": 1.0, "c": 0.0}}
+    # a and b are left of the tie and share the gain of 2: (1 + 1 / log2(3)) / 2, whichever stands first
+    for qrels in ({"a": 2, "b": 0, "c": 0}, {"a": 0, "b": 2, "c": 0}):
+        got = ours(run, {"q": qrels}, ["ndcg_lin_condensed@10"], "sklearn")
+        assert got["q"] == pytest.approx({"ndcg_lin_condensed@10": 0.8154648767857288}, abs=1e-12)
+    with pytest.raises(ValueError, match="defined for NDCG, not ndcg_lin_upper@3"):
+        evaluate_dicts(run, {"q": {"a": 1}}, ["ndcg_lin_upper@3"], "sklearn")
 
 
 @pytest.mark.slow
@@ -168,8 +189,9 @@ def test_ranx():
 
 def test_beir_takes_the_query_itself_out_of_its_ranking():
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    run = {"a": {"a": 9.0, "b": 8.0, "c": 7.0}, "x": {"a": 1.0}}
-    qrels = {"a": {"b": 1, "c": 2}, "x": {"a": 1}}
+    # z finds itself only, which leaves an empty ranking; y is judged without a document, v is not ranked
+    run = {"a": {"a": 9.0, "b": 8.0, "c": 7.0}, "x": {"a": 1.0}, "y": {"a": 1.0}, "z": {"z": 1.0}}
+    qrels = {"a": {"b": 1, "c": 2}, "v": {"a": 1}, "x": {"a": 1}, "y": {}, "z": {"a": 1}}
     without = {q: {d: s for d, s in docs.items() if d != q} for q, docs in run.items()}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(without)
     got = ours(run, qrels, ["ndcg_lin@10"], "beir")

@@ -31,7 +31,8 @@ QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
         ({"q1": RUN["q1"]}, QRELS, 1.0, 0.5, 0.5),
         (RUN, {"q1": QRELS["q1"]}, 1.0, 1.0, 1.0),
         (RUN, {"q1": {"a": 0}}, 0.0, 0.0, None),
-        ({"q1": {}}, {"q1": {"a": 1}}, None, 0.0, 0.0),
+        ({"q1": {}}, {"q1": {"a": 1}}, 0.0, 0.0, 0.0),
+        (RUN, {"q1": {"a": 1}, "q2": {}}, 1.0, 0.5, 1.0),
     ],
 )
 def test_the_matrix_of_what_may_be_missing(convention, run, qrels, drop, zero, harness):
@@ -120,6 +121,36 @@ def test_equal_infinities_are_ties_and_not_the_end_of_a_short_ranking(scale):
             first = 0.0 if measure == "rr@1" else 0.5
             assert both(run, judged, measure, "trec_eval") == {"q1": first, "q2": 1.0}
             assert both(run, judged, measure, "ranx") == {"q1": 1.0, "q2": 1.0}
+
+
+@pytest.mark.parametrize(
+    "scores", [np.array([1, 0, 1], np.uint8), np.array([True, False, True]), [2**53, 0, 2**53 + 1]]
+)
+def test_equal_scores_of_any_type_are_ties(scores):
+    # a and c tie, so a stays first; a float64 has no room for the last bit of 2^53 + 1
+    run, qrels = {"q": dict(zip("abc", scores, strict=True))}, {"q": {"a": 1, "b": 0, "c": 0}}
+    assert both(run, qrels, "rr", "harness") == {"q": 1.0}
+
+
+def test_grades_too_high_to_count_with_are_refused():
+    run, qrels = {"q": {"a": 1.0, "b": 0.0}}, {"q": {"a": 1001, "b": 1}}
+    # 1001 of 1001 and 1 at their best places; 2^1001 would soon be infinite, and inf / inf no value
+    assert both(run, qrels, "ndcg_lin@10", "harness") == {"q": 1.0}
+    for judged, measure, message in (
+        (qrels, "ndcg_exp@10", "the grade 1001 is too large for exponential"),
+        ({"q": {"a": 2**31}}, "ap", "the grade 2147483648 is too large"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate(run_from_dict(run), qrels_from_dict(judged), [measure])
+        with pytest.raises(ValueError, match=message):
+            evaluate_dicts(run, judged, [measure])
+
+
+@pytest.mark.parametrize("grade", [1e30, np.inf, np.uint64(2**63)])
+def test_grades_in_frames_that_overflow_are_refused(grade):
+    frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "grade": [grade]})
+    with pytest.raises(TrecError, match=r"row 1: the grade .* is (not a whole number|too large)"):
+        qrels_from_frame(frame)
 
 
 def test_ties_of_ids_that_differ_by_a_zero_byte():
