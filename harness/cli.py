@@ -37,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         print_error(str(error))
         code = 1
     except KeyboardInterrupt:
-        print_error("stopped; what was computed is kept, the same command goes on from there.")
+        print_error(
+            "stopped; what a benchmark has computed is kept, and the same command goes on from there."
+        )
         code = 130
     except BrokenPipeError:
         # the reader of a pipe has left
