@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.measures.ragged import Bools, Ints, head, offsets_of, owners, positions
+from harness.measures.ragged import Bools, Ints, head, offsets_of, owners, positions, running_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,16 @@ class Graded:
     def condensed(self) -> Graded:
         """The same rankings with the unjudged items taken out (Sakai, SIGIR 2007); ties stay ties."""
         kept = np.bincount(owners(self.offsets)[self.judged], minlength=self.n_queries)
-        every = np.ones(int(kept.sum()), dtype=np.bool_)
-        earned = self.earned[self.judged]
-        return Graded(
-            offsets_of(kept),
-            every,
-            earned,
-            self.ideal_offsets,
-            self.ideal,
-            self.evidence_offsets,
-            self.evidence,
+        return replace(
+            self,
+            offsets=offsets_of(kept),
+            judged=np.ones(int(kept.sum()), dtype=np.bool_),
+            earned=self.earned[self.judged],
+            hits=None if self.hits is None else self._moved_up(self.hits),
             ties=None if self.ties is None else np.unique(self.ties[self.judged], return_inverse=True)[1],
         )
+
+    def _moved_up(self, hits: Hits) -> Hits:
+        """The hits, all of which are judged items, at their places among the judged ones."""
+        place = self.offsets[hits.query_of_evidence[hits.evidence]] + hits.position
+        return replace(hits, position=running_count(self.judged, self.offsets)[place] - 1)

@@ -41,8 +41,3 @@ def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
     found = earned_dcg(graded, k, gain)
     ideal = dcg(graded.ideal, graded.ideal_offsets, k, gain)
     return np.divide(found, ideal, out=np.zeros_like(found), where=ideal > 0)
-
-
-def ndcg_condensed(graded: Graded, k: int | None, gain: Gain) -> Floats:
-    """NDCG@k of the judged items only, moved up into the gaps (Sakai, SIGIR 2007)."""
-    return ndcg(graded.condensed(), k, gain)

@@ -6,10 +6,11 @@ from functools import partial
 
 from harness.measures.ap import average_precision
 from harness.measures.bound import ndcg_upper
+from harness.measures.condensed import condensed
 from harness.measures.gain import gain_exp, gain_lin
 from harness.measures.judged import judged
 from harness.measures.measure import Family, Measure, parse
-from harness.measures.ndcg import ndcg, ndcg_condensed
+from harness.measures.ndcg import ndcg
 from harness.measures.precision import precision
 from harness.measures.recall import recall
 from harness.measures.rr import reciprocal_rank
@@ -24,8 +25,8 @@ FAMILIES: dict[str, Family] = {
     "ndcg_lin": Family(partial(ndcg, gain=gain_lin)),
     "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
     "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
-    "ndcg_exp_condensed": Family(partial(ndcg_condensed, gain=gain_exp)),
-    "ndcg_lin_condensed": Family(partial(ndcg_condensed, gain=gain_lin)),
+    "ndcg_exp_condensed": Family(partial(condensed, of=ndcg, gain=gain_exp)),
+    "ndcg_lin_condensed": Family(partial(condensed, of=ndcg, gain=gain_lin)),
     "recall": Family(recall, params=_REL),
     "precision": Family(precision, cutoff="required", params=_REL),
     "p": Family(precision, cutoff="required", params=_REL),
@@ -33,6 +34,10 @@ FAMILIES: dict[str, Family] = {
     "ap": Family(average_precision, params=_REL),
     "mrr": Family(reciprocal_rank, params=_REL),
     "rr": Family(reciprocal_rank, params=_REL),
+    "recall_condensed": Family(partial(condensed, of=recall), params=_REL),
+    "precision_condensed": Family(partial(condensed, of=precision), cutoff="required", params=_REL),
+    "ap_condensed": Family(partial(condensed, of=average_precision), params=_REL),
+    "rr_condensed": Family(partial(condensed, of=reciprocal_rank), params=_REL),
     "judged": Family(judged, needs_relevant=False),
     "ndcg_text": Family(ndcg_text, cutoff="required", params={"L": 1000}, reads="characters"),
     "ndcg_text_tokens": Family(ndcg_text, cutoff="required", params={"L": 250}, reads="tokens"),

@@ -34,6 +34,7 @@ MEASURES = [
         for k in (1, 3, 20)
     ),
     *("recall@3", "recall(rel=2)@3", "precision@3", "map", "map(rel=3)", "mrr", "judged@3"),
+    *("recall_condensed@3", "recall_condensed(rel=2)@1", "precision_condensed@3", "ap_condensed"),
 ]
 
 

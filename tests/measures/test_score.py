@@ -48,6 +48,11 @@ IDEAL_LIN = 3 + 2 / log2(3) + 1 / 2
         # without E: B D A, so 0 + 3 / log2(3) + 7 / 2
         ("ndcg_exp_condensed@10", [B, E, D, A], (3 / log2(3) + 7 / 2) / IDEAL_EXP),
         ("ndcg_exp_condensed@10", [E, F], 0.0),
+        ("recall_condensed@2", [B, E, D, A], 1 / 3),
+        ("recall_condensed(rel=2)@3", [B, E, D, A], 2 / 2),
+        ("precision_condensed@2", [B, E, D, A], 1 / 2),
+        ("rr_condensed", [B, E, D, A], 1 / 2),
+        ("ap_condensed", [B, E, D, A], (1 / 2 + 2 / 3) / 3),
     ],
 )
 def test_golden(measure, ranked, expected):

@@ -72,12 +72,22 @@ def test_pytrec_eval(seed, ties):
         "recall.5,10,100",
         "map_cut.5,10",
     }
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted).evaluate(run)
-    got = ours(run, qrels, list(TREC_NAMES), "trec_eval")
-    assert got.keys() == theirs.keys()
-    for q, values in got.items():
-        for name, their_name in TREC_NAMES.items():
-            assert values[name] == pytest.approx(theirs[q][their_name], abs=1e-9), (q, name)
+    for judged_only, kind in ((False, ""), (True, "_condensed")):
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted, judged_docs_only_flag=judged_only).evaluate(
+            run
+        )
+        names = {with_kind(name, kind): their_name for name, their_name in TREC_NAMES.items()}
+        got = ours(run, qrels, list(names), "trec_eval")
+        assert got.keys() == theirs.keys()
+        for q, values in got.items():
+            for name, their_name in names.items():
+                assert values[name] == pytest.approx(theirs[q][their_name], abs=1e-9), (q, name)
+
+
+def with_kind(name, kind):
+    family, at, cutoff = name.partition("@")
+    # the short name of precision is short for that alone
+    return f"{'precision' if family == 'p' else family}{kind}{at}{cutoff}" if kind else name
 
 
 @pytest.mark.parametrize("seed", range(3))
