@@ -45,6 +45,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         # the reader of a pipe has left
         _give_output_up()
         code = 0
+    except UnicodeEncodeError as error:
+        print_error(
+            f"the output is in {error.encoding}, which lacks {error.object[error.start]!a}. "
+            "Set PYTHONIOENCODING=utf-8, or write to a file with --output where the command has it."
+        )
+        code = 1
     except OSError as error:
         _give_output_up()
         print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -162,6 +163,21 @@ def test_output_that_cannot_be_written_is_an_error_in_words(files):
         )
     assert done.returncode == 1
     assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_output_that_lacks_a_letter_is_an_error_in_words(files, tmp_path):
+    (tmp_path / "run.txt").write_text("q\u00e9 Q0 a 1 1 t\n", encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text("q\u00e9 0 a 1\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "score", *files, "--per-query"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Set PYTHONIOENCODING=utf-8" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
 
 
