@@ -4,6 +4,6 @@ Of settings with one another, of a result with an earlier one, and of a ranking 
 """
 
 from harness.findings.changes import changed_table, reranked_table
-from harness.findings.settings import Compared, Costs, compare_settings, leader_table
+from harness.findings.compared import Compared, Costs, compare_settings, leader_table
 
 __all__ = ["Compared", "Costs", "changed_table", "compare_settings", "leader_table", "reranked_table"]

@@ -35,7 +35,9 @@ class Family:
     graded ranks (``Graded``), text read (``Trail``) in characters or in tokens, or the lengths of the ranked
     chunks (``RankedTokens``). ``params`` maps each parameter to its default. ``needs_relevant``: no value
     where nothing is relevant. ``unjudged_counts``: what is unjudged may be relevant, so that the value may be
-    above 0 where nothing is judged relevant. ``less_is_better``: a price, which no setting is chosen for.
+    above 0 where nothing is judged relevant. ``whole_ranking``: what stands below the cutoff counts too.
+    ``averages_ties``: gains of tied items can be averaged. ``less_is_better``: a price, which no setting is
+    chosen for.
     """
 
     compute: Callable[..., Floats]
@@ -44,6 +46,8 @@ class Family:
     reads: Literal["ranks", "characters", "tokens", "lengths"] = "ranks"
     needs_relevant: bool = True
     unjudged_counts: bool = False
+    whole_ranking: bool = False
+    averages_ties: bool = False
     less_is_better: bool = False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from harness.measures.ap import average_precision
@@ -20,24 +21,29 @@ from harness.measures.tokens_read import tokens_read
 
 _REL = {"rel": 1}
 
-FAMILIES: dict[str, Family] = {
-    "ndcg_exp": Family(partial(ndcg, gain=gain_exp)),
-    "ndcg_lin": Family(partial(ndcg, gain=gain_lin)),
-    "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
-    "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
-    "ndcg_exp_condensed": Family(partial(condensed, of=ndcg, gain=gain_exp)),
-    "ndcg_lin_condensed": Family(partial(condensed, of=ndcg, gain=gain_lin)),
+_RANKED: dict[str, Family] = {
+    "ndcg_exp": Family(partial(ndcg, gain=gain_exp), averages_ties=True),
+    "ndcg_lin": Family(partial(ndcg, gain=gain_lin), averages_ties=True),
     "recall": Family(recall, params=_REL),
     "precision": Family(precision, cutoff="required", params=_REL),
-    "p": Family(precision, cutoff="required", params=_REL),
-    "map": Family(average_precision, params=_REL),
     "ap": Family(average_precision, params=_REL),
-    "mrr": Family(reciprocal_rank, params=_REL),
     "rr": Family(reciprocal_rank, params=_REL),
-    "recall_condensed": Family(partial(condensed, of=recall), params=_REL),
-    "precision_condensed": Family(partial(condensed, of=precision), cutoff="required", params=_REL),
-    "ap_condensed": Family(partial(condensed, of=average_precision), params=_REL),
-    "rr_condensed": Family(partial(condensed, of=reciprocal_rank), params=_REL),
+}
+
+
+def _of_judged_alone(family: Family) -> Family:
+    # the cutoff counts judged items, and how far down these reach is not known before
+    return replace(family, compute=partial(condensed, of=family.compute), whole_ranking=True)
+
+
+FAMILIES: dict[str, Family] = {
+    **_RANKED,
+    "p": _RANKED["precision"],
+    "map": _RANKED["ap"],
+    "mrr": _RANKED["rr"],
+    **{f"{name}_condensed": _of_judged_alone(family) for name, family in _RANKED.items()},
+    "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
+    "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
     "judged": Family(judged, needs_relevant=False),
     "ndcg_text": Family(ndcg_text, cutoff="required", params={"L": 1000}, reads="characters"),
     "ndcg_text_tokens": Family(ndcg_text, cutoff="required", params={"L": 250}, reads="tokens"),

@@ -81,10 +81,10 @@ def _marked(places: Numbers, n: int) -> npt.NDArray[np.bool_]:
 def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
     """Raise ValueError for a measure that ranked documents, or the convention, do not define."""
     for measure in measures:
-        if FAMILIES[measure.family].reads != "ranks":
+        family = FAMILIES[measure.family]
+        if family.reads != "ranks":
             raise ValueError(f"{measure} reads the text of chunks; a run of documents has none")
-        averaged = measure.family.startswith("ndcg") and not measure.family.endswith("upper")
-        if rules.order == "score_ties_averaged" and not averaged:
+        if rules.order == "score_ties_averaged" and not family.averages_ties:
             raise ValueError(
                 f"the convention {rules.name} averages ties, which is defined for NDCG, not {measure}"
             )
@@ -92,7 +92,9 @@ def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
 
 def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
     """How far down the rankings matter; None for all the way."""
-    if rules.ideal == "retrieved" or any(m.cutoff is None or "condensed" in m.family for m in measures):
+    if rules.ideal == "retrieved" or any(
+        measure.cutoff is None or FAMILIES[measure.family].whole_ranking for measure in measures
+    ):
         return None
     return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
 

@@ -97,7 +97,8 @@ def _suffix(path: Path) -> str:
 
 
 def _table(path: Path) -> pa.Table:
-    _existing(path)
+    if not _existing(path).is_file():
+        raise TrecError(f"{path}: a table is read more than once, which a pipe is not; write it to a file")
     try:
         if _suffix(path) == ".parquet":
             return _read_parquet(path)

@@ -20,6 +20,14 @@ RANK_NAMES = ("rank",)
 GRADE_NAMES = ("grade", "relevance", "rel", "label", "score")
 
 _NUMERIC = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+# text may hold numbers; a column without rows, of a CSV file, has the type null
+_READ_AS_NUMBERS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_decimal,
+    pa.types.is_null,
+)
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -122,11 +130,11 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
         return np.asarray(column.to_numpy())
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if not any(is_type(column.type) for is_type in (*_NUMERIC, *_READ_AS_NUMBERS)):
+        # before arrow is asked, which makes numbers of some types that are none
+        raise TrecError(f"{source}: a {what} is a number; the column holds {column.type}")
     try:
-        # text, decimals, or the type null, which the columns of a CSV file without rows have
         return np.asarray(column.cast(pa.float64()).to_numpy())
-    except pa.ArrowNotImplementedError as error:
-        raise TrecError(f"{source}: a {what} is a number; the column holds {column.type}") from error
     except pa.ArrowInvalid as error:
         row, text = next((i, value.as_py()) for i, value in enumerate(column) if not _is_number(value))
         raise TrecError(f"{source}, row {row + 1}: the {what} {text!r} is not a number") from error

@@ -3,6 +3,7 @@
 import gzip
 import os
 import threading
+from datetime import date
 from decimal import Decimal
 
 import pandas as pd
@@ -107,6 +108,13 @@ def test_a_pipe_is_read_whole(tmp_path, packed):
     assert (len(run), run.doc.name(0), run.doc.name(9_999)) == (10_000, "d0", "d9999")
 
 
+@pytest.mark.parametrize("name", ["pipe.csv", "pipe.parquet"])
+def test_a_table_from_a_pipe_is_refused(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(TrecError, match="write it to a file"):
+        read_run(tmp_path / name)
+
+
 def test_a_repeat_in_a_pipe_is_told_by_its_row(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -180,6 +188,8 @@ def test_what_is_no_table_says_what_to_do(tmp_path):
     [
         ({"doc_id": [["a"], ["b"]]}, "an id is text or a number; the column holds list"),
         ({"grade": [[1], [2]]}, "a grade is a number; the column holds list"),
+        ({"grade": [b"1", b"2"]}, "a grade is a number; the column holds binary"),
+        ({"grade": [date(2026, 1, 1), date(2026, 1, 2)]}, "a grade is a number; the column holds date"),
         ({"grade": pa.array([1, 2**63], pa.uint64())}, "row 2: the grade 9223372036854775808 is too large"),
         ({"grade": [1.0, 1e300]}, r"row 2: the grade 1e\+300 is too large"),
         ({"grade": [1.0, 1.5]}, r"row 2: the grade 1.5 is not a whole number"),
