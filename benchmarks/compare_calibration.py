@@ -1,6 +1,6 @@
 """Does the statistics keep its promises? Simulated studies with a known truth, as Markdown tables.
 
-python benchmarks/compare_calibration.py [--trials 4000] [--families 2000]
+python -m benchmarks.compare_calibration [--trials 4000] [--families 2000]
 """
 
 from __future__ import annotations
@@ -12,151 +12,153 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, Population, draw, true_difference
-from harness.compare.advice import NAMED_FROM, best_shares
-from harness.compare.best_set import being_best
-from harness.compare.family import holm, max_t
+from harness.compare import units_of
+from harness.compare.decide import bound_below, decide
 from harness.compare.interval import intervals
-from harness.compare.power import queries_needed, simulated_power
-from harness.compare.resample import bootstrap_means
+from harness.compare.power import needed_for
+from harness.compare.units import Units
 
 SIZES = (20, 50, 200)
 METHODS = ("guarded_t", "t", "percentile", "bca")
 SETTINGS = 8
 ALPHA = 0.05
 SEED = 3
+RESAMPLES = 1_000
+FEWEST = 30
+DIFFERENCE = 0.05
+
+
+def queries(n: int) -> Units:
+    """N queries, each for itself."""
+    return units_of((), n)
 
 
 def coverage(population: Population, n: int, shift: float, trials: int, method: str) -> float:
-    """The share of studies whose 95 % interval holds the true difference."""
+    """The share of studies whose 95 % interval of one mean difference holds the truth, without any test."""
     scores = draw(population, (EQUAL, shift), (trials, n), np.random.default_rng(SEED))
     low, high = intervals(scores[1] - scores[0], 1 - ALPHA, method, resamples=2_000)
     truth = true_difference(population, shift)
     return float(np.mean((low <= truth + 1e-12) & (truth <= high + 1e-12)))
 
 
-def extra_width(population: Population, n: int, shift: float, trials: int) -> tuple[float, float]:
-    """By what share ``guarded_t`` is wider than ``t``: in the median study, and in the mean width."""
+def pair(population: Population, n: int, shift: float, trials: int) -> tuple[float, float]:
+    """Of one pair: the share of studies that call it real, and whose interval holds the truth."""
     scores = draw(population, (EQUAL, shift), (trials, n), np.random.default_rng(SEED))
-    difference = scores[1] - scores[0]
-    width, plain = (high - low for low, high in (intervals(difference, 1 - ALPHA, m) for m in METHODS[:2]))
-    known = plain > 0
-    return float(np.median(width[known] / plain[known]) - 1), float(width.mean() / plain.mean() - 1)
-
-
-def false_positives(population: Population, n: int, trials: int) -> tuple[float, float]:
-    """How often the randomisation test finds a difference between equals: with the mid-p, and with t."""
-    scores = draw(population, (EQUAL, EQUAL), (trials, n), np.random.default_rng(SEED))
-    found = 0
-    for first in range(0, trials, 1000):
-        part = scores[:, first : first + 1000].reshape(-1, n)
-        half = len(part) // 2
-        p, _ = max_t(part, [(i, half + i) for i in range(half)], 10_000, SEED)
-        found += int(np.sum(p <= ALPHA))
-    low, high = intervals(scores[1] - scores[0], 1 - ALPHA, "t")
-    return found / trials, float(np.mean((low > 0) | (high < 0)))
-
-
-def family_errors(population: Population, n: int, shifts: tuple[float, ...], trials: int) -> dict[str, float]:
-    """How often any pair of equals among all pairs is called different: without correction, Holm, max-T."""
-    rng = np.random.default_rng(SEED)
-    pairs = [(i, j) for i in range(len(shifts)) for j in range(i)]
-    equal = np.array([shifts[i] == shifts[j] for i, j in pairs])
-    found = dict.fromkeys(("none", "holm", "max_t"), 0)
-    seen = {"holm": 0, "max_t": 0}
+    truth, units = true_difference(population, shift), queries(n)
+    real = held = 0
     for trial in range(trials):
-        p, p_max = max_t(draw(population, shifts, (n,), rng), pairs, 2_000, trial)
-        for name, values in (("none", p), ("holm", holm(p)), ("max_t", p_max)):
-            found[name] += bool((values[equal] <= ALPHA).any())
-            if name in seen:
-                seen[name] += int(np.sum(values[~equal] <= ALPHA))
-    rates = {name: count / trials for name, count in found.items()}
-    unequal = max(1, int(np.sum(~equal)) * trials)
-    return rates | {f"power_{name}": count / unequal for name, count in seen.items()}
+        found = decide(scores[:, trial], [(1, 0)], units, 1 - ALPHA, RESAMPLES, trial)
+        real += bool(found.p[0] <= ALPHA)
+        held += bool(found.low[0] <= truth + 1e-12 and truth <= found.high[0] + 1e-12)
+    return real / trials, held / trials
 
 
-def best_sets(
-    population: Population, n: int, shifts: tuple[float, ...], trials: int
-) -> tuple[float, float, float, float]:
-    """How often the best set holds the best setting, its mean size, and the advice: named, named wrongly."""
-    rng = np.random.default_rng(SEED)
-    best = np.array(shifts) == min(shifts)
-    held = size = named = wrong = 0
+def families(population: Population, n: int, shifts: tuple[float, ...], trials: int) -> dict[str, float]:
+    """Of all pairs of settings at once.
+
+    ``any``: a pair of equals is called real; ``covered``: all intervals hold their truths; ``power``: the
+    share of different pairs called real; ``alone``: a pair of equals is called real if each is tested alone;
+    ``lost``: a best setting is ruled out; ``left``: how many settings are not ruled out; ``named``: one is
+    called best; ``wrong``: and it is none of the best.
+    """
+    rng, units = np.random.default_rng(SEED), queries(n)
+    pairs = [(i, j) for i in range(len(shifts)) for j in range(i)]
+    truths = np.array([true_difference(population, s) for s in shifts])
+    gap = np.array([truths[i] - truths[j] for i, j in pairs])
+    best = truths >= truths.max() - 1e-12
+    names = ("any", "covered", "power", "alone", "lost", "left", "named", "wrong")
+    out = dict.fromkeys(names, 0.0)
     for trial in range(trials):
         values = draw(population, shifts, (n,), rng)
-        kept = being_best(values, 2_000, trial) > ALPHA
-        held += bool(kept[best].all()) if best.sum() == 1 else bool(kept[np.flatnonzero(best)[0]])
-        size += int(kept.sum())
-        shares = best_shares(bootstrap_means(values, 1_000, trial))
-        top = int(np.argmax(shares))
-        named += bool(shares[top] >= NAMED_FROM)
-        wrong += bool(shares[top] >= NAMED_FROM) and not best[top]
-    return held / trials, size / trials, named / trials, wrong / trials
+        found = decide(values, pairs, units, 1 - ALPHA, RESAMPLES, trial)
+        real = found.p <= ALPHA
+        beaten = {j if found.difference[k] > 0 else i for k, (i, j) in enumerate(pairs) if real[k]}
+        left = [i for i in range(len(shifts)) if i not in beaten]
+        low, high = intervals(np.stack([values[i] - values[j] for i, j in pairs]), 1 - ALPHA)
+        out["any"] += bool(real[gap == 0].any())
+        out["covered"] += bool(((found.low <= gap + 1e-9) & (gap <= found.high + 1e-9)).all())
+        out["power"] += float(real[gap != 0].mean()) if (gap != 0).any() else 0.0
+        out["alone"] += bool(((low > 0) | (high < 0))[gap == 0].any())
+        out["lost"] += bool(best[list(beaten)].any()) if beaten else False
+        out["left"] += len(left)
+        out["named"] += len(left) == 1
+        out["wrong"] += len(left) == 1 and not best[left[0]]
+    return {name: total / trials for name, total in out.items()}
 
 
 def false_alarms(population: Population, n: int, trials: int) -> tuple[float, float]:
     """How often the gate fails at 95 %: the true drop is just what is tolerated, and there is none."""
-    scores = draw(population, (EQUAL, BETTER), (trials, n), np.random.default_rng(SEED))
-    low, _ = intervals(scores[1] - scores[0], 1 - 2 * ALPHA)
-    at_limit = float(np.mean(low > true_difference(population, BETTER)))
-    scores = draw(population, (EQUAL, EQUAL), (trials, n), np.random.default_rng(SEED))
-    low, _ = intervals(scores[1] - scores[0], 1 - 2 * ALPHA)
-    return at_limit, float(np.mean(low > 0))
+    rates = []
+    for shift in (BETTER, EQUAL):
+        scores = draw(population, (EQUAL, shift), (trials, n), np.random.default_rng(SEED))
+        allowed, units = true_difference(population, shift), queries(n)
+        rows = scores[1] - scores[0]
+        failed = (bound_below(row, allowed, units, ALPHA, RESAMPLES, k)[1] for k, row in enumerate(rows))
+        rates.append(sum(p <= ALPHA for p in failed) / trials)
+    return rates[0], rates[1]
 
 
-def power_at_needed(population: Population) -> tuple[int, float]:
-    """The number of queries said to be needed for a known difference, and how often it is then seen."""
-    scores = draw(population, (EQUAL, BETTER), (200_000,), np.random.default_rng(SEED))
+def power_at_needed(population: Population, trials: int) -> tuple[int, float]:
+    """Queries said to be needed to show a difference of 0.05, and how often one of that size is then seen.
+
+    The spread is that between two equal settings, and the difference is added to a query's score.
+    """
+    scores = draw(population, (EQUAL, EQUAL), (200_000,), np.random.default_rng(SEED))
     difference = scores[1] - scores[0]
-    needed = int(queries_needed(difference[None, :])[0])
-    return needed, simulated_power(difference, needed, trials=10_000)
+    pilot = 60
+    error = float(difference.std() / np.sqrt(pilot))
+    needed = needed_for(DIFFERENCE, error, pilot, 1.96, pilot)
+    assert needed is not None
+    rng, n = np.random.default_rng(SEED + 1), needed[0]
+    seen = 0
+    for trial in range(trials):
+        row = rng.choice(difference, size=n) - difference.mean() + DIFFERENCE
+        found = decide(np.stack([row, np.zeros(n)]), [(0, 1)], queries(n), 1 - ALPHA, RESAMPLES, trial)
+        seen += bool(found.p[0] <= ALPHA)
+    return n, seen / trials
 
 
-def report(trials: int, families: int) -> Iterator[str]:
+def report(trials: int, studies: int) -> Iterator[str]:
     """All tables, line by line."""
-    yield "### Coverage of 95 % intervals of a mean difference\n"
+    yield "### Coverage of 95 % intervals of a mean difference, by method\n"
     yield from table(
-        ("queries", "truth", "n", *METHODS, "wider than t by", "mean"),
+        ("queries", "truth", "n", *METHODS),
         (
             (
                 p.name,
                 "equal" if shift == EQUAL else "better",
                 n,
                 *(percent(coverage(p, n, shift, trials, m)) for m in METHODS),
-                *(percent(extra) for extra in extra_width(p, n, shift, trials)),
             )
             for p in POPULATIONS
             for shift in (EQUAL, BETTER)
             for n in SIZES
         ),
     )
-    yield "\n### False positives at 5 % between two equal settings\n"
+    yield "\n### One pair: called real, and covered\n"
     yield from table(
-        ("queries", "n", "randomisation", "t"),
-        ((p.name, n, *map(percent, false_positives(p, n, trials))) for p in POPULATIONS for n in SIZES),
-    )
-    yield f"\n### Any false finding among all pairs of {SETTINGS} settings at 5 %\n"
-    truths = {"all equal": (EQUAL,) * SETTINGS, "half better": (EQUAL,) * 4 + (BETTER,) * 4}
-    names = ("none", "holm", "max_t", "power_holm", "power_max_t")
-    yield from table(
-        ("queries", "truth", "n", *names),
+        ("queries", "n", "equal, called real", "equal, covered", "better, called real", "better, covered"),
         (
-            (p.name, truth, n, *(percent(rates[name]) for name in names))
+            (p.name, n, *(percent(x) for shift in (EQUAL, BETTER) for x in pair(p, n, shift, trials)))
             for p in POPULATIONS
-            for truth, shifts in truths.items()
-            for n in SIZES
-            for rates in [family_errors(p, n, shifts, families)]
+            for n in (FEWEST, 50, 200)
         ),
     )
-    yield f"\n### The set of {SETTINGS} settings that cannot be told from the best, and the advice\n"
-    truths = {"all equal": (EQUAL,) * SETTINGS, "one better": (BETTER,) + (EQUAL,) * (SETTINGS - 1)}
+    yield f"\n### All pairs of {SETTINGS} settings\n"
+    truths = {
+        "all equal": (EQUAL,) * SETTINGS,
+        "half better": (EQUAL,) * 4 + (BETTER,) * 4,
+        "one better": (BETTER,) + (EQUAL,) * (SETTINGS - 1),
+    }
+    names = ("alone", "any", "covered", "power", "lost", "named", "wrong")
     yield from table(
-        ("queries", "truth", "n", "holds the best", "mean size", "named", "named wrongly"),
+        ("queries", "truth", "n", *names, "left"),
         (
-            (p.name, truth, n, percent(held), f"{size:.1f}", percent(named), percent(wrong))
+            (p.name, truth, n, *(percent(rates[name]) for name in names), f"{rates['left']:.1f}")
             for p in POPULATIONS
             for truth, shifts in truths.items()
-            for n in SIZES
-            for held, size, named, wrong in [best_sets(p, n, shifts, families)]
+            for n in (FEWEST, 50, 200)
+            for rates in [families(p, n, shifts, studies)]
         ),
     )
     yield "\n### False alarms of the gate at 95 %\n"
@@ -164,14 +166,15 @@ def report(trials: int, families: int) -> Iterator[str]:
         ("queries", "n", "drop just tolerated", "no drop"),
         ((p.name, n, *map(percent, false_alarms(p, n, trials))) for p in POPULATIONS for n in SIZES),
     )
-    yield "\n### Power at the number of queries said to be needed for 80 %\n"
+    yield f"\n### Power at the number of queries said to show a difference of {DIFFERENCE:g} in 80 %\n"
     yield from table(
         ("queries", "needed", "power"),
-        ((p.name, needed, percent(power)) for p in POPULATIONS for needed, power in [power_at_needed(p)]),
+        ((p.name, n, percent(power)) for p in POPULATIONS for n, power in [power_at_needed(p, trials)]),
     )
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
+    """A Markdown table, row by row."""
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
     for row in rows:
@@ -179,13 +182,14 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> Iterator
 
 
 def percent(share: float) -> str:
+    """A share in per cent, with one decimal."""
     return f"{100 * share:.1f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=4_000, help="studies of two settings a cell")
-    parser.add_argument("--families", type=int, default=2_000, help="studies of several settings a cell")
+    parser.add_argument("--families", type=int, default=1_000, help="studies of eight settings a cell")
     args = parser.parse_args()
     start = time.perf_counter()
     for line in report(args.trials, args.families):

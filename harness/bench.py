@@ -11,6 +11,7 @@ from harness.config import BenchConfig
 from harness.config.naming import file_name
 from harness.judge.money import Estimate
 from harness.pipeline.chunks import chunk_corpus, chunk_rows
+from harness.pipeline.clusters import clusters_of
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.headlines import headlines
@@ -27,6 +28,7 @@ from harness.pipeline.scoring import (
     warn_of_shallow_rankings,
 )
 from harness.pipeline.search import Searched, search
+from harness.pipeline.verdict import run_verdict
 from harness.progress import Reporter
 from harness.report import Results, name_of_earlier, same_result, write_results
 from harness.store import replace_folder
@@ -52,18 +54,21 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         corpus, searched = search_all(config, context, live.searched)
         judged = judge_pool(searched, corpus, config, context)
         queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
+        clusters = clusters_of(corpus.queries.queries, judged.judgments)
         scored = []
         for one in searched:
-            scored.append(score_setting(one, queries, judged, corpus.documents, config, context))
+            scored.append(score_setting(one, queries, judged, corpus.documents, clusters, config, context))
             live.scored(scored[-1].summary)
         with context.timed("waterfall"):
             waterfall = lost_rows(searched, corpus, judged.judgments, config)
     summary = [row for one in scored for row in one.summary]
+    per_query = [row for one in scored for row in one.per_query]
+    prices = price_rows(searched, summary, judged.costs, queries, config)
     results = Results(
         name=config.name,
         queries=corpus.queries.queries,
         summary=summary,
-        per_query=[row for one in scored for row in one.per_query],
+        per_query=per_query,
         ranked=[row for one in scored for row in one.ranked],
         runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
         qrels={s.setting.name: one.qrels for s, one in zip(searched, scored, strict=True)},
@@ -77,8 +82,12 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
         thresholds=[row for one in scored for row in one.thresholds],
         waterfall=waterfall,
         chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
-        prices=price_rows(searched, summary, judged.costs, queries, config),
-        query_types={name: more.get("type", "") for name, more in corpus.queries.extras.items()},
+        prices=prices,
+        extras=corpus.queries.extras,
+        clusters=clusters,
+        verdict=run_verdict(
+            per_query, queries, clusters, prices, (d.doc_id for d in corpus.documents), config
+        ),
     )
     folder = config.results / config.name
 

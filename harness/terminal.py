@@ -162,15 +162,19 @@ def write_out(text: str) -> None:
     sys.stdout.write(text)
 
 
-def print_summary(name: str, rows: Sequence[SummaryRow], level: float = 0.95) -> None:
+def print_summary(name: str, rows: Sequence[SummaryRow], level: float, headline: str) -> None:
     """One line per setting and stage, best first; measures that do not fit the terminal are left out."""
-    show(fitting_summary(name, rows, level, Console().width))
+    show(fitting_summary(name, rows, level, Console().width, headline))
 
 
-def fitting_summary(name: str, rows: Sequence[SummaryRow], level: float, width: int) -> Figures:
+def fitting_summary(
+    name: str, rows: Sequence[SummaryRow], level: float, width: int, headline: str
+) -> Figures:
     """The summary with as many measures as fit, on one line a row if that is possible at all."""
-    others = other_measures(rows)
-    tables = [summary_table(name, rows, level, others[:shown]) for shown in range(len(others), -1, -1)]
+    others = other_measures(rows, headline)
+    tables = [
+        summary_table(name, rows, level, headline, others[:shown]) for shown in range(len(others), -1, -1)
+    ]
     for measure_width in (one_line_width, two_line_width):
         fitting = [table for table in tables if measure_width(table) <= width]
         if fitting:

@@ -55,12 +55,16 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One information need. ``answerable`` is False where the documents are known to hold no answer."""
+    """One information need. ``answerable`` is False where the documents are known to hold no answer.
+
+    ``cluster`` names what it is tested with, because its questions are alike; '' where the file does not say.
+    """
 
     query_id: str
     text: str
     split: Split
     answerable: bool = True
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ ALLOWED = {
     "store": SHARED,
     "report": SHARED,
     "trec": {"errors", "types", "measures"},
-    "findings": SHARED | {"compare", "report"},
+    "findings": SHARED | {"compare", "measures", "report"},
     **{stage: SHARED | {"models"} for stage in STAGES - {"measures"}},
 }
 

@@ -44,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
         return _dry_run(config, args.quiet)
     reporter = TerminalReporter(quiet=args.quiet)
     results, folder = run_bench(config, reporter)
-    print_summary(results.name, results.summary, config.bootstrap.level)
+    show(tuple(results.verdict["sentences"]))
+    print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     if results.waterfall:
         show(loss_table(results.waterfall))
     for line in _judging(results.record):

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.compare import ScoredOn, ScoreMatrix
-    from harness.findings import Costs
+    from harness.compare import Comparison, Verdict
+    from harness.findings import Stored
     from harness.report import Part
 
 _COMPARE = """\
-Compare settings query by query: mean differences with intervals, randomisation tests corrected for
-the number of comparisons, what was chosen on train and holds on validation, and what to do.
+Compare settings query by query. The verdict comes first: decision, margin with its interval, test, what it
+holds for, caveats, next step. Then the settings, their differences, and what choosing on train is worth.
 
   harness compare results/quickstart
   harness compare results/monday results/today --measure ndcg_text@5000    # what has changed first
@@ -55,7 +55,7 @@ def add(commands: Any) -> None:
     compare.add_argument(
         "--folds", type=int, default=5, metavar="N", help="of the cross-validation; default 5"
     )
-    add_format(compare)
+    add_format(compare, ("json",))
     compare.add_argument("--csv", type=Path, metavar="FILE", help="write every comparison to this file")
     compare.set_defaults(run=run_compare)
     gate = commands.add_parser(
@@ -85,13 +85,17 @@ def add_format(parser: argparse.ArgumentParser, more: tuple[str, ...] = ()) -> N
         choices=("text", "markdown", "latex", *more),
         default="text",
         help="text (default), markdown for a pull request, latex (with booktabs and graphicx)"
-        + (", csv" if more else ""),
+        + "".join(f", {name}" for name in more),
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--measure", metavar="NAME", help="default: the first measure of the results")
+    parser.add_argument(
+        "--measure",
+        metavar="NAME",
+        help="default: one that can be compared between the settings at hand (docs/statistics.md)",
+    )
     parser.add_argument(
         "--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"
     )
@@ -99,123 +103,98 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    from harness.compare import join
-    from harness.findings import compare_settings
-    from harness.report import to_csv
+    import json
+
+    from harness.compare import verdict_json
+    from harness.findings import compared_parts, measure_to_take, read_stored, scores_of, verdict_of
     from harness.terminal import tell, write_lines
 
-    loaded = [_load(folder, args.measure, args.stage) for folder in args.results]
+    stored = {folder: read_stored(folder, args.stage) for folder in args.results}
     names = _distinct(args.results)
-    matrices = dict(zip(names, (one for one, _ in loaded), strict=True))
-    matrix = join(matrices, dict(zip(names, (two for _, two in loaded), strict=True))).defined()
-    compared = compare_settings(
-        matrix,
-        _costs(dict(zip(names, args.results, strict=True)), matrices, args.stage),
-        baseline=args.baseline,
-        select_by=args.select,
-        folds=args.folds,
-        only_real=args.format != "text",
+    measure = measure_to_take(stored, args.measure)
+    named = {name: (folder, stored[folder]) for name, folder in zip(names, args.results, strict=True)}
+    scores = scores_of(named)
+    verdict = verdict_of(scores, measure, args.baseline)
+    if args.csv and verdict.comparisons:
+        _write_comparisons(args.csv, verdict)
+    if args.format == "json":
+        told = {**verdict_json(verdict), "comparisons": [_plain(one) for one in verdict.comparisons]}
+        write_lines(json.dumps(told, indent=2, ensure_ascii=False) + "\n", args.output)
+        return 0
+    parts = compared_parts(
+        scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
     )
-    tell((*_changed(matrices), *compared.parts, *_reranked(args)), args.format, args.output)
-    if args.csv and compared.found:
-        fields = tuple(compared.found[0].__slots__)
-        rows = ({f: getattr(one, f) for f in fields} for one in compared.found)
-        write_lines(to_csv(fields, rows), args.csv)
+    changed = _changed({name: one for name, (_, one) in named.items()}, measure)
+    tell((*changed, *parts, *_reranked(args, measure)), args.format, args.output)
     return 0
 
 
-def _changed(matrices: Mapping[str, ScoreMatrix]) -> list[Part]:
-    """Of two results, what has become of the settings that both have."""
-    from harness.findings import changed_table
+def _plain(one: Comparison) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__slots__}
 
-    if len(matrices) != 2:
+
+def _write_comparisons(path: Path, verdict: Verdict) -> None:
+    from harness.report import to_csv
+    from harness.terminal import write_lines
+
+    fields = tuple(verdict.comparisons[0].__slots__)
+    write_lines(to_csv(fields, map(_plain, verdict.comparisons)), path)
+
+
+def _changed(stored: Mapping[str, Stored], measure: str) -> list[Part]:
+    """Of two results, what has become of the settings that both have."""
+    from harness.findings import changed_table, options_of
+
+    if len(stored) != 2:
         return []
-    (old, before), (new, after) = matrices.items()
-    table = changed_table(before, after, (old, new))
+    (old, before), (new, after) = stored.items()
+    options = options_of(after.result.record)
+    table = changed_table(before.matrix(measure), after.matrix(measure), (old, new), options)
     return [table] if table else []
 
 
-def _reranked(args: argparse.Namespace) -> list[Part]:
+def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
     """What the reranker does, where one folder is compared by its last stage and has both stages."""
     from harness.compare import from_table
-    from harness.findings import reranked_table
+    from harness.findings import options_of, reranked_table
     from harness.report import read_result
 
     if len(args.results) > 1 or args.stage != "final":
         return []
-    scores = read_result(args.results[0]).per_query
-    if not {"retrieve", "rerank"} <= set(scores["stage"]):
+    result = read_result(args.results[0])
+    if not {"retrieve", "rerank"} <= set(result.per_query["stage"]):
         return []
-    measure = args.measure or scores["measure"][0]
-    table = reranked_table(*(from_table(scores, measure, stage) for stage in ("retrieve", "rerank")))
+    before, after = (from_table(result.per_query, measure, stage) for stage in ("retrieve", "rerank"))
+    table = reranked_table(before, after, options_of(result.record))
     return [table] if table else []
-
-
-def _costs(folders: Mapping[str, Path], matrices: Mapping[str, ScoreMatrix], stage: str) -> Costs:
-    """The tokens to read in every setting's first k chunks, where all results say so for one k."""
-    from harness.compare import joined_names
-    from harness.findings import Costs
-    from harness.report import read_table
-
-    tokens: dict[tuple[str, str], float] = {}
-    depths = set()
-    for name, folder in folders.items():
-        # rows stand in the order of the stages, so that the last one stays
-        for row in read_table(folder, "prices.csv"):
-            if stage in ("final", row["stage"]):
-                tokens[name, row["setting"]] = float(row["tokens_at_k"])
-                depths.add(row["k"])
-    names = joined_names(matrices)
-    if not tokens or names.keys() - tokens.keys():
-        return Costs(None, "", "Costs are left out: not all results have a prices.csv." if tokens else "")
-    if len(depths) > 1:
-        return Costs(None, "", "Costs are left out: the results count tokens to different depths (k).")
-    k = depths.pop()
-    return Costs({names[key]: tokens[key] for key in names}, f"tokens@{k}" if k else "tokens")
 
 
 def run_gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
     from harness.compare import gate, github_annotations, junit
+    from harness.findings import measure_to_take, read_stored
     from harness.terminal import print_line, write_lines, write_out
 
-    results, on = _load(args.results, args.measure, args.stage)
-    baseline, base_on = _load(args.baseline, args.measure or results.measure, args.stage)
+    stored = {folder: read_stored(folder, args.stage) for folder in (args.results, args.baseline)}
+    measure = measure_to_take(stored, args.measure)
+    results, baseline = stored[args.results], stored[args.baseline]
     result = gate(
-        results, baseline, max_drop=args.max_drop, confidence=args.confidence, scored_on=(on, base_on)
+        results.matrix(measure),
+        baseline.matrix(measure),
+        max_drop=args.max_drop,
+        confidence=args.confidence,
+        scored_on=(results.scored_on, baseline.scored_on),
     )
     for check in result.checks:
         print_line(
             f"{'FAILED' if check.failed else 'passed'}  {check.setting}: {result.measure} {check.reason}"
         )
+    print_line(result.holds_for)
     if args.junit:
         write_lines(junit(result), args.junit)
     if args.github:
         write_out(github_annotations(result))
     return 1 if result.failed else 0
-
-
-def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, ScoredOn]:
-    from harness.compare import ScoredOn, from_table
-    from harness.errors import ConfigError
-    from harness.measures import less_is_better
-    from harness.report import read_result
-
-    result = read_result(folder)
-    known = list(dict.fromkeys(result.per_query["measure"]))
-    wanted = measure or known[0]
-    if less_is_better(wanted):
-        raise ConfigError(
-            f"{wanted} is a price, where less is better. Compare by a measure of quality; prices stand "
-            "beside it."
-        )
-    if wanted not in known:
-        raise ConfigError(f"{folder} was not scored by {wanted}; it has {', '.join(known)}.")
-    stages = list(dict.fromkeys(result.per_query["stage"]))
-    if stage != "final" and stage not in stages:
-        raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
-    scored_on = ScoredOn.of(result.record, result.texts, result.judged)
-    return from_table(result.per_query, wanted, stage), scored_on
 
 
 def _distinct(folders: Sequence[Path]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.commands.comparing import add_format
 
 if TYPE_CHECKING:
+    from harness.compare import Verdict
     from harness.report import Part, SummaryRow, Table
 
 _DESCRIPTION = """\
@@ -52,13 +53,14 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--setting", metavar="NAME", help="with --worst: of this setting; default: the best one"
     )
-    add_format(parser, ("csv",))
+    add_format(parser, ("csv", "json"))
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the results and print them."""
     from harness.errors import ConfigError
+    from harness.findings import headline_of
     from harness.report import past_runs, read_summary, runs_table
     from harness.terminal import tell, write_lines
 
@@ -66,11 +68,13 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
     if args.setting and not args.worst:
         raise ConfigError("--setting chooses whose worst queries are listed: give --worst N with it.")
-    runs = [] if (args.results / "summary.csv").exists() else past_runs(args.results)
+    runs = [] if (args.results / "summary.csv").exists() else past_runs(args.results, headline_of)
     if runs:
         if args.worst:
             raise ConfigError(f"--worst needs one result, such as {runs[0].folder}.")
         table = runs_table(args.results, runs)
+        if args.format == "json":
+            raise ConfigError(f"--format json needs one result, such as {runs[0].folder}.")
         if args.format == "csv":
             write_lines(_table_csv(table), args.output)
         else:
@@ -79,25 +83,46 @@ def run(args: argparse.Namespace) -> int:
     rows, record = read_summary(args.results)
     if args.format == "csv":
         write_lines(_csv(args, rows), args.output)
+    elif args.format == "json":
+        write_lines(_json(args.results), args.output)
     else:
         tell(_parts(args, rows, record), args.format, args.output)
     return 0
 
 
+def _json(folder: Path) -> str:
+    """The verdict as JSON."""
+    import json
+
+    from harness.compare import verdict_json
+
+    return json.dumps(verdict_json(verdict_on(folder)), indent=2, ensure_ascii=False) + "\n"
+
+
+def verdict_on(folder: Path) -> Verdict:
+    """The verdict on one folder of results, by its headline."""
+    from harness.findings import read_stored, scores_of, verdict_of
+
+    return verdict_of(scores_of({folder.name: (folder, read_stored(folder))}))
+
+
 def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
+    from harness.compare import sentences_of
     from harness.report import chunk_table, loss_table, read_table, read_waterfall, summary_table
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
+    verdict = verdict_on(args.results)
+    parts: list[Part] = [sentences_of(verdict)]
     if args.format == "text" and args.output is None:
-        parts: list[Part] = [fitting_summary(name, rows, level, width())]
+        parts.append(fitting_summary(name, rows, level, width(), verdict.measure))
     else:
-        parts = [summary_table(name, rows, level)]
+        parts.append(summary_table(name, rows, level, verdict.measure))
     losses = read_waterfall(args.results)
     parts += [loss_table(losses)] if losses else []
     chunks = read_table(args.results, "chunks.csv")
     parts += [chunk_table(chunks)] if chunks else []
-    parts += [_worst(args, rows)] if args.worst > 0 else []
+    parts += [_worst(args, rows, verdict.measure)] if args.worst > 0 else []
     return parts
 
 
@@ -106,7 +131,7 @@ def _csv(args: argparse.Namespace, rows: list[SummaryRow]) -> str:
     from harness.report import to_csv
 
     if args.worst > 0:
-        return _table_csv(_worst(args, rows))
+        return _table_csv(_worst(args, rows, verdict_on(args.results).measure))
     return to_csv(tuple(rows[0].__slots__), map(asdict, rows))
 
 
@@ -116,7 +141,7 @@ def _table_csv(table: Table) -> str:
     return to_csv(table.columns, (dict(zip(table.columns, row, strict=True)) for row in table.rows))
 
 
-def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:
+def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Table:
     from harness.errors import ConfigError
     from harness.report import (
         best_of,
@@ -133,7 +158,7 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow]) -> Table:
         raise ConfigError(
             f"{args.results} does not say where quality is lost: it has no waterfall.csv. Run it again."
         )
-    setting = args.setting or best_of(last_stages(rows)).setting
+    setting = args.setting or best_of(last_stages(rows, measure)).setting
     if setting not in known:
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
     questions = {row["query_id"]: row["text"] for row in read_table(args.results, "queries.csv")}

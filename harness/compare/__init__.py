@@ -4,43 +4,55 @@ Everything starts from a ``ScoreMatrix``, settings × queries of one measure. do
 method is used for what, and how well it keeps its promises.
 """
 
-from harness.compare.advice import Advice, advise
-from harness.compare.best_set import BestSet, best_set
 from harness.compare.comparable import ScoredOn, differences, join, joined_names, matrix_differences
-from harness.compare.family import compare_all, compare_to, holm
+from harness.compare.conclude import conclude
+from harness.compare.family import compare_all, compare_changes, compare_to
 from harness.compare.gate import Check, GateResult, gate, github_annotations, junit
 from harness.compare.matrix import FINAL, ScoreMatrix, from_scores, from_table
-from harness.compare.paired import Comparison, Options, compare_pair
+from harness.compare.means import Estimate, bounds_of_means, mean_of
+from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
 from harness.compare.pareto import Step, front
 from harness.compare.randomise import randomisation_test
-from harness.compare.selection import CrossValidation, Estimate, Selection, cross_validate, select
+from harness.compare.selection import CrossValidation, Selection, cross_validate, select
 from harness.compare.split import folds, split_queries
+from harness.compare.units import Units, icc, units_of
+from harness.compare.verdict import LABELS, Costs, Line, Standing, Trust, Verdict
+from harness.compare.verdict_json import verdict_json
 from harness.compare.waterfall import STAGES, Blame, Levels, Waterfall, blamed, waterfall, worst_queries
+from harness.compare.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, sentences_of
 
 __all__ = [
+    "FEWEST_FOR_INTERVAL",
+    "FEWEST_TO_CHOOSE",
     "FINAL",
+    "LABELS",
     "STAGES",
-    "Advice",
-    "BestSet",
     "Blame",
     "Check",
     "Comparison",
+    "Costs",
     "CrossValidation",
     "Estimate",
     "GateResult",
     "Levels",
+    "Line",
     "Options",
     "ScoreMatrix",
     "ScoredOn",
     "Selection",
+    "Standing",
     "Step",
+    "Trust",
+    "Units",
+    "Verdict",
     "Waterfall",
-    "advise",
-    "best_set",
     "blamed",
+    "bounds_of_means",
     "compare_all",
+    "compare_changes",
     "compare_pair",
     "compare_to",
+    "conclude",
     "cross_validate",
     "differences",
     "folds",
@@ -49,14 +61,21 @@ __all__ = [
     "front",
     "gate",
     "github_annotations",
-    "holm",
+    "icc",
     "join",
     "joined_names",
     "junit",
+    "lines_of",
     "matrix_differences",
+    "mean_of",
+    "p_value",
     "randomisation_test",
+    "said",
     "select",
+    "sentences_of",
     "split_queries",
+    "units_of",
+    "verdict_json",
     "waterfall",
     "worst_queries",
 ]

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import numpy as np
 
 from harness.compare.comparable import ScoredOn, differences, matrix_differences
-from harness.compare.interval import intervals
+from harness.compare.decide import bound_below
 from harness.compare.matrix import ScoreMatrix
-from harness.compare.paired import number
-from harness.compare.randomise import randomisation_test
+from harness.compare.units import Units, units_of
 from harness.errors import HarnessError
 
+RESAMPLES, SEED = 10_000, 7
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -24,9 +24,10 @@ class Check:
     """One setting against its baseline over ``n`` queries.
 
     ``drop`` is the mean of the baseline minus the mean now, ``at_least`` the lower bound of it that holds
-    with the gate's confidence (None for a single query), ``p`` the randomisation test's of the drop being
-    ``max_drop`` or less. The check fails where the bound is above ``max_drop`` and ``p`` at most ``alpha``:
-    a handful of queries that drop by the same amount have a sharp bound and prove nothing.
+    with the gate's confidence (None for a single query), ``p`` that of the drop being ``max_drop`` or less.
+    The two belong together: the check fails where the bound is above ``max_drop``, which is where ``p`` is at
+    most ``alpha``. A handful of queries that drop by the same amount prove nothing. ``units`` are what was
+    flipped.
     """
 
     setting: str
@@ -39,11 +40,12 @@ class Check:
     p: float
     max_drop: float
     alpha: float
+    units: Units
 
     @property
     def failed(self) -> bool:
         """Whether the drop is beyond what is tolerated, for sure."""
-        return self.at_least is not None and self.at_least > self.max_drop and self.p <= self.alpha
+        return self.at_least is not None and self.p <= self.alpha
 
     @property
     def reason(self) -> str:
@@ -54,8 +56,6 @@ class Check:
         tolerated = f"where {self.max_drop:g} is tolerated"
         if self.failed:
             return f"{change}: a drop of {self.drop:.4f}, surely of {self.at_least:.4f}, {tolerated}."
-        if self.at_least > self.max_drop:
-            return f"{change}: a drop of {self.drop:.4f}, {tolerated}, but too few queries to be sure of it."
         if self.drop > self.max_drop:
             sure = max(self.at_least, 0.0)
             return f"{change}: a drop of {self.drop:.4f}, {tolerated}, but only {sure:.4f} of it is sure."
@@ -74,6 +74,19 @@ class GateResult:
     def failed(self) -> bool:
         """Whether any check failed."""
         return any(check.failed for check in self.checks)
+
+    @property
+    def holds_for(self) -> str:
+        """What was drawn at random, and so what a failure holds for."""
+        units = self.checks[0].units
+        if units.kind == "clusters":
+            return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."
+        if units.kind == "few clusters":
+            return (
+                f"Tested by queries: {units.clusters} clusters are too few to go by, so a drop holds for "
+                "questions on these, not for new ones."
+            )
+        return "Tested by queries: holds for questions like these."
 
 
 def gate(
@@ -170,7 +183,11 @@ def _check(
     if not known.any():
         raise HarnessError(f"{setting}: no query has a value of {results.measure}.")
     drops = before[known] - now[known]
-    low, _ = intervals(drops[None, :], 1 - 2 * tail)
+    clusters = [results.clusters[i] for i in np.flatnonzero(known).tolist()] if results.clusters else ()
+    units = units_of(clusters, len(drops))
+    at_least, p = None, 1.0
+    if len(drops) > 1:
+        at_least, p = bound_below(drops, max_drop, units, tail, RESAMPLES, SEED)
     return Check(
         setting=setting,
         baseline=base,
@@ -178,10 +195,11 @@ def _check(
         mean=float(now[known].mean()),
         baseline_mean=float(before[known].mean()),
         drop=float(drops.mean()),
-        at_least=number(low[0]),
-        p=randomisation_test(drops - max_drop, alternative="greater"),
+        at_least=at_least,
+        p=p,
         max_drop=max_drop,
         alpha=tail,
+        units=units,
     )
 
 

@@ -86,7 +86,7 @@ def hall(rows: Floats, tail: float) -> tuple[Floats, Floats]:
     mean, error = rows.mean(axis=1), standard_error(rows)
     skew = skewness(rows) / np.sqrt(n)
     x = t_quantile(1 - tail, n)
-    return mean - error * _inverse_hall(x, skew), mean - error * _inverse_hall(-x, skew)
+    return mean - error * inverse_hall(x, skew), mean - error * inverse_hall(-x, skew)
 
 
 def percentile(means: Floats, tail: float) -> tuple[Floats, Floats]:
@@ -134,7 +134,20 @@ def t_quantile(probability: float, n: float) -> float:
     return float(stdtrit(n - 1, probability))
 
 
-def _inverse_hall(x: float, skew: Floats) -> Floats:
+def t_tail(t: Floats, n: float) -> Floats:
+    """The two-sided p-value of each t of n values; 1 for a single value."""
+    from scipy.special import stdtr
+
+    return np.ones(len(t)) if n < 2 else np.asarray(2 * stdtr(n - 1, -np.abs(t)), dtype=np.float64)
+
+
+def hall_statistic(t: Floats, skew: Floats) -> Floats:
+    """Hall's transformation of t, which is monotone; ``skew`` is the skewness over √n."""
+    changed: Floats = t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6
+    return changed
+
+
+def inverse_hall(x: float, skew: Floats) -> Floats:
     """The t that Hall's transformation maps to x; ``skew`` is the skewness over √n."""
     small = np.abs(skew) < 1e-8
     safe = np.where(small, 1.0, skew)

@@ -20,7 +20,9 @@ class ScoreMatrix:
     """The scores of S settings for the same Q queries under one measure.
 
     ``values`` [S, Q]: NaN where the measure is undefined (a query without relevant text). ``splits`` [Q] are
-    ``train`` or ``validation``; ``strata`` [Q] groups that a split keeps in proportion, '' for none.
+    ``train`` or ``validation``; ``strata`` [Q] groups that a split keeps in proportion, '' for none;
+    ``clusters`` [Q] what a query belongs to together with others that are like it, by default the document of
+    its evidence, '' for none; empty where nobody knows.
     """
 
     measure: str
@@ -29,14 +31,17 @@ class ScoreMatrix:
     values: Floats
     splits: tuple[str, ...]
     strata: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse shapes that do not fit, names given twice and infinite scores."""
         shape = (len(self.settings), len(self.query_ids))
         if self.values.shape != shape:
             raise ValueError(f"values have the shape {self.values.shape}, not {shape} (settings, queries)")
-        if len(self.splits) != shape[1] or len(self.strata) not in (0, shape[1]):
-            raise ValueError("splits and strata need one entry per query")
+        if len(self.splits) != shape[1] or any(
+            len(names) not in (0, shape[1]) for names in (self.strata, self.clusters)
+        ):
+            raise ValueError("splits, strata and clusters need one entry per query")
         for what, names in (("setting", self.settings), ("query", self.query_ids)):
             if len(set(names)) != len(names):
                 raise ValueError(f"a {what} is named twice")
@@ -70,6 +75,7 @@ class ScoreMatrix:
             values=self.values[:, kept],
             splits=tuple(self.splits[i] for i in kept),
             strata=tuple(self.strata[i] for i in kept) if self.strata else (),
+            clusters=tuple(self.clusters[i] for i in kept) if self.clusters else (),
         )
 
     def split(self, name: str) -> ScoreMatrix:
@@ -100,12 +106,13 @@ def from_scores(
     splits: Mapping[str, str],
     stage: str | None = FINAL,
     strata: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
 ) -> ScoreMatrix:
     """Gather the scores of one measure.
 
     ``stage`` keeps the rows of that stage; ``final`` keeps the last stage of each setting (rows stand in the
     order of the stages); None keeps them all, each (setting, stage) as a setting of its own, named
-    ``setting [stage]``. ``splits`` and ``strata`` map query ids.
+    ``setting [stage]``. ``splits``, ``strata`` and ``clusters`` map query ids.
 
     Raises HarnessError where nothing is left, where a row stands twice, or where a setting lacks a query.
     """
@@ -130,6 +137,7 @@ def from_scores(
         np.array([[by_query[query] for query in query_ids] for by_query in chosen.values()]),
         tuple(splits[query] for query in query_ids),
         tuple(strata.get(query, "") for query in query_ids) if strata is not None else (),
+        tuple(clusters.get(query, "") for query in query_ids) if clusters else (),
     )
 
 
@@ -138,8 +146,9 @@ def from_table(
 ) -> ScoreMatrix:
     """The same from a pandas table with the columns of ``per_query.csv``.
 
-    These are setting, stage, query_id, split, measure, value; an empty value is undefined. Have pandas read
-    them all as text (``dtype=str, keep_default_na=False``): it takes the query id 007 for a number.
+    These are setting, stage, query_id, split, measure, value and, if known, cluster; an empty value is
+    undefined. Have pandas read them all as text (``dtype=str, keep_default_na=False``): it takes the query id
+    007 for a number.
     """
     table = table[table["measure"] == measure]
     columns = (table[name] for name in ("setting", "stage", "query_id", "value"))
@@ -148,7 +157,10 @@ def from_table(
         for setting, stage, query, value in zip(*columns, strict=True)
     ]
     splits = dict(zip(map(str, table["query_id"]), map(str, table["split"]), strict=True))
-    return from_scores(rows, measure, splits, stage, strata)
+    clusters = None
+    if "cluster" in table.columns:
+        clusters = dict(zip(map(str, table["query_id"]), map(str, table["cluster"]), strict=True))
+    return from_scores(rows, measure, splits, stage, strata, clusters)
 
 
 def _value(cell: Any) -> float | None:

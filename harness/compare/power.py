@@ -1,49 +1,40 @@
-"""How many queries it takes to see a difference."""
+"""How many queries it takes to see a difference that one would act on."""
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
-import numpy as np
-
-from harness.compare.arrays import ROUNDING, Floats
-from harness.compare.interval import t_quantile
-
 MOST_QUERIES = 1_000_000
+POWER = 0.8
 
 
-def queries_needed(rows: Floats, alpha: float = 0.05, power: float = 0.8) -> Floats:
-    """Queries for a two-sided paired test to see each observed mean difference, [P] from [P, Q].
+def needed_for(
+    difference: float,
+    error: float,
+    n: int,
+    critical: float,
+    units: float,
+    level: float = 0.95,
+) -> tuple[int, int, int | None] | None:
+    """Queries that show a true ``difference`` in 4 of 5 studies, and the bounds of that number at ``level``.
 
-    ``((z(1 - alpha/2) + z(power)) sd / mean)² + z(1 - alpha/2)²/2``, the normal approximation with Guenther's
-    correction for the estimated spread (The American Statistician 1981), rounded up. It takes the observed
-    difference and spread for true, so it is no more certain than they are: a plan for the next study, not a
-    verdict on this one. Infinite where nothing differs or more than a million queries would be needed; NaN
-    for a single query.
+    A difference is seen where it is ``critical`` standard errors from 0, in 4 of 5 studies where it is 0.84
+    more. The standard error was ``error`` with ``n`` queries and falls with their root. It is known from so
+    many ``units`` (queries or clusters), and the bounds are those of a variance (chi-square). The difference
+    is one that matters, not the one that was observed: the largest of many is likely smaller in truth.
+
+    None where nothing differs at all or more than a million queries would be needed. The upper bound is None
+    where it is above that.
     """
-    if rows.shape[1] < 2:
-        return np.full(len(rows), np.nan)
-    z_alpha = NormalDist().inv_cdf(1 - alpha / 2)
-    z_power = NormalDist().inv_cdf(power)
-    mean = np.abs(rows.mean(axis=1))
-    ratio = np.divide(rows.std(axis=1, ddof=1), mean, out=np.full(len(rows), np.inf), where=mean > ROUNDING)
-    needed = np.ceil(((z_alpha + z_power) * ratio) ** 2 + z_alpha**2 / 2)
-    return np.where(needed <= MOST_QUERIES, needed, np.inf)
+    from scipy.special import chdtri
 
-
-def simulated_power(
-    differences: Floats, n: int, alpha: float = 0.05, *, trials: int = 2_000, seed: int = 7
-) -> float:
-    """How often a paired t test on ``n`` queries, drawn from ``differences`` [Q], is significant."""
-    if n < 2 or not len(differences):
-        raise ValueError(f"power needs at least two queries to draw and one to draw from, not {n}")
-    rng = np.random.default_rng(seed)
-    critical = t_quantile(1 - alpha / 2, n)
-    seen = 0
-    rows = max(1, min(trials, 2_000_000 // n))
-    for first in range(0, trials, rows):
-        drawn = rng.choice(differences, size=(min(rows, trials - first), n))
-        spread = drawn.std(axis=1, ddof=1)
-        reach = critical * spread / np.sqrt(n)
-        seen += int(np.sum(np.abs(drawn.mean(axis=1)) > reach + ROUNDING))
-    return seen / trials
+    if error <= 0 or units < 2:
+        return None
+    needed = n * ((critical + NormalDist().inv_cdf(POWER)) * error / difference) ** 2
+    tail = (1 - level) / 2
+    freedom = units - 1
+    low, high = (needed * freedom / float(chdtri(freedom, share)) for share in (tail, 1 - tail))
+    if needed > MOST_QUERIES:
+        return None
+    return math.ceil(needed), math.ceil(low), math.ceil(high) if high <= MOST_QUERIES else None

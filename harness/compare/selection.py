@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from harness.compare.arrays import Floats
-from harness.compare.best_set import BestSet, best_set
-from harness.compare.interval import intervals, standard_error, t_quantile, within
+from harness.compare.interval import standard_error, t_quantile
 from harness.compare.matrix import ScoreMatrix
-from harness.compare.paired import Comparison, Options, compare_pair, number
+from harness.compare.means import Estimate, mean_of
+from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
 from harness.compare.split import folds
+from harness.compare.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
-
-# With fewer queries an interval says less than it seems to, and is not told.
-FEWEST_FOR_INTERVAL = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value and the interval that bounds it; None where the data do not bound it (a single query)."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +25,6 @@ class Selection:
     best there, and ``regret`` compares the two on validation where they differ (None where they do not).
     ``optimism`` is train minus validation of the chosen; it holds also how much easier the train queries are.
     ``selection_optimism`` is the same of its lead over the mean of all settings, which leaves that out.
-    ``best`` are the settings that cannot be told from the best on validation.
     """
 
     measure: str
@@ -49,7 +37,6 @@ class Selection:
     optimism: Estimate
     selection_optimism: Estimate
     regret: Comparison | None
-    best: BestSet
 
     @property
     def agrees(self) -> bool:
@@ -57,19 +44,26 @@ class Selection:
         return self.chosen == self.best_on_validation
 
     def sentences(self) -> tuple[str, ...]:
-        """What to tell the reader."""
+        """What to tell the reader; from few queries on either side nothing is concluded."""
+        fewest = min(self.n_train, self.n_validation)
+        if fewest < FEWEST_TO_CHOOSE:
+            which = "validation" if self.n_validation == fewest else "train"
+            few = f"{fewest} {which} {'query is' if fewest == 1 else 'queries are'} too few"
+            return (
+                f"{few} to choose on train and hold the choice against validation ({FEWEST_TO_CHOOSE} at "
+                "least on either side).",
+            )
         told = [
             f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
             f"{self.train.value:.3f}, and reaches {_told(self.validation, self.n_validation)} on "
             f"{self.n_validation} validation queries."
         ]
         if self.regret is not None:
-            real = "which is real" if self.regret.significant() else "which may be chance"
+            real = "which is real" if self.regret.real else "which may be chance"
             told.append(
                 f"On validation {self.best_on_validation} is best, {abs(self.regret.difference):.3f} ahead, "
-                f"{real} (p {self.regret.p:.3f})."
+                f"{real} ({p_value(self.regret.p)})."
             )
-        fewest = min(self.n_train, self.n_validation)
         told.append(
             f"Train minus validation of the chosen is {_told(self.optimism, fewest)}; of its lead over the "
             f"mean of all settings {_told(self.selection_optimism, fewest)}."
@@ -127,7 +121,12 @@ def select(matrix: ScoreMatrix, options: Options | None = None) -> Selection:
     regret = None
     if chosen != best:
         regret = compare_pair(
-            names[chosen], validation.values[chosen], names[best], validation.values[best], options
+            names[chosen],
+            validation.values[chosen],
+            names[best],
+            validation.values[best],
+            options,
+            validation.clusters,
         )
     return Selection(
         measure=matrix.measure,
@@ -135,12 +134,11 @@ def select(matrix: ScoreMatrix, options: Options | None = None) -> Selection:
         best_on_validation=names[best],
         n_train=len(train.query_ids),
         n_validation=len(validation.query_ids),
-        train=_mean(train.values[chosen], options),
-        validation=_mean(validation.values[chosen], options),
+        train=_mean(train.values[chosen], train.clusters, options),
+        validation=_mean(validation.values[chosen], validation.clusters, options),
         optimism=_gap(train.values[chosen], validation.values[chosen], options),
         selection_optimism=_gap(_lead(train, chosen), _lead(validation, chosen), options),
         regret=regret,
-        best=best_set(validation, options),
     )
 
 
@@ -170,7 +168,7 @@ def cross_validate(
             scores[inside] += defined.values[pick, inside] / repeats
             picks[defined.settings[pick]] += 1
     winner = _winner(defined)
-    estimate = _mean(scores, options)
+    estimate = _mean(scores, defined.clusters, options)
     return CrossValidation(
         measure=matrix.measure,
         winner=defined.settings[winner],
@@ -191,12 +189,8 @@ def _lead(matrix: ScoreMatrix, setting: int) -> Floats:
     return lead
 
 
-def _mean(values: Floats, options: Options) -> Estimate:
-    low, high = intervals(
-        values[None, :], options.level, options.method, resamples=options.resamples, seed=options.seed
-    )
-    low, high = within(low, high, values, 0.0)
-    return Estimate(float(values.mean()), number(low[0]), number(high[0]))
+def _mean(values: Floats, clusters: Sequence[str], options: Options) -> Estimate:
+    return mean_of(values, clusters, options.level) or Estimate(float("nan"), None, None)
 
 
 def _gap(one: Floats, other: Floats, options: Options) -> Estimate:

@@ -22,11 +22,13 @@ def _as_tuple(value: Any) -> Any:
 
 
 class BootstrapConfig(StageConfig):
-    """The confidence intervals of means over queries."""
+    """The intervals and tests of means over queries."""
 
-    resamples: int = Field(10_000, ge=100, description="Bootstrap resamples of the queries.")
+    resamples: int = Field(
+        10_000, ge=100, description="Sign flips of a test; bootstrap resamples of answerability."
+    )
     level: float = Field(0.95, gt=0.5, lt=1, description="Confidence level.")
-    seed: int = Field(7, ge=0, description="Seed of the resampling.")
+    seed: int = Field(7, ge=0, description="Seed of both.")
 
 
 class Setting(StageConfig):
@@ -58,7 +60,8 @@ class BenchConfig(StageConfig):
         "fail", description="A document that cannot be read ends the run, or is skipped and listed."
     )
     queries: Path = Field(
-        description="CSV or JSONL with query_id, text and optionally split, answerable, answer, type, note."
+        description="CSV or JSONL with query_id, text and optionally split, answerable, cluster (what a "
+        "question is tested with; default: the document of its evidence), answer, type, note."
     )
     labels: Path | None = Field(
         None,
@@ -83,9 +86,10 @@ class BenchConfig(StageConfig):
             "ndcg_exp_upper@10",
         ),
         min_length=1,
-        description="Measures with their cutoffs; the first one orders the summary.",
+        description="Measures with their cutoffs. The headline is one that can be compared between the "
+        "settings: the first ndcg_text where they cut documents differently, else the first ndcg_exp.",
     )
-    bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Confidence intervals.")
+    bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
     cache: Path = Field(Path(".cache/harness"), description="What may be computed again; safe to delete.")
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")

@@ -17,7 +17,7 @@ from harness.kinds import StageConfig
 from harness.types import SPLITS, Query, Split
 
 _ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable"})
+_OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable", "cluster"})
 
 
 class SplitConfig(StageConfig):
@@ -47,10 +47,11 @@ class QuerySet:
 
 
 def read_queries(path: Path, split: SplitConfig | None) -> QuerySet:
-    """Read a CSV or JSONL file with query_id and text, and optionally split, answerable and further columns.
+    """Read a CSV or JSONL file with query_id and text, and optionally split, answerable, cluster and more.
 
     ``split`` applies only where the file has no split column. ``answerable`` is yes/no, true/false or 1/0
-    (default yes). Raises CorpusError that names the line, the column and the remedy.
+    (default yes), ``cluster`` any name, or empty. Raises CorpusError that names the line, the column and the
+    remedy.
     """
     table = read_table(path, ("query_id", "text"), CorpusError)
     if "split" not in table.columns and split is None:
@@ -85,7 +86,8 @@ def _query(table: Table, row: Row, split: SplitConfig | None) -> Query:
     answerable = row.get("answerable").lower()
     if answerable not in _ANSWERABLE:
         raise CorpusError(f"{where}: answerable is {row.get('answerable')!r}. Write yes or no.")
-    return Query(query_id, text, _split(where, table, row, split), _ANSWERABLE[answerable])
+    own_split = _split(where, table, row, split)
+    return Query(query_id, text, own_split, _ANSWERABLE[answerable], row.get("cluster"))
 
 
 def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Split:

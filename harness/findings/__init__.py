@@ -1,9 +1,34 @@
-"""Comparisons as tables to be read: statistics of `compare` in the form that `report` writes.
+"""Comparisons as things to be read: the verdict on results, and the tables of `compare`.
 
 Of settings with one another, of a result with an earlier one, and of a ranking before and after the reranker.
 """
 
 from harness.findings.changes import changed_table, reranked_table
-from harness.findings.compared import Compared, Costs, compare_settings, leader_table
+from harness.findings.compared import compared_parts, standings_table
+from harness.findings.costs import costs_of
+from harness.findings.stored import Stored, common_measures, measure_to_take, read_stored, scores_of
+from harness.findings.verdicts import (
+    Scores,
+    chunkings_of,
+    headline_of,
+    options_of,
+    verdict_of,
+)
 
-__all__ = ["Compared", "Costs", "changed_table", "compare_settings", "leader_table", "reranked_table"]
+__all__ = [
+    "Scores",
+    "Stored",
+    "changed_table",
+    "chunkings_of",
+    "common_measures",
+    "compared_parts",
+    "costs_of",
+    "headline_of",
+    "measure_to_take",
+    "options_of",
+    "read_stored",
+    "reranked_table",
+    "scores_of",
+    "standings_table",
+    "verdict_of",
+]

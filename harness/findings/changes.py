@@ -6,41 +6,43 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.compare import Comparison, ScoreMatrix, compare_pair, holm
+from harness.compare import Comparison, Options, ScoreMatrix, compare_changes
+from harness.findings.compared import difference_cells
 from harness.report import Part, Table
-from harness.report.tables import number, signed, signed_interval
+from harness.report.tables import number
 
 
-def reranked_table(before: ScoreMatrix, after: ScoreMatrix) -> Table | None:
+def reranked_table(before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None) -> Table | None:
     """Every reranked setting against its own retrieval; None where nothing was reranked."""
-    return _changes(before, after, f"what the reranker does to {after.measure}", ("retrieved", "reranked"))
+    title = f"what the reranker does to {after.measure}"
+    return _changes(before, after, title, ("retrieved", "reranked"), options)
 
 
-def changed_table(before: ScoreMatrix, after: ScoreMatrix, names: tuple[str, str]) -> Part | None:
+def changed_table(
+    before: ScoreMatrix, after: ScoreMatrix, names: tuple[str, str], options: Options | None = None
+) -> Part | None:
     """The settings that two results have in common, each against itself; None where there are none."""
     common = [name for name in after.settings if name in before.settings]
     before = _in_order_of(after, before)
     if common and _equal(before, after, common):
         return (f"Nothing has changed in {after.measure} for the settings that both results have.",)
-    return _changes(before, after, f"what has changed in {after.measure}, setting by setting", names)
+    title = f"what has changed in {after.measure}, setting by setting"
+    return _changes(before, after, title, names, options)
 
 
-def _changes(before: ScoreMatrix, after: ScoreMatrix, title: str, names: tuple[str, str]) -> Table | None:
-    settings = [name for name in after.settings if name in before.settings]
-    before = _in_order_of(after, before)
-    known = [name for name in settings if _has_value(before, after, name)]
-    found = [compare_pair(name, after.row(name), name, before.row(name)) for name in known]
+def _changes(
+    before: ScoreMatrix, after: ScoreMatrix, title: str, names: tuple[str, str], options: Options | None
+) -> Table | None:
+    found = compare_changes(_in_order_of(after, before), after, options)
     if not found:
         return None
-    corrected = holm([one.p for one in found]).tolist()
-    rows = [_row(one, p) for one, p in zip(found, corrected, strict=True)]
+    level = (options or Options()).level
+    family = f"one test of all {len(found)} settings" if len(found) > 1 else "one test"
     return Table(
         title,
-        ("setting", *names, "difference", "95 % interval", "p corrected", "won/tied/lost", "real?"),
-        tuple(rows),
-        notes=(f"Two-sided randomisation tests, corrected for {len(rows)} settings (Holm).",)
-        if len(rows) > 1
-        else ("A two-sided randomisation test.",),
+        ("setting", "n", *names, "difference", f"{level:.0%} interval", "p", "won/tied/lost", "real?"),
+        tuple(map(_row, found)),
+        notes=(f"Intervals and p are of {family}: real where the interval excludes 0.",),
     )
 
 
@@ -56,6 +58,7 @@ def _in_order_of(one: ScoreMatrix, other: ScoreMatrix) -> ScoreMatrix:
         values=other.values[:, order],
         splits=tuple(other.splits[i] for i in order),
         strata=tuple(other.strata[i] for i in order) if other.strata else (),
+        clusters=tuple(other.clusters[i] for i in order) if other.clusters else (),
     )
 
 
@@ -63,19 +66,11 @@ def _equal(before: ScoreMatrix, after: ScoreMatrix, names: list[str]) -> bool:
     return all(np.array_equal(before.row(name), after.row(name), equal_nan=True) for name in names)
 
 
-def _has_value(before: ScoreMatrix, after: ScoreMatrix, name: str) -> bool:
-    both = before.row(name) + after.row(name)
-    return bool((both == both).any())
-
-
-def _row(one: Comparison, p: float) -> tuple[str, ...]:
+def _row(one: Comparison) -> tuple[str, ...]:
     return (
         one.setting,
+        str(one.n),
         number(one.mean_against),
         number(one.mean),
-        signed(one.difference),
-        signed_interval(one.low, one.high, one.n),
-        f"{p:.3f}",
-        f"{one.wins}/{one.ties}/{one.losses}",
-        "yes" if p <= 0.05 else "no",
+        *difference_cells(one),
     )

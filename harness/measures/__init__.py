@@ -1,14 +1,14 @@
 """Measures: pure functions of rankings and graded spans, for all queries at once on arrays.
 
-``score`` takes rankings of chunks, ``mean_and_interval`` sums a column up, and ``FAMILIES`` is the table of
-measures. ``separation`` says how well scores tell answerable queries from others. Numpy and the core types
-only; bad input is a ValueError.
+``score`` takes rankings of chunks, ``FAMILIES`` is the table of measures, and ``headline`` chooses the one
+that settings are compared by. ``separation`` says how well scores tell answerable queries from others. Numpy
+and the core types only; bad input is a ValueError.
 """
 
 from harness.measures.answerability import Separation, Thresholds, separation, thresholds
 from harness.measures.chunks import ChunkTable
 from harness.measures.grading import UNJUDGED, RankedItems
-from harness.measures.interval import MeanInterval, mean_and_interval
+from harness.measures.headline import across_chunkings, headline, trusted_for
 from harness.measures.measure import Measure
 from harness.measures.projection import ChunkGrades, Projection, project
 from harness.measures.qrels import SpanQrels
@@ -21,7 +21,6 @@ __all__ = [
     "UNJUDGED",
     "ChunkGrades",
     "ChunkTable",
-    "MeanInterval",
     "Measure",
     "Projection",
     "RankedItems",
@@ -29,12 +28,14 @@ __all__ = [
     "Separation",
     "SpanQrels",
     "Thresholds",
+    "across_chunkings",
     "compute",
+    "headline",
     "less_is_better",
-    "mean_and_interval",
     "parse_measure",
     "project",
     "score",
     "separation",
     "thresholds",
+    "trusted_for",
 ]

@@ -22,18 +22,36 @@ from harness.measures.tokens_read import tokens_read
 _REL = {"rel": 1}
 
 _RANKED: dict[str, Family] = {
-    "ndcg_exp": Family(partial(ndcg, gain=gain_exp), averages_ties=True),
-    "ndcg_lin": Family(partial(ndcg, gain=gain_lin), averages_ties=True),
-    "recall": Family(recall, params=_REL),
-    "precision": Family(precision, cutoff="required", params=_REL),
-    "ap": Family(average_precision, params=_REL),
-    "rr": Family(reciprocal_rank, params=_REL),
+    "ndcg_exp": Family(
+        partial(ndcg, gain=gain_exp),
+        averages_ties=True,
+        trusted_for="for the order of the chunks, the highest grades above all",
+    ),
+    "ndcg_lin": Family(
+        partial(ndcg, gain=gain_lin),
+        averages_ties=True,
+        trusted_for="for the order of the chunks, grades as they are",
+    ),
+    "recall": Family(recall, params=_REL, trusted_for="for whether the evidence is found at all"),
+    "precision": Family(
+        precision, cutoff="required", params=_REL, trusted_for="for how many of the chunks are relevant"
+    ),
+    "ap": Family(
+        average_precision, params=_REL, trusted_for="for the order of all relevant chunks, grades aside"
+    ),
+    "rr": Family(reciprocal_rank, params=_REL, trusted_for="for how early the first relevant chunk comes"),
 }
 
 
 def _of_judged_alone(family: Family) -> Family:
     # the cutoff counts judged items, and how far down these reach is not known before
-    return replace(family, compute=partial(condensed, of=family.compute), whole_ranking=True)
+    compute = partial(condensed, of=family.compute)
+    return replace(
+        family,
+        compute=compute,
+        whole_ranking=True,
+        trusted_for=f"{family.trusted_for}, unjudged ones left out",
+    )
 
 
 FAMILIES: dict[str, Family] = {
@@ -45,15 +63,40 @@ FAMILIES: dict[str, Family] = {
     "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
     "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
     "judged": Family(judged, needs_relevant=False),
-    "ndcg_text": Family(ndcg_text, cutoff="required", params={"L": 1000}, reads="characters"),
-    "ndcg_text_tokens": Family(ndcg_text, cutoff="required", params={"L": 250}, reads="tokens"),
-    "text_recall": Family(text_recall, reads="characters"),
-    "text_precision": Family(text_precision, reads="characters"),
-    "text_iou": Family(text_iou, reads="characters"),
+    "ndcg_text": Family(
+        ndcg_text,
+        cutoff="required",
+        params={"L": 1000},
+        reads="characters",
+        across_chunkings=True,
+        trusted_for="for what the text read yields, under any chunking",
+    ),
+    "ndcg_text_tokens": Family(
+        ndcg_text,
+        cutoff="required",
+        params={"L": 250},
+        reads="tokens",
+        across_chunkings=True,
+        trusted_for="for what the text read yields, under any chunking",
+    ),
+    "text_recall": Family(
+        text_recall, reads="characters", trusted_for="for how much of the evidence is read"
+    ),
+    "text_precision": Family(
+        text_precision, reads="characters", trusted_for="for how much of what is read is evidence"
+    ),
+    "text_iou": Family(
+        text_iou, reads="characters", trusted_for="for how closely what is read fits the evidence"
+    ),
     "tokens": Family(
         tokens_read, cutoff="required", reads="lengths", needs_relevant=False, less_is_better=True
     ),
-    "precision_omega": Family(precision_omega, cutoff="none", reads="characters"),
+    "precision_omega": Family(
+        precision_omega,
+        cutoff="none",
+        reads="characters",
+        trusted_for="for how closely the chunks could fit the evidence",
+    ),
 }
 KNOWN: tuple[str, ...] = tuple(FAMILIES)
 

@@ -115,7 +115,7 @@ def _values(
     queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
     values: Values = {}
     for one in searched:
-        for row in score_setting(one, queries, judged, corpus.documents, first, context).per_query:
+        for row in score_setting(one, queries, judged, corpus.documents, {}, first, context).per_query:
             if row.measure == config.measures[0]:
                 values.setdefault((row.setting, row.stage), {})[row.query_id] = row.value
     return values

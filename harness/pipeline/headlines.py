@@ -13,6 +13,7 @@ from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.judging import judged_by_people
 from harness.pipeline.scoring import headline, queries_to_score
 from harness.pipeline.search import RERANK, RETRIEVE, Searched
+from harness.pipeline.verdict import run_headline
 from harness.progress import Board
 from harness.report import SummaryRow
 
@@ -43,7 +44,7 @@ class Headlines:
     def scored(self, summary: Sequence[SummaryRow]) -> None:
         """A setting has its scores."""
         for row in summary:
-            if row.split == "all" and row.measure == self.config.measures[0]:
+            if row.split == "all" and row.measure == run_headline(self.config):
                 self.board.put(row.setting, {row.stage: _shown(row.mean)})
 
 

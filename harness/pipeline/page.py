@@ -1,24 +1,15 @@
-"""From a folder of results to report.html: the statistics of every measure, then the page."""
+"""From a folder of results to report.html: the verdict by every measure, then the page."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.compare import (
-    Comparison,
-    Options,
-    ScoreMatrix,
-    advise,
-    best_set,
-    compare_all,
-    from_scores,
-    select,
-)
+from harness.compare import Comparison, ScoreMatrix, Verdict, select, verdict_json
 from harness.errors import HarnessError
+from harness.findings import Scores, chunkings_of, costs_of, headline_of, options_of, verdict_of
+from harness.pipeline.verdict import matrices_of
 from harness.progress import Reporter, Silent
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
 from harness.store import write_text
@@ -35,7 +26,7 @@ def write_page(
     Returns where it is and the page. Raises HarnessError where the folder holds no results.
     """
     tables = read_tables(folder)
-    page = build_page(tables, statistics(tables, reporter or Silent()))
+    page = build_page(tables, statistics(tables, reporter or Silent()), headline=headline(tables))
     path = output or folder / REPORT
     write_text(path, page.html)
     return path, page
@@ -45,88 +36,76 @@ def statistics(tables: Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
     """What is known of every measure at the last stage of each setting, as plain values.
 
     Settings are named by their place in the order of the tables. Where a statistic cannot be had, ``why``
-    says so in its stead.
+    says so.
     """
-    by_measure: dict[str, list[QueryScore]] = {}
-    splits = {}
     places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
+    scores = _scores(tables)
+    out: dict[str, dict[str, Any]] = {}
+    with reporter.task("report", len(scores.matrices)) as task:
+        for measure in scores.matrices:
+            out[measure] = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
+            task.advance()
+    return out
+
+
+def headline(tables: Tables) -> str:
+    """The measure that the page opens with."""
+    measures = list(dict.fromkeys(row["measure"] for row in tables["per_query"]))
+    return headline_of(tables.record, measures) if measures else ""
+
+
+def _scores(tables: Tables) -> Scores:
+    by_measure: dict[str, list[QueryScore]] = {}
+    splits: dict[str, str] = {}
+    clusters: dict[str, str] = {}
     for row in tables["per_query"]:
         value = float(row["value"]) if row["value"] else None
         score = QueryScore(row["setting"], row["stage"], row["query_id"], row["measure"], value)
         by_measure.setdefault(row["measure"], []).append(score)
         splits[row["query_id"]] = row["split"]
-    bootstrap = tables.record.get("config", {}).get("bootstrap", {})
-    options = Options(level=float(bootstrap.get("level", 0.95)), seed=int(bootstrap.get("seed", 7)))
-    out = {}
-    with reporter.task("report", len(by_measure)) as task:
-        for measure, scores in by_measure.items():
-            out[measure] = _of_measure(scores, measure, splits, tables, options, places)
-            task.advance()
-    return out
+        clusters[row["query_id"]] = row.get("cluster", "")
+    matrices = matrices_of(by_measure, splits, clusters)
+    names = next(iter(matrices.values())).settings if matrices else ()
+    return Scores(
+        matrices,
+        chunkings_of(tables.record.get("config", {}).get("settings", [])),
+        frozenset(row["document"] for row in tables["documents"] if row.get("status") == "read"),
+        costs_of({"": tables["prices"]}, {("", name): name for name in names}),
+        options_of(tables.record),
+    )
 
 
-def _of_measure(
-    scores: list[QueryScore],
-    measure: str,
-    splits: Mapping[str, str],
-    tables: Tables,
-    options: Options,
-    places: Mapping[str, int],
-) -> dict[str, Any]:
-    try:
-        matrix = from_scores(scores, measure, splits).defined()
-    except HarnessError as error:
-        return {"why": str(error)}
-    if not matrix.query_ids:
-        return {"why": f"No query has a value of {measure}."}
-    found = _Statistics(matrix, options, _tokens(tables, matrix.settings), places)
+def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
+    verdict = verdict_of(scores, measure)
+    matrix = scores.matrices[measure].defined()
     return {
-        "n": len(matrix.query_ids),
-        **{name: _or_why(part) for name, part in found.parts().items()},
+        "n": verdict.population.queries,
+        "verdict": _verdict(verdict, places),
+        "pairs": {"rows": [_pair(one, places) for one in verdict.comparisons]},
+        "selection": _or_why(lambda: _selection(matrix, scores, places)),
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Statistics:
-    matrix: ScoreMatrix
-    options: Options
-    cost: Mapping[str, float] | None
-    places: Mapping[str, int]
+def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
+    """The words, and where every setting stands, by its place."""
+    standing = {one.setting: one.place for one in verdict.standings}
+    return {
+        "lines": verdict_json(verdict)["lines"],
+        "decision": verdict.decision,
+        "leader": places[verdict.leader],
+        "standing": [standing.get(name, "") for name in places],
+    }
 
-    def parts(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        return {"pairs": self._pairs, "advice": self._advice, "selection": self._selection}
 
-    def _pairs(self) -> dict[str, Any]:
-        return {"rows": [_pair(one, self._place) for one in compare_all(self.matrix, self.options)]}
-
-    def _advice(self) -> dict[str, Any]:
-        if len(self.matrix.settings) < 2:
-            raise HarnessError("There is one setting: nothing to compare it with.")
-        advice = advise(self.matrix, self.cost, self.options)
-        best = best_set(self.matrix, self.options)
-        return {
-            "leader": self._place(advice.leader),
-            "named": None if advice.named is None else self._place(advice.named),
-            "cheapest": None if advice.cheapest is None else self._place(advice.cheapest),
-            "tokens": None if advice.cheapest is None or self.cost is None else self.cost[advice.cheapest],
-            "contenders": [self._place(name) for name in best.contenders],
-            "best_share": [round(advice.best_share.get(name, 0.0), 4) for name in self.places],
-            "more_queries": advice.more_queries,
-        }
-
-    def _selection(self) -> dict[str, Any]:
-        if len(self.matrix.settings) < 2:
-            raise HarnessError("There is one setting: nothing to choose from.")
-        chosen = select(self.matrix, self.options)
-        return {
-            "sentences": chosen.sentences(),
-            "chosen": self._place(chosen.chosen),
-            "best": self._place(chosen.best_on_validation),
-            "contenders": [self._place(name) for name in chosen.best.contenders],
-        }
-
-    def _place(self, name: str) -> int:
-        return self.places[name]
+def _selection(matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]) -> dict[str, Any]:
+    if len(matrix.settings) < 2:
+        raise HarnessError("There is one setting: nothing to choose from.")
+    chosen = select(matrix, scores.options)
+    return {
+        "sentences": chosen.sentences(),
+        "chosen": places[chosen.chosen],
+        "best": places[chosen.best_on_validation],
+    }
 
 
 def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -136,23 +115,15 @@ def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"why": str(error)}
 
 
-def _pair(one: Comparison, place: Callable[[str], int]) -> list[Any]:
-    """As the page reads it: settings, difference and bounds, p-values, wins, ties, losses, queries needed."""
-    numbers = (one.difference, one.low, one.high, one.p, one.p_max)
+def _pair(one: Comparison, places: Mapping[str, int]) -> list[Any]:
+    """As the page reads it: settings, difference and bounds, p, finding, wins, ties, losses."""
+    numbers = (one.difference, one.low, one.high, one.p)
     return [
-        place(one.setting),
-        place(one.against),
+        places[one.setting],
+        places[one.against],
         *map(figure, numbers),
+        one.finding,
         one.wins,
         one.ties,
         one.losses,
-        one.queries_needed,
     ]
-
-
-def _tokens(tables: Tables, settings: tuple[str, ...]) -> dict[str, float] | None:
-    """The tokens that a reader of each setting's last stage must read; None where they are not all known."""
-    # the stages of a setting stand in their order
-    cost = {row["setting"]: float(row["tokens_at_k"] or "nan") for row in tables["prices"]}
-    known = all(math.isfinite(cost.get(name, math.nan)) for name in settings)
-    return cost if known else None

@@ -11,6 +11,7 @@ from harness.config import BenchConfig, Setting
 from harness.measures import parse_measure
 from harness.pipeline.context import Context
 from harness.pipeline.search import RERANK, RETRIEVE, Searched
+from harness.pipeline.verdict import run_headline
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.types import Query, Ranking
 
@@ -64,8 +65,8 @@ def price_rows(
     queries: Sequence[Query],
     config: BenchConfig,
 ) -> list[PriceRow]:
-    """What every setting and stage costs beside its mean of the first measure."""
-    first = config.measures[0]
+    """What every setting and stage costs beside its mean of the headline measure."""
+    first = run_headline(config)
     k = reading_depth(config.measures)
     means = {(r.setting, r.stage): r.mean for r in summary if r.split == "all" and r.measure == first}
     judge = {row.setting: row.cost_alone for row in costs}

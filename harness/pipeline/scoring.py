@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.compare import mean_of
 from harness.config import BenchConfig, RelevanceConfig
 from harness.measures import (
     UNJUDGED,
@@ -15,7 +16,6 @@ from harness.measures import (
     Projection,
     ScoreTable,
     SpanQrels,
-    mean_and_interval,
     parse_measure,
     project,
 )
@@ -26,6 +26,7 @@ from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.judging import Judged
 from harness.pipeline.search import Searched
 from harness.pipeline.seed_ratios import seed_ratios
+from harness.pipeline.verdict import run_headline
 from harness.progress import Reporter
 from harness.report import (
     AnswerabilityRow,
@@ -74,10 +75,14 @@ def score_setting(
     queries: Sequence[Query],
     judged: Judged,
     documents: Sequence[Document],
+    clusters: Mapping[str, str],
     config: BenchConfig,
     context: Context,
 ) -> Scored:
-    """Score every stage of a setting on the same queries and the same judged text."""
+    """Score every stage of a setting on the same queries and the same judged text.
+
+    ``clusters`` maps queries to what they are tested with; intervals of means go by them.
+    """
     spans = SpanQrels.from_judgments(judged.judgments)
     table = ChunkTable.of(searched.chunking.chunks)
     relevance = config.relevance
@@ -100,7 +105,9 @@ def score_setting(
                 columns[f"seed_ratio@{relevance.seed_ratio}"] = np.array(
                     [np.nan if row.seed_ratio is None else row.seed_ratio for row in ratios]
                 )
-            scored.summary.extend(_summary(setting, stage, columns, scores, queries, judged, config))
+            scored.summary.extend(
+                _summary(setting, stage, columns, scores, queries, clusters, judged, config)
+            )
             scored.per_query.extend(_per_query(setting, stage, columns, scores))
             scored.ranked.extend(ranked)
             separated, by_threshold = answerability(setting, stage, rankings, queries, config)
@@ -117,12 +124,12 @@ def headline(
     config: BenchConfig,
     context: Context,
 ) -> dict[str, float | None]:
-    """The mean of the first measure by stage, over all queries, as the summary will have it."""
+    """The mean of the headline measure by stage, over all queries, as the summary will have it."""
     spans = SpanQrels.from_judgments(judgments)
     table = ChunkTable.of(searched.chunking.chunks)
     means: dict[str, float | None] = {}
     for stage in searched.rankings:
-        first = config.measures[:1]
+        first = (run_headline(config),)
         scores = _score(searched, stage, queries, spans, table, first, documents, config, context)
         known = scores.values[~np.isnan(scores.values)]
         means[stage] = float(known.mean()) if len(known) else None
@@ -204,27 +211,28 @@ def _summary(
     columns: Mapping[str, Floats],
     scores: ScoreTable,
     queries: Sequence[Query],
+    clusters: Mapping[str, str],
     judged: Judged,
     config: BenchConfig,
 ) -> list[SummaryRow]:
     failed = ~scores.ranked | np.isin(scores.query_ids, sorted(judged.failed))
     splits = np.array([query.split for query in queries])
-    bootstrap = config.bootstrap
     rows = []
     for split in (*SPLITS, ALL):
         inside = np.ones(len(queries), dtype=np.bool_) if split == ALL else splits == split
+        own = [clusters.get(queries[i].query_id, "") for i in np.flatnonzero(inside).tolist()]
         for measure, values in columns.items():
-            interval = mean_and_interval(values[inside], bootstrap.seed, bootstrap.resamples, bootstrap.level)
+            found = mean_of(values[inside], own, config.bootstrap.level)
             rows.append(
                 SummaryRow(
                     setting=setting,
                     stage=stage,
                     split=split,
                     measure=measure,
-                    mean=interval.mean if interval else None,
-                    ci_low=interval.low if interval else None,
-                    ci_high=interval.high if interval else None,
-                    n_queries=interval.n if interval else 0,
+                    mean=found.value if found else None,
+                    ci_low=found.low if found else None,
+                    ci_high=found.high if found else None,
+                    n_queries=found.n if found else 0,
                     n_unanswerable=int(np.sum(inside & ~scores.has_relevant & np.isnan(values))),
                     n_failed=int(np.sum(inside & failed)),
                     judge=judged.judge,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,15 +56,20 @@ def name_of_earlier(folder: Path) -> str:
     return taken
 
 
-def past_runs(root: Path) -> list[PastRun]:
-    """The results below a folder, newest first."""
+def past_runs(root: Path, headline_of: Callable[[Mapping[str, Any], Sequence[str]], str]) -> list[PastRun]:
+    """The results below a folder, newest first.
+
+    ``headline_of`` chooses the measure of a run from its record and the measures it was scored by.
+    """
     folders = [path.parent for path in root.glob(f"*/{SUMMARY}") if not path.parent.name.startswith(".")]
     runs = []
     for folder in folders:
         if not (folder / RECORD).exists():
             continue
         try:
-            heads = last_stages(read_summary(folder)[0])
+            rows, record = read_summary(folder)
+            measures = list(dict.fromkeys(row.measure for row in rows))
+            heads = last_stages(rows, headline_of(record, measures))
         except HarnessError:
             runs.append(PastRun(folder, _date(folder), 0, "(damaged: run it again)", "–", None))
             continue

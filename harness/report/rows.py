@@ -200,8 +200,9 @@ class Results:
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades;
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
-    where all queries are answerable, ``waterfall`` where no query has relevant text. ``query_types`` maps
-    query ids to what kind of question they are.
+    where all queries are answerable, ``waterfall`` where no query has relevant text. ``extras`` maps query
+    ids to what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the
+    verdict as plain values, with its ``sentences``.
     """
 
     name: str
@@ -222,4 +223,6 @@ class Results:
     waterfall: list[WaterfallRow] = field(default_factory=list)
     chunks: list[ChunkRow] = field(default_factory=list)
     prices: list[PriceRow] = field(default_factory=list)
-    query_types: Mapping[str, str] = field(default_factory=dict)
+    extras: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    verdict: Mapping[str, Any] = field(default_factory=dict)

@@ -14,26 +14,33 @@ _Cells = dict[tuple[str, str], SummaryRow]
 
 
 def summary_table(
-    name: str, rows: Sequence[SummaryRow], level: float = 0.95, shown: Sequence[str] | None = None
+    name: str,
+    rows: Sequence[SummaryRow],
+    level: float = 0.95,
+    headline: str = "",
+    shown: Sequence[str] | None = None,
 ) -> Table:
-    """One row per setting and stage, best first by the first measure; it alone with interval and splits.
+    """One row per setting and stage, best first by the ``headline``; it alone with n, interval and splits.
 
-    ``shown`` names the other measures that get a column (None: all); a note names those left out.
+    ``headline`` is the first measure unless given. ``shown`` names the other measures that get a column
+    (None: all); a note names those left out.
     """
     lines: dict[tuple[str, str], _Cells] = {}
     for row in rows:
         lines.setdefault((row.setting, row.stage), {})[row.measure, row.split] = row
-    first, *others = dict.fromkeys(row.measure for row in rows)
+    first = headline or rows[0].measure
+    others = other_measures(rows, first)
     more = others if shown is None else list(shown)
     ordered = sorted(lines.items(), key=lambda item: -_mean(item[1][first, "all"]))
     judge = f", graded by {rows[0].judge}" if rows[0].judge else ""
     return Table(
         title=f"{name}: means over queries{judge}",
-        columns=("setting", "stage", first, f"{level:.0%} interval", "train", "validation", *more),
+        columns=("setting", "stage", "n", first, f"{level:.0%} interval", "train", "validation", *more),
         rows=tuple(
             (
                 setting,
                 stage,
+                str(cells[first, "all"].n_queries),
                 number(cells[first, "all"].mean),
                 _interval(cells[first, "all"]),
                 *(number(cells[first, split].mean) for split in SPLITS),
@@ -46,10 +53,10 @@ def summary_table(
     )
 
 
-def last_stages(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The row of every setting's last stage for the first measure over all queries."""
+def last_stages(rows: Sequence[SummaryRow], measure: str) -> list[SummaryRow]:
+    """The row of every setting's last stage for one measure over all queries."""
     # rows stand in the order of the stages, so that the last one stays
-    heads = {row.setting: row for row in rows if row.split == "all" and row.measure == rows[0].measure}
+    heads = {row.setting: row for row in rows if row.split == "all" and row.measure == measure}
     return list(heads.values())
 
 
@@ -58,9 +65,9 @@ def best_of(heads: Sequence[SummaryRow]) -> SummaryRow:
     return max(heads, key=_mean)
 
 
-def other_measures(rows: Sequence[SummaryRow]) -> list[str]:
-    """All measures of a summary but the first."""
-    return list(dict.fromkeys(row.measure for row in rows))[1:]
+def other_measures(rows: Sequence[SummaryRow], headline: str) -> list[str]:
+    """All measures of a summary but one."""
+    return [name for name in dict.fromkeys(row.measure for row in rows) if name != headline]
 
 
 def mean_losses(rows: Sequence[WaterfallRow]) -> dict[str, tuple[float, ...]]:

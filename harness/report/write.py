@@ -29,9 +29,10 @@ from harness.types import ChunkHealth
 SUMMARY = "summary.csv"
 RECORD = "record.json"
 WATERFALL = "waterfall.csv"
+VERDICT = "verdict.json"
 PRICES = "prices.csv"
 _CHUNKS = ("setting", *ChunkHealth.__slots__)
-_PER_QUERY = ("setting", "stage", "query_id", "split", "measure", "value")
+_PER_QUERY = ("setting", "stage", "query_id", "split", "cluster", "measure", "value")
 _RANKED = (
     "setting",
     "stage",
@@ -46,7 +47,7 @@ _RANKED = (
     "snippet",
 )
 _PASSAGES = ("chunk_id", "document", "start", "end", "page", "text")
-_QUERIES = ("query_id", "text", "split", "answerable", "type")
+_QUERIES = ("query_id", "text", "split", "answerable", "cluster", "type")
 _PASSAGE_RANKS = 10
 _JUDGMENTS = (*(name for name in JudgmentRow.__slots__ if name != "text"), "snippet")
 
@@ -57,12 +58,17 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
     tables = {
         SUMMARY: to_csv(tuple(SummaryRow.__slots__), map(asdict, results.summary)),
         "per_query.csv": to_csv(
-            _PER_QUERY, ({**asdict(row), "split": split[row.query_id]} for row in results.per_query)
+            _PER_QUERY,
+            (
+                {
+                    **asdict(row),
+                    "split": split[row.query_id],
+                    "cluster": results.clusters.get(row.query_id, ""),
+                }
+                for row in results.per_query
+            ),
         ),
-        "queries.csv": to_csv(
-            _QUERIES,
-            ({**asdict(row), "type": results.query_types.get(row.query_id, "")} for row in results.queries),
-        ),
+        "queries.csv": _query_table(results),
         "passages.csv": to_csv(_PASSAGES, _passages(results.ranked)),
         "documents.csv": _table(results.documents),
         "anchoring.csv": _table(results.anchorings),
@@ -86,6 +92,8 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
     for name, content in tables.items():
         _write(folder / name, content)
+    if results.verdict:
+        _write(folder / VERDICT, json.dumps(results.verdict, indent=2, ensure_ascii=False) + "\n")
     _write_long(folder / "rankings.csv", _RANKED, results.ranked)
     _write_long(folder / "judgments.csv", _JUDGMENTS, results.judgments)
     for (setting, stage), rankings in results.runs.items():
@@ -128,6 +136,24 @@ def damaged(path: Path) -> HarnessError:
     """The error for a file of results that is not as a benchmark has left it."""
     return HarnessError(
         f"{path} is damaged: it cannot be read as a benchmark wrote it. Run the benchmark again."
+    )
+
+
+def _query_table(results: Results) -> str:
+    """The questions with all that their file says of them, each own column under its name."""
+    own = dict.fromkeys(name for more in results.extras.values() for name in more)
+    columns = (*_QUERIES, *(name for name in own if name not in _QUERIES))
+    return to_csv(
+        columns,
+        (
+            {
+                **dict.fromkeys(columns, ""),
+                **results.extras.get(row.query_id, {}),
+                **asdict(row),
+                "cluster": results.clusters.get(row.query_id, row.cluster),
+            }
+            for row in results.queries
+        ),
     )
 
 

@@ -35,7 +35,7 @@ def run(path):
     means = {
         (r.setting, r.stage): f"{r.mean:.3f}"
         for r in results.summary
-        if (r.split, r.measure) == ("all", results.summary[0].measure)
+        if (r.split, r.measure) == ("all", results.verdict["measure"])
     }
     return reporter, means
 

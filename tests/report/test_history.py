@@ -8,6 +8,7 @@ import pytest
 from harness.bench import run_bench
 from harness.cli import main
 from harness.config import load_config
+from harness.findings import headline_of
 from harness.progress import Silent
 from harness.report import name_of_earlier, past_runs, same_result
 
@@ -109,7 +110,7 @@ def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, 
     older = json.loads((tmp_path / "results" / kept / "record.json").read_text())
     older["date"] = "2020-01-01T00:00:00+00:00"
     (tmp_path / "results" / kept / "record.json").write_text(json.dumps(older))
-    assert [past.folder.name for past in past_runs(tmp_path / "results")] == ["one", kept]
+    assert [past.folder.name for past in past_runs(tmp_path / "results", headline_of)] == ["one", kept]
     with pytest.raises(SystemExit) as stopped:
         main(["show"])
     assert stopped.value.code == 0

@@ -12,7 +12,7 @@ import pytest
 
 import harness.report.page
 from harness.cli import main
-from harness.pipeline.page import statistics, write_page
+from harness.pipeline.page import headline, statistics, write_page
 from harness.progress import Silent
 from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
@@ -109,6 +109,7 @@ def test_names_are_referred_to_by_their_place(tmp_path):
     rows = payload["statistics"]["ndcg_exp@10"]["pairs"]["rows"]
     assert len(rows) == 3
     assert all(row[7] + row[8] + row[9] == 12 for row in rows)
+    assert {row[6] for row in rows} == {"few"}
 
 
 def thousandths(value):
@@ -158,7 +159,7 @@ def test_one_setting_or_a_single_query_still_make_a_page(tmp_path, settings, que
     payload = payload_of(page_of(write_folder(tmp_path / "r", settings=settings, queries=queries)).html)
     found = payload["statistics"]["ndcg_exp@10"]
     assert found["n"] == queries
-    assert ("why" in found["advice"]) == (settings == 1)
+    assert found["verdict"]["decision"] == ("single" if settings == 1 else "few")
     assert ("why" in found["selection"]) == (settings == 1 or queries == 1)
 
 
@@ -289,13 +290,38 @@ def test_write_page_reports_progress(tmp_path):
     assert json.loads(json.dumps(payload_of(page.html)))["name"] == "made"
 
 
-def test_the_cheapest_of_the_open_settings_is_by_the_tokens_of_the_last_stage(tmp_path):
-    folder = write_folder(tmp_path / "r", settings=4, queries=9)
+def test_the_page_says_what_compare_says_word_for_word(tmp_path, capsys):
+    folder = write_folder(tmp_path / "r", settings=4, queries=40)
     payload = payload_of(page_of(folder).html)
-    advice = payload["statistics"]["ndcg_exp@10"]["advice"]
-    # tokens rise with the place of a setting, so the first contender is the cheapest one
-    assert advice["named"] is not None or advice["cheapest"] == min(advice["contenders"])
-    if advice["named"] is None:
-        assert advice["tokens"] == 500 + 100 * advice["cheapest"]
+    for measure in ("ndcg_exp@10", "judged@10"):
+        with pytest.raises(SystemExit):
+            main(["compare", str(folder), "--measure", measure, "--format", "json"])
+        lines = json.loads(capsys.readouterr().out)["lines"]
+        assert payload["statistics"][measure]["verdict"]["lines"] == lines
+    with pytest.raises(SystemExit):
+        main(["show", str(folder), "--format", "json"])
+    told = json.loads(capsys.readouterr().out)["lines"]
+    assert payload["statistics"]["ndcg_exp@10"]["verdict"]["lines"] == told
+
+
+def test_the_page_opens_with_what_compares_the_settings(tmp_path):
+    measures = ("ndcg_exp@10", "ndcg_text@5000", "judged@10")
+    different = write_folder(tmp_path / "r", settings=4, queries=9, measures=measures)
+    tables = read_tables(different)
+    assert headline(tables) == "ndcg_text@5000"
+    page = build_page(tables, statistics(tables, Silent()), headline=headline(tables))
+    assert payload_of(page.html)["headline"] == "ndcg_text@5000"
+    # one setting has one chunking
+    assert headline(read_tables(write_folder(tmp_path / "s", settings=1, measures=measures))) == "ndcg_exp@10"
+
+
+def test_the_cheapest_of_the_open_settings_is_by_the_tokens_of_the_last_stage(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=4, queries=40)
+    found = payload_of(page_of(folder).html)["statistics"]["ndcg_exp@10"]["verdict"]
+    (take,) = [line["text"] for line in found["lines"] if line["text"].startswith("Take ")]
+    open_ = [i for i, place in enumerate(found["standing"]) if place in ("leads", "may be best")]
+    # tokens rise with the place of a setting, so the first that may be best is the cheapest one
+    assert f"({500 + 100 * open_[0]} tokens@10)" in take
     (folder / "prices.csv").unlink()
-    assert payload_of(page_of(folder).html)["statistics"]["ndcg_exp@10"]["advice"]["cheapest"] is None
+    found = payload_of(page_of(folder).html)["statistics"]["ndcg_exp@10"]["verdict"]
+    assert not any(line["text"].startswith("Take ") for line in found["lines"])

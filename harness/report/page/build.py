@@ -61,13 +61,14 @@ class Page:
         return len(self.html.encode())
 
 
-def build_page(tables: Tables, statistics: Mapping[str, Any], limit: int = LIMIT) -> Page:
+def build_page(tables: Tables, statistics: Mapping[str, Any], limit: int = LIMIT, headline: str = "") -> Page:
     """Build report.html, with as much of the rankings and texts as fits below ``limit`` bytes.
 
-    ``statistics`` maps each measure to what was found out about it, as plain values. A result whose scores
+    ``statistics`` maps each measure to what was found out about it, as plain values; the page opens with
+    ``headline``, by default the first measure. A result whose scores
     alone are larger than the limit becomes a larger page.
     """
-    base = base_payload(tables, statistics)
+    base = base_payload(tables, statistics, headline)
 
     def built(step: int) -> Page:
         detail = LADDER[step]

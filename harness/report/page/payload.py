@@ -15,7 +15,7 @@ _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge"
 _MOST_LABELS = 200
 
 
-def base_payload(tables: Tables, statistics: Mapping[str, Any]) -> dict[str, Any]:
+def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = "") -> dict[str, Any]:
     """The page without rankings and texts, which ``passages_detail`` adds.
 
     Settings, stages, measures and queries are named once and referred to by their place.
@@ -29,6 +29,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any]) -> dict[str, Any
         "settings": axes.settings,
         "stages": axes.stages,
         "measures": axes.measures,
+        "headline": headline if headline in axes.measures else "",
         "queries": _queries(tables, axes),
         "summary": _summary(tables["summary"], axes),
         "scores": _scores(tables["per_query"], axes),

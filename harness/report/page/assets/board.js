@@ -1,15 +1,18 @@
 // The leader board: means with intervals, and which differences from the leader are real.
 
-function standing(setting, leader) {
-  const advice = statistics().advice || {};
-  if (!atFinal() || !advice.contenders) return null;
-  if (setting === leader) return badge('lead', 'leads', 'highest mean');
-  const against = pair(setting, leader);
-  if (!against) return null;
-  if (against.real) return badge('real', 'behind, real', 'the difference from the leader holds, all comparisons considered');
-  return advice.contenders.includes(setting)
-    ? badge('open', 'may be best', 'cannot be ruled out as the best')
-    : badge('out', 'ruled out', 'ruled out as the best by a one-sided test, though its difference from the leader alone may be chance');
+const STANDINGS = {
+  best: ['lead', 'really better than every other setting'],
+  leads: ['lead', 'the highest mean, though others may be best too'],
+  'may be best': ['open', 'no other setting is really better'],
+  'ruled out': ['real', 'another setting is really better'],
+  'too few': ['open', 'too few queries to choose by'],
+};
+
+function standing(setting) {
+  const place = atFinal() && statistics().verdict?.standing[setting];
+  if (!place || !STANDINGS[place]) return null;
+  const [kind, about] = STANDINGS[place];
+  return badge(kind, place, about);
 }
 
 function boardColumns(leader, ticks, place) {
@@ -17,9 +20,9 @@ function boardColumns(leader, ticks, place) {
   const judged = DATA.measures.find((name) => name.startsWith('judged@'));
   const splits = ['train', 'validation'].filter((name) => DATA.summary[name] && DATA.settings.some((_, i) => known(mean(i, name))));
   const difference = (i) => (i === leader ? null : pair(i, leader));
-  const share = statistics().advice?.best_share;
   const columns = [
     { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },
+    { key: 'n', title: 'n', num: true, about: 'Queries in the mean', value: (i) => summary(i, { split: state.split })?.n, cell: (i) => whole(summary(i, { split: state.split })?.n) },
     { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
     {
       key: 'interval', title: h('div.plot-head', null, `${percent(DATA.level)} interval`, axis(ticks, place)), wide: true,
@@ -33,10 +36,9 @@ function boardColumns(leader, ticks, place) {
   if (DATA.settings.length > 1 && atFinal() && statistics().pairs?.rows) {
     columns.push(
       { key: 'difference', title: 'to the leader', num: true, about: 'Difference of means, paired by query, over all queries', value: (i) => difference(i)?.difference ?? 0, cell: (i) => (i === leader ? '' : [signed(difference(i)?.difference), known(difference(i)?.low) && h('small.soft', null, ` ${range(difference(i).low, difference(i).high)}`)]) },
-      { key: 'p', title: 'p', num: true, about: 'Randomisation test, corrected for all pairs of settings', value: (i) => difference(i)?.corrected, cell: (i) => (i === leader ? '' : chance(difference(i)?.corrected)) },
-      { key: 'real', title: 'standing', value: (i) => ranked().indexOf(i), cell: (i) => standing(i, leader) },
+      { key: 'p', title: 'p', num: true, about: 'Sign-flip test of all pairs of settings at once', value: (i) => difference(i)?.p, cell: (i) => (i === leader ? '' : chance(difference(i)?.p)) },
+      { key: 'real', title: 'standing', value: (i) => ranked().indexOf(i), cell: (i) => standing(i) },
     );
-    if (share) columns.push({ key: 'share', title: 'best in', num: true, about: 'Share of bootstrap resamples of the queries in which it is best', value: (i) => share[i], cell: (i) => percent(share[i]) });
   }
   splits.forEach((name) => columns.push({ key: name, title: name, num: true, value: (i) => mean(i, name), cell: (i) => fixed(mean(i, name)) }));
   if (judged && state.measure !== judged) {
@@ -67,7 +69,7 @@ section({
     const wanted = board.filter.trim().toLowerCase();
     const [low, high, ticks] = scoreRange(order.map((i) => summary(i, { split: state.split })), 5);
     const place = percentOf(low, high);
-    const leader = atFinal() ? statistics().advice?.leader ?? order[0] : order[0];
+    const leader = atFinal() ? statistics().verdict?.leader ?? order[0] : order[0];
     const shown = () => order.filter((i) => !board.filter || DATA.settings[i].toLowerCase().includes(board.filter.trim().toLowerCase()));
     const holder = h('div');
     const show = () => swap(holder, table(boardColumns(leader, ticks, place), shown(), {
@@ -79,7 +81,7 @@ section({
     return [
       h('p.lede', null, atFinal()
         ? 'Intervals are of the mean over queries. Whether two settings differ is told by their paired difference, which is far sharper than the overlap of intervals.' + (state.split === 'all' ? '' : ' Differences and standing are over all queries.')
-        : 'Plain means of one stage. Tests and advice look at the last stage of every setting.'),
+        : 'Plain means of one stage. The verdict and its tests are on the last stage of every setting.'),
       DATA.settings.length > 5 ? h('div.tools', null, search('Filter settings', wanted, (text) => { board.filter = text; show(); }, { 'data-keep': 'board-filter' })) : null,
       holder,
     ];

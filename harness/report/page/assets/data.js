@@ -74,10 +74,10 @@ function pair(a, b) {
   const row = pair.table.get(`${a} ${b}`);
   const turned = row ? null : pair.table.get(`${b} ${a}`);
   if (!row && !turned) return null;
-  const [, , difference, low, high, p, corrected, wins, ties, losses, needed] = row || turned;
+  const [, , difference, low, high, p, finding, wins, ties, losses] = row || turned;
   const minus = (x) => (known(x) ? -x : null);
   const few = wins + ties + losses < FEWEST;
-  const rest = { p, corrected, ties, needed, real: corrected <= 1 - DATA.level, few };
+  const rest = { p, finding, ties, real: finding === 'real', few };
   return row
     ? { a, b, difference, low: few ? null : low, high: few ? null : high, wins, losses, ...rest }
     : { a, b, difference: -difference, low: few ? null : minus(high), high: few ? null : minus(low), wins: losses, losses: wins, ...rest };

@@ -1,16 +1,17 @@
 // Every setting against every other one: which differences are real, and how large they are.
 
+const FINDINGS = { real: 'a real difference', open: 'may be chance', few: 'too few queries to tell' };
+
 function toldPair(a, b) {
   if (a === b) return 'The same setting.';
   const found = pair(a, b);
   if (!found) return 'These two were not compared.';
-  const real = found.few ? 'too few queries to tell' : found.real ? 'a real difference' : 'may be chance';
+  const real = FINDINGS[found.finding];
   return [
     foreign(DATA.settings[a], 'b'), ' against ', foreign(DATA.settings[b], 'b'), ': ',
     h('b.num', null, signed(found.difference)), known(found.low) ? ` (${range(found.low, found.high)})` : '',
-    `, ${real} (p ${chance(found.corrected)} corrected, ${chance(found.p)} alone). `,
+    `, ${real} (p ${chance(found.p)}). `,
     `Better on ${whole(found.wins)}, equal on ${whole(found.ties)}, worse on ${count(found.losses, 'query', 'queries')}.`,
-    !found.real && known(found.needed) ? ` About ${whole(found.needed)} queries would show a difference of this size.` : '',
   ];
 }
 
@@ -28,9 +29,9 @@ section({
     const better = ramp('better', 3);
     const worse = ramp('worse', 3);
     const at = (r, c) => pair(order[r], order[c]);
-    const real = rows.filter((row) => row[6] <= 1 - DATA.level).length;
+    const real = rows.filter((row) => row[6] === 'real').length;
     return [
-      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real at ${percent(1 - DATA.level)}, corrected for their number. Each row is compared with each column; the stronger the colour, the larger. Without colour: may be chance.`),
+      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: its interval, of one test of all pairs at once, excludes 0. Each row is compared with each column; the stronger the colour, the larger. Without colour: may be chance.`),
       legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'may be chance']]),
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',

@@ -70,7 +70,7 @@ section({
     const gains = rows.some(([, mean]) => mean.reranker < -5e-4);
     const seen = STAGES.filter((name) => rows.some(([, mean]) => Math.abs(mean[name]) >= 5e-4));
     const lost = (i) => rows.some(([row]) => row === i);
-    const picked = [state.worst, statistics().advice?.leader, ...ranked('final')].find(lost) ?? rows[0][0];
+    const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find(lost) ?? rows[0][0];
     return [
       h('p.lede', null, `In units of ${DATA.waterfall.measure}, from a perfect 1 down to what is left. Each stage can only lose what the one before it kept, except a reranker, which may win some back.`),
       legend([['left', 'what is left'], ...(gains ? [['gain', 'of it won by the reranker']] : []),

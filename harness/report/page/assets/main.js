@@ -38,7 +38,7 @@ async function start() {
     byId('loading').textContent = `This page cannot unpack its data: it needs a browser of 2023 or newer. (${error.message})`;
     return;
   }
-  state.measure = DATA.measures[0];
+  state.measure = DATA.headline || DATA.measures[0];
   const order = ranked();
   state.a = order[0] ?? 0;
   state.b = order[1] ?? state.a;

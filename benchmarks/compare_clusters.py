@@ -1,0 +1,182 @@
+"""Questions on one document are alike: do tests by clusters keep their promises? As Markdown tables.
+
+python -m benchmarks.compare_clusters [--trials 2000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from benchmarks.compare_calibration import ALPHA, RESAMPLES, percent, table
+from harness.compare import icc, units_of
+from harness.compare.decide import bound_below, decide
+from harness.compare.means import bounds_of_means
+
+Draw = Callable[[np.random.Generator, np.ndarray, float], np.ndarray]
+SEED = 3
+SPREAD = 0.2
+SHIFT = 0.1
+# 24 documents of 1 to 15 questions; 104 in all, worth 14.2 documents of equal size
+UNEQUAL = (1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 8, 10, 12, 15)
+DESIGNS: dict[str, tuple[int, ...]] = {
+    "24 × 3": (3,) * 24,
+    "10 × 15": (15,) * 10,
+    "24 of 1 to 15": UNEQUAL,
+    "50 × 2": (2,) * 50,
+    "4 × 25": (25,) * 4,
+}
+CORRELATIONS = (0.0, 0.2, 0.5)
+SMALL = (8, 11, 20, 30, 50, 100, 200)
+
+
+def normal(rng: np.random.Generator, of: np.ndarray, alike: float) -> np.ndarray:
+    """Differences with an intraclass correlation ``alike``; ``of`` says which cluster a query is in."""
+    shared = rng.standard_normal(of.max() + 1)[of]
+    return SPREAD * (np.sqrt(alike) * shared + np.sqrt(1 - alike) * rng.standard_normal(len(of)))
+
+
+def coarse(rng: np.random.Generator, of: np.ndarray, alike: float) -> np.ndarray:
+    """The same on a grid of quarters, so that two of three queries tie."""
+    return np.round(2 * normal(rng, of, alike) / SPREAD / 2) / 4
+
+
+def skewed(rng: np.random.Generator, of: np.ndarray, alike: float) -> np.ndarray:
+    """+0.45 on a tenth of the queries, -0.05 on the rest: a mean of 0; ``alike`` is not used."""
+    return np.where(rng.random(len(of)) < 0.1, 0.45, -0.05)
+
+
+def named(sizes: Sequence[int]) -> tuple[np.ndarray, list[str]]:
+    """The cluster of every query, as a number and as a name."""
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    return of, [f"d{i}" for i in of]
+
+
+def study(
+    sizes: Sequence[int],
+    alike: float,
+    shift: float,
+    trials: int,
+    draws: Draw = normal,
+    by_queries: bool = False,
+) -> tuple[float, float]:
+    """The share of studies that call the difference real, and whose interval holds the true ``shift``."""
+    rng = np.random.default_rng(SEED)
+    of, names = named(sizes)
+    units = units_of(() if by_queries else names, len(of))
+    real = held = 0
+    for trial in range(trials):
+        row = draws(rng, of, alike) + shift
+        found = decide(np.stack([row, np.zeros(len(of))]), [(0, 1)], units, 1 - ALPHA, RESAMPLES, trial)
+        real += bool(found.p[0] <= ALPHA)
+        held += bool(found.low[0] <= shift <= found.high[0])
+    return real / trials, held / trials
+
+
+def gate_fails(sizes: Sequence[int], alike: float, trials: int, by_queries: bool) -> float:
+    """How often the gate fails although the true drop is just what is tolerated."""
+    rng = np.random.default_rng(SEED)
+    of, names = named(sizes)
+    units = units_of(() if by_queries else names, len(of))
+    rows = (normal(rng, of, alike) + 0.02 for _ in range(trials))
+    return (
+        sum(bound_below(row, 0.02, units, ALPHA, RESAMPLES, k)[1] <= ALPHA for k, row in enumerate(rows))
+        / trials
+    )
+
+
+def mean_covered(sizes: Sequence[int], alike: float, trials: int) -> float:
+    """How often the interval of one mean of scores in [0, 1] holds the truth, 0.5."""
+    rng = np.random.default_rng(SEED)
+    of, names = named(sizes)
+    units = units_of(names, len(of))
+    rows = np.stack([np.clip(0.5 + normal(rng, of, alike), 0, 1) for _ in range(trials)])
+    low, high = bounds_of_means(rows, units, 1 - ALPHA)
+    return float(np.mean((low <= 0.5) & (high >= 0.5)))
+
+
+def found_icc(sizes: Sequence[int], alike: float, trials: int) -> float:
+    """The mean of the estimated intraclass correlation, negative ones cut to 0."""
+    rng = np.random.default_rng(SEED)
+    of, names = named(sizes)
+    return float(np.mean([icc(normal(rng, of, alike), names) or 0.0 for _ in range(min(trials, 1000))]))
+
+
+def report(trials: int) -> Iterator[str]:
+    """All tables, line by line."""
+    yield "### Clusters: one pair\n"
+    yield from table(
+        (
+            "design",
+            "ICC",
+            "by queries",
+            "by the rule",
+            "covered",
+            f"covered at {SHIFT:g}",
+            "real at it",
+            "ICC found",
+        ),
+        (
+            (
+                name,
+                alike,
+                percent(study(sizes, alike, 0.0, trials, by_queries=True)[0]),
+                *map(percent, study(sizes, alike, 0.0, trials)),
+                *(percent(x) for x in reversed(study(sizes, alike, SHIFT, trials))),
+                f"{found_icc(sizes, alike, trials):.2f}",
+            )
+            for name, sizes in DESIGNS.items()
+            for alike in CORRELATIONS
+        ),
+    )
+    yield "\n### Clusters: coarse differences, two of three tied\n"
+    yield from table(
+        ("design", "ICC", "by queries", "by the rule", "covered"),
+        (
+            (
+                name,
+                alike,
+                percent(study(sizes, alike, 0.0, trials, coarse, by_queries=True)[0]),
+                *map(percent, study(sizes, alike, 0.0, trials, coarse)),
+            )
+            for name, sizes in list(DESIGNS.items())[:3]
+            for alike in CORRELATIONS
+        ),
+    )
+    yield "\n### Clusters: the gate, drop just tolerated; and the interval of one mean\n"
+    yield from table(
+        ("design", "ICC", "gate by queries", "gate by the rule", "mean covered"),
+        (
+            (
+                name,
+                alike,
+                percent(gate_fails(sizes, alike, trials, True)),
+                percent(gate_fails(sizes, alike, trials, False)),
+                percent(mean_covered(sizes, alike, trials)),
+            )
+            for name, sizes in list(DESIGNS.items())[:3]
+            for alike in CORRELATIONS
+        ),
+    )
+    yield "\n### Skewed differences between equals, by n\n"
+    yield from table(
+        ("n", "called real", "covered", "no rare query in the sample"),
+        ((n, *map(percent, study((1,) * n, 0, 0.0, trials, skewed)), percent(0.9**n)) for n in SMALL),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=2_000, help="studies a cell")
+    args = parser.parse_args()
+    start = time.perf_counter()
+    for line in report(args.trials):
+        print(line, flush=True)
+    print(f"\n{args.trials} studies a cell, {time.perf_counter() - start:.0f} s.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""From scores to the verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from harness.compare.decide import Decided
+from harness.compare.family import all_pairs, compare_to, pairs_to, usable
+from harness.compare.matrix import ScoreMatrix
+from harness.compare.means import bounds_of_means
+from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
+from harness.compare.power import needed_for
+from harness.compare.turn import turned
+from harness.compare.units import Units, icc, units_of
+from harness.compare.verdict import (
+    Conflict,
+    Costs,
+    Decision,
+    Needed,
+    Place,
+    Population,
+    Standing,
+    Trust,
+    Verdict,
+)
+from harness.errors import HarnessError
+
+# The smallest difference that most would change a setting for; what more queries are planned for.
+WORTHWHILE = 0.02
+
+
+def conclude(
+    matrix: ScoreMatrix,
+    *,
+    others: Sequence[ScoreMatrix] = (),
+    trust: Mapping[str, Trust] | None = None,
+    instead: str = "",
+    baseline: str | None = None,
+    costs: Costs | None = None,
+    unit: str = "document",
+    notes: Sequence[str] = (),
+    options: Options | None = None,
+) -> Verdict:
+    """Conclude what the scores of one measure say, with ``others`` of the same settings to contradict it.
+
+    One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
+    ruled out where another one is really better, best where all others are ruled out. ``trust`` says of each
+    measure what it is for, ``instead`` which to take where the first does not compare these settings;
+    ``unit`` is what a cluster is called, ``notes`` are further caveats. Raises HarnessError where no query
+    has a value or a setting has no cost.
+    """
+    options, costs = options or Options(), costs or Costs(None, "")
+    defined = usable(matrix)
+    _check(costs, defined.settings)
+    names, n = defined.settings, len(defined.query_ids)
+    units = units_of(defined.clusters, n)
+    pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
+    found, decided = compare_rows(names, defined.values, pairs, units, options)
+    leads = turned(found)
+    order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
+    leader = next((name for name in order if name != baseline), order[0])
+    against = baseline or order[min(1, len(order) - 1)]
+    places = _places(order, found, n) if baseline is None else _beside(found, baseline)
+    decision = _decision(order, places, baseline, n)
+    margin = leads.get((leader, against))
+    return Verdict(
+        measure=matrix.measure,
+        level=options.level,
+        decision=decision,
+        leader=leader,
+        baseline=baseline,
+        standings=_standings(defined, order, places, leads, baseline or leader, units, options.level),
+        margin=margin,
+        population=_population(defined, units, leader, against, unit),
+        comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
+        conflicts=_conflicts(others, leader, trust or {}, options) if baseline is None else (),
+        trust=dict(trust or {}),
+        instead=instead,
+        cheapest=_cheapest(costs, order, places, decision),
+        costs=costs,
+        needed=_needed(decided, found, margin, units, decision),
+        notes=tuple(notes),
+    )
+
+
+def _check(costs: Costs, settings: Sequence[str]) -> None:
+    prices = costs.by_setting
+    if prices is None:
+        return
+    missing = [name for name in settings if not math.isfinite(prices.get(name, math.nan))]
+    if missing:
+        raise HarnessError(f"There is no cost for {', '.join(missing)}. Give one for every setting.")
+
+
+def _standings(
+    matrix: ScoreMatrix,
+    order: Sequence[str],
+    places: Mapping[str, Place],
+    leads: Mapping[tuple[str, str], Comparison],
+    against: str,
+    units: Units,
+    level: float,
+) -> tuple[Standing, ...]:
+    means = matrix.means
+    low, high = bounds_of_means(matrix.values, units, level)
+    at = {name: i for i, name in enumerate(matrix.settings)}
+    return tuple(
+        Standing(
+            name,
+            float(means[at[name]]),
+            number(low[at[name]]),
+            number(high[at[name]]),
+            places[name],
+            leads.get((name, against)),
+        )
+        for name in order
+    )
+
+
+def _cheapest(
+    costs: Costs, order: Sequence[str], places: Mapping[str, Place], decision: Decision
+) -> str | None:
+    """The cheapest setting that may be best, where none is."""
+    prices = costs.by_setting
+    if prices is None or decision != "open":
+        return None
+    return min((n for n in order if places[n] in ("leads", "may be best")), key=lambda name: prices[name])
+
+
+def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[str, Place]:
+    """Where every setting stands among all: one rule, from the pairs that are real."""
+    if len(order) < 2:
+        return dict.fromkeys(order, "leads")
+    if n < FEWEST_TO_CHOOSE:
+        return {name: "leads" if name == order[0] else "too few" for name in order}
+    beaten = {one.against if one.difference > 0 else one.setting for one in found if one.real}
+    left = [name for name in order if name not in beaten]
+    places: dict[str, Place] = {name: "ruled out" if name in beaten else "may be best" for name in order}
+    places[left[0]] = "best" if len(left) == 1 else "leads"
+    return places
+
+
+def _beside(found: Sequence[Comparison], baseline: str) -> dict[str, Place]:
+    """Where every setting stands beside the baseline."""
+    places: dict[str, Place] = {baseline: "baseline"}
+    for one in found:
+        if one.finding == "few":
+            places[one.setting] = "too few"
+        elif one.real:
+            places[one.setting] = "better" if one.difference > 0 else "worse"
+        else:
+            places[one.setting] = "open"
+    return places
+
+
+def _decision(order: Sequence[str], places: Mapping[str, Place], baseline: str | None, n: int) -> Decision:
+    if len(order) < 2:
+        return "single"
+    if n < FEWEST_TO_CHOOSE:
+        return "few"
+    if baseline is not None:
+        return "better" if "better" in places.values() else "not better"
+    return "best" if "best" in places.values() else "open"
+
+
+def _population(matrix: ScoreMatrix, units: Units, leader: str, other: str, unit: str) -> Population:
+    difference = matrix.row(leader) - matrix.row(other)
+    alike = icc(difference, matrix.clusters) if matrix.clusters and leader != other else None
+    return Population(units.kind, len(matrix.query_ids), units.clusters, unit, alike)
+
+
+def _conflicts(
+    others: Sequence[ScoreMatrix], leader: str, trust: Mapping[str, Trust], options: Options
+) -> tuple[Conflict, ...]:
+    """Other measures of quality by which another setting leads, each tested against ours."""
+    told = []
+    for other in others:
+        if not trust.get(other.measure, Trust()).quality:
+            continue
+        defined = other.defined()
+        if not defined.query_ids:
+            continue
+        means = dict(zip(defined.settings, defined.means.tolist(), strict=True))
+        theirs = max(means, key=lambda name: means[name])
+        if means[theirs] <= means[leader]:
+            continue
+        found = next(one for one in compare_to(defined, leader, options) if one.setting == theirs)
+        told.append(Conflict(other.measure, found))
+    return tuple(told)
+
+
+def _needed(
+    decided: Decided | None,
+    found: Sequence[Comparison],
+    margin: Comparison | None,
+    units: Units,
+    decision: Decision,
+) -> Needed | None:
+    """How many queries would show a difference worth having; not asked where the question is settled."""
+    if decided is None or margin is None or decision in ("best", "better", "single"):
+        return None
+    closest = {margin.setting, margin.against}
+    at = next(k for k, one in enumerate(found) if {one.setting, one.against} == closest)
+    error = float(decided.error[at])
+    queries = needed_for(WORTHWHILE, error, len(units.of), decided.critical, units.effective)
+    return None if queries is None else Needed(WORTHWHILE, *queries)

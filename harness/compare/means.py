@@ -1,0 +1,49 @@
+"""One mean has one interval, wherever it stands: in summary.csv, on the page and in a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.compare.arrays import Floats
+from harness.compare.decide import bounds_at
+from harness.compare.interval import t_quantile, within
+from harness.compare.paired import number
+from harness.compare.units import Units, units_of
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean of ``n`` values and the interval that bounds it; None where the data do not bound it."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int = 0
+
+
+def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Estimate | None:
+    """The mean of the values [Q] that are defined, with its interval; None where none is.
+
+    By whole clusters where there are enough of them. ``clusters`` has a name for every value, or is empty.
+    """
+    known = ~np.isnan(values)
+    kept = values[known]
+    if not len(kept):
+        return None
+    units = units_of([clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept))
+    low, high = bounds_of_means(kept[None, :], units, level)
+    return Estimate(float(kept.mean()), number(low[0]), number(high[0]), len(kept))
+
+
+def bounds_of_means(values: Floats, units: Units, level: float) -> tuple[Floats, Floats]:
+    """Bounds of the mean of every row [S, Q]: the wider of Student's and Hall's t, between units.
+
+    NaN for a single query. Bounds outside 0 to 1 are cut where all values lie inside.
+    """
+    if values.shape[1] < 2:
+        return np.full(len(values), np.nan), np.full(len(values), np.nan)
+    critical = t_quantile((1 + level) / 2, units.effective)
+    return within(*bounds_at(units.shares(values), units, critical), values, 0.0)

@@ -1,0 +1,136 @@
+"""What a comparison comes to, as one value: every place that concludes anything prints it.
+
+Terminal, page, Markdown, LaTeX and JSON take the words from ``lines_of``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.compare.paired import Comparison
+from harness.compare.units import Kind
+
+Decision = Literal["best", "open", "few", "single", "better", "not better"]
+Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
+Role = Literal["decision", "margin", "test", "population", "caveat", "next"]
+
+LABELS: Mapping[Role, str] = {
+    "decision": "Verdict",
+    "margin": "Margin",
+    "test": "Test",
+    "population": "Holds for",
+    "caveat": "Caveat",
+    "next": "Next",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One sentence or two of a verdict, and what they are about."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What a measure may be trusted for: a phrase such as ``for the order of chunks``.
+
+    ``comparable``: the settings at hand can be compared by it. ``quality``: it says how good a ranking is,
+    so its winner counts; a share of judged ranks does not.
+    """
+
+    phrase: str = ""
+    comparable: bool = True
+    quality: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What settings cost, in one ``unit``; or None, for the ``reason``."""
+
+    by_setting: Mapping[str, float] | None
+    unit: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """What a finding holds for: n ``queries`` in ``clusters`` of a ``unit`` (0: nobody knows).
+
+    ``icc``: how alike the differences of one cluster's queries are between the leader and the next; None
+    where that cannot be told.
+    """
+
+    kind: Kind
+    queries: int
+    clusters: int
+    unit: str
+    icc: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A setting's mean with its interval, its place, and its comparison with the leader or baseline.
+
+    ``lead`` is None for that one itself; where it is a comparison, ``lead.setting`` is this setting.
+    """
+
+    setting: str
+    mean: float
+    low: float | None
+    high: float | None
+    place: Place
+    lead: Comparison | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Another measure has another leader: ``found`` compares that one with the leader, by that measure."""
+
+    measure: str
+    found: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """Queries in all that show a ``difference`` in 4 of 5 studies, and what bounds that number."""
+
+    difference: float
+    queries: int
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One comparison, concluded.
+
+    ``standings`` go from the highest mean down; ``margin`` compares the leader with the next (or, where there
+    is a ``baseline``, with it; None for one setting); ``comparisons`` are all of the family that decided.
+    ``instead`` is the measure to take where ``measure`` does not compare the settings at hand ('' for none).
+    ``cheapest`` of the settings that may be best, None without costs or where one is best.
+    """
+
+    measure: str
+    level: float
+    decision: Decision
+    leader: str
+    baseline: str | None
+    standings: tuple[Standing, ...]
+    margin: Comparison | None
+    population: Population
+    comparisons: tuple[Comparison, ...]
+    conflicts: tuple[Conflict, ...]
+    trust: Mapping[str, Trust]
+    instead: str
+    cheapest: str | None
+    costs: Costs
+    needed: Needed | None
+    notes: tuple[str, ...] = ()
+
+    def named(self, *places: Place) -> tuple[str, ...]:
+        """The settings in one of these places, from the highest mean down."""
+        return tuple(one.setting for one in self.standings if one.place in places)

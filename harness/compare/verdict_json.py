@@ -1,0 +1,51 @@
+"""A verdict as plain values for JSON: its lines, and the figures that they tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.compare.paired import Comparison
+from harness.compare.verdict import LABELS, Verdict
+from harness.compare.words import lines_of
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Everything that a verdict says."""
+    people = verdict.population
+    return {
+        "measure": verdict.measure,
+        "decision": verdict.decision,
+        "leader": verdict.leader,
+        "baseline": verdict.baseline,
+        "lines": [
+            {"role": line.role, "label": LABELS[line.role], "text": line.text} for line in lines_of(verdict)
+        ],
+        "margin": None if verdict.margin is None else _margin(verdict.margin, verdict.level),
+        "population": {
+            "queries": people.queries,
+            "clusters": people.clusters,
+            "unit": people.unit,
+            "tested_by": "clusters" if people.kind == "clusters" else "queries",
+            "icc": people.icc,
+        },
+        "settings": [
+            {"setting": one.setting, "mean": one.mean, "low": one.low, "high": one.high, "place": one.place}
+            for one in verdict.standings
+        ],
+        "conflicts": [
+            {"measure": one.measure, "leader": one.found.setting, "finding": one.found.finding}
+            for one in verdict.conflicts
+        ],
+    }
+
+
+def _margin(margin: Comparison, level: float) -> dict[str, Any]:
+    return {
+        "over": margin.against,
+        "difference": margin.difference,
+        "low": margin.low,
+        "high": margin.high,
+        "level": level,
+        "p": margin.p,
+        "finding": margin.finding,
+    }

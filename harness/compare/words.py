@@ -1,0 +1,230 @@
+"""The words of a verdict. Nothing else in the house says what is best, real or open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison
+from harness.compare.units import FEWEST_CLUSTERS
+from harness.compare.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict
+
+# With fewer queries an interval says less than it seems to, and is not told.
+FEWEST_FOR_INTERVAL = 5
+# With fewer queries it is said which kinds of questions may be missing.
+MAY_MISS = 60
+_NAMED = 6
+
+
+def lines_of(verdict: Verdict) -> tuple[Line, ...]:
+    """All lines, in the order of reading."""
+    told: list[tuple[Role, str]] = [("decision", _decision(verdict))]
+    if verdict.margin is not None:
+        told.append(("margin", _margin(verdict, verdict.margin)))
+        told.append(("test", _test(verdict)))
+    told.append(("population", _population(verdict)))
+    told += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
+    told += [("next", text) for text in _next(verdict)]
+    return tuple(Line(role, text) for role, text in told)
+
+
+def sentences_of(verdict: Verdict) -> tuple[str, ...]:
+    """All lines, each with its label before it, such as ``Margin: …``."""
+    return tuple(f"{LABELS[line.role]}: {line.text}" for line in lines_of(verdict))
+
+
+def listed(names: Sequence[str], most: int = _NAMED) -> str:
+    """Names of settings, of many only the first."""
+    shown, more = list(names[:most]), len(names) - most
+    if more > 0:
+        return f"{', '.join(shown)} and {more} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def p_value(p: float) -> str:
+    """A p-value as told: never 0."""
+    return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
+
+
+def said(found: Comparison) -> str:
+    """Whether a difference is real, as a cell of a table."""
+    return {"real": "yes", "open": "no", "few": "too few"}[found.finding]
+
+
+def _decision(verdict: Verdict) -> str:
+    measure, leader, n = verdict.measure, verdict.leader, verdict.population.queries
+    mean = next(one.mean for one in verdict.standings if one.setting == leader)
+    if verdict.decision == "single":
+        alone = f"One setting, {leader}, with {measure} {mean:.3f} over {_queries(n)}"
+        return f"{alone}: there is nothing to compare it with."
+    if verdict.decision == "few":
+        place = "leads" if verdict.baseline is None else f"is held against the baseline {verdict.baseline}"
+        return (
+            f"{_queries(n)} {'is' if n == 1 else 'are'} too few to choose by ({FEWEST_TO_CHOOSE} at least). "
+            f"{leader} {place}, with {measure} {mean:.3f}."
+        )
+    if verdict.baseline is not None:
+        return _beside_baseline(verdict)
+    if verdict.decision == "best":
+        others = "the other setting" if len(verdict.standings) == 2 else "every other setting"
+        return f"Use {leader}. Its {measure}, {mean:.3f}, is really better than that of {others}."
+    told = f"No setting is shown to be best. {leader} leads in {measure} with {mean:.3f}; "
+    told += f"{listed(verdict.named('may be best'))} may be best too."
+    out = verdict.named("ruled out")
+    return told + (f" Ruled out, as another is really better: {listed(out)}." if out else "")
+
+
+def _beside_baseline(verdict: Verdict) -> str:
+    better, worse = verdict.named("better"), verdict.named("worse")
+    told = f"No setting is shown to be better than the baseline {verdict.baseline} in {verdict.measure}."
+    if better:
+        told = f"Really better than the baseline {verdict.baseline} in {verdict.measure}: {listed(better)}."
+    return told + (f" Really worse: {listed(worse)}." if worse else "")
+
+
+def _margin(verdict: Verdict, margin: Comparison) -> str:
+    over = "the baseline" if verdict.baseline is not None else "the next"
+    bounds = ""
+    if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
+        bounds = f"{verdict.level:.0%} interval {_signed(margin.low)} to {_signed(margin.high)}, "
+    finding = {
+        "real": "real",
+        "open": "may be chance",
+        "few": "too few queries to tell",
+    }[margin.finding]
+    return (
+        f"{margin.setting} is {_signed(margin.difference)} from {over}, {margin.against} "
+        f"({bounds}{p_value(margin.p)}): {finding}. "
+        f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {_queries(margin.n)}."
+    )
+
+
+def _test(verdict: Verdict) -> str:
+    what = f"whole {verdict.population.unit}s" if verdict.population.kind == "clusters" else "queries"
+    count = len(verdict.comparisons)
+    family = "one pair"
+    if verdict.baseline is not None:
+        family = f"{'one setting' if count == 1 else f'all {count} settings'} against the baseline"
+    elif count > 1:
+        family = f"all {count} pairs of settings at once"
+    return (
+        f"Two-sided sign flips of {what}, {family}. A difference is real where its interval excludes 0, "
+        f"which is where p is at most {1 - verdict.level:.2g}."
+    )
+
+
+def _population(verdict: Verdict) -> str:
+    people = verdict.population
+    unit, number = people.unit, people.clusters
+    alike = "" if people.icc is None else f" (ICC of the difference {people.icc:.2f})"
+    if people.kind == "clusters":
+        return (
+            f"New questions on new {unit}s like these: {_queries(people.queries)} on {number} {unit}s{alike}."
+        )
+    if people.kind == "few clusters":
+        these = f"these {number} {unit}s" if number > 1 else f"this one {unit}"
+        return (
+            f"More questions on {these}, not for new {unit}s{alike}. To go by {unit}s takes "
+            f"{FEWEST_CLUSTERS} of equal weight, so {_queries(people.queries)} are tested one by one."
+        )
+    if people.kind == "queries":
+        return f"Questions like these {people.queries}, each on a {unit} of its own."
+    return f"Questions like these {people.queries}. Which of them share a document is not known here."
+
+
+def _caveats(verdict: Verdict) -> list[str]:
+    if len(verdict.standings) < 2:
+        return []
+    told = []
+    n = verdict.population.queries
+    if not verdict.trust.get(verdict.measure, Trust()).comparable:
+        take = f"Take {verdict.instead}." if verdict.instead else "Add ndcg_text@5000 to the measures."
+        told.append(
+            f"{verdict.measure} cannot be compared between settings that cut documents differently. {take}"
+        )
+    if verdict.conflicts:
+        told.append(_disagreement(verdict))
+    if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
+        rare = 1 - 0.05 ** (1 / n)
+        told.append(
+            f"A kind of question that makes up less than {rare:.0%} of all may be missing from "
+            f"{_queries(n)}, and with it what it would change."
+        )
+    return told
+
+
+def _disagreement(verdict: Verdict) -> str:
+    """One sentence on the measures that have another leader, and one on which to trust for what."""
+    by_leader: dict[str, list[Conflict]] = {}
+    for one in verdict.conflicts:
+        by_leader.setdefault(one.found.setting, []).append(one)
+    parts = []
+    for name, conflicts in by_leader.items():
+        # told by the first of those that are real, if any is
+        clear = max(conflicts, key=lambda one: one.found.real)
+        finding = "real" if clear.found.real else "may be chance"
+        ahead = f"{_signed(clear.found.difference)} in {clear.measure}, {finding}"
+        parts.append(f"{name} by {listed([one.measure for one in conflicts])} ({ahead})")
+    return (
+        f"Measures disagree: {verdict.leader} leads by {verdict.measure}, {'; '.join(parts)}. "
+        f"Trust {_trusted(verdict)}."
+    )
+
+
+def _trusted(verdict: Verdict) -> str:
+    """What each measure is for; those that do not compare these settings are told apart from the others."""
+    by_phrase: dict[str, list[str]] = {}
+    for name in (verdict.measure, *(one.measure for one in verdict.conflicts)):
+        own = verdict.trust.get(name, Trust())
+        phrase = own.phrase or "for what it counts"
+        if not own.comparable:
+            phrase = "only among settings over the same chunks"
+        by_phrase.setdefault(phrase, []).append(name)
+    return "; ".join(f"{listed(names)} {phrase}" for phrase, names in by_phrase.items())
+
+
+def _next(verdict: Verdict) -> list[str]:
+    margin, costs = verdict.margin, verdict.costs.by_setting
+    if verdict.decision == "single":
+        return ["Sweep a field, or compare with a second folder of results."]
+    if verdict.decision == "few":
+        more = FEWEST_TO_CHOOSE - verdict.population.queries
+        return [f"Ask at least {more} more question{'' if more == 1 else 's'}."]
+    if verdict.decision == "best" and costs is not None and margin is not None:
+        each = (f"{_amount(costs[name])} for {name}" for name in (verdict.leader, margin.against))
+        return [f"Weigh the price in {verdict.costs.unit}: {', '.join(each)}."]
+    if verdict.decision in ("best", "better"):
+        return ["Confirm it on questions that took no part in the tuning."]
+    told = []
+    if verdict.cheapest is not None and costs is not None:
+        price = f"{_amount(costs[verdict.cheapest])} {verdict.costs.unit}"
+        told.append(f"Take {verdict.cheapest}, the cheapest that may be best ({price}), or ask more.")
+    if verdict.needed is not None:
+        told.append(_asked(verdict.needed, verdict.population.queries))
+    return told or ["Ask more questions, or try a larger change."]
+
+
+def _asked(needed: Needed, n: int) -> str:
+    """How many queries show a difference that matters."""
+    if needed.queries <= n:
+        return (
+            f"Treat those that may be best as equal: {_queries(n)} show a difference of "
+            f"{needed.difference:g} in 4 of 5 studies."
+        )
+    high = f"{needed.high:,}" if needed.high is not None else "far more"
+    return (
+        f"To show a difference of {needed.difference:g} in 4 of 5 studies takes about {needed.queries:,} "
+        f"queries in all ({needed.low:,} to {high}); there are {n:,}."
+    )
+
+
+def _signed(value: float) -> str:
+    text = f"{value:+.3f}"
+    return text if text.strip("+-0.") else "0.000"
+
+
+def _queries(n: int) -> str:
+    return "1 query" if n == 1 else f"{n:,} queries"
+
+
+def _amount(price: float) -> str:
+    return f"{price:,.0f}" if price >= 1000 else f"{price:.4g}"

@@ -1,0 +1,89 @@
+"""The one way from scores to a verdict: `bench`, `show`, `compare` and report.html all take it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.compare import Costs, Options, ScoreMatrix, Trust, Verdict, conclude
+from harness.measures import across_chunkings, headline, trusted_for
+
+NO_COSTS = Costs(None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """All that a verdict is made of.
+
+    ``matrices`` has the same settings by every measure, in the order in which measures were named;
+    ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
+    names of the documents, which clusters are told apart by; ``costs`` are of these settings.
+    """
+
+    matrices: Mapping[str, ScoreMatrix]
+    chunkings: Mapping[str, str] = field(default_factory=dict)
+    documents: frozenset[str] = frozenset()
+    costs: Costs = NO_COSTS
+    options: Options = field(default_factory=Options)
+
+    @property
+    def headline(self) -> str:
+        """The measure that these settings are compared by."""
+        return headline(tuple(self.matrices), differ(self.chunkings.values()))
+
+
+def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None = None) -> Verdict:
+    """The verdict by ``measure``, by default the headline; the other measures may contradict it."""
+    names = tuple(scores.matrices)
+    chosen = measure or scores.headline
+    matrix = scores.matrices[chosen]
+    different = differ(scores.chunkings.get(name, "") for name in matrix.settings)
+    fit = headline(names, different)
+    return conclude(
+        matrix,
+        others=[one for name, one in scores.matrices.items() if name != chosen],
+        trust={name: _trust(name, different) for name in names},
+        instead=fit if across_chunkings(fit) and fit != chosen else "",
+        baseline=baseline,
+        costs=scores.costs,
+        unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
+        options=scores.options,
+    )
+
+
+def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """How each configured setting cuts documents, as text to compare by, by its name."""
+    return {
+        str(one["name"]): json.dumps(one["chunk"], sort_keys=True, default=str)
+        for one in settings
+        if "name" in one and one.get("chunk") is not None
+    }
+
+
+def headline_of(record: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """The headline of a result, from its run record and the measures it was scored by."""
+    chunkings = chunkings_of(record.get("config", {}).get("settings", []))
+    return headline(measures, differ(chunkings.values()))
+
+
+def differ(chunkings: Iterable[str]) -> bool:
+    """Whether there is more than one chunking."""
+    return len(set(chunkings)) > 1
+
+
+def options_of(record: Mapping[str, Any]) -> Options:
+    """How a result is to be compared, from its run record: everywhere in the same way."""
+    stated = record.get("config", {}).get("bootstrap", {})
+    plain = Options()
+    return Options(
+        level=float(stated.get("level", plain.level)),
+        resamples=int(stated.get("resamples", plain.resamples)),
+        seed=int(stated.get("seed", plain.seed)),
+    )
+
+
+def _trust(name: str, chunkings_differ: bool) -> Trust:
+    phrase = trusted_for(name)
+    return Trust(phrase, across_chunkings(name) or not chunkings_differ, bool(phrase))

@@ -1,0 +1,58 @@
+"""Which measure settings are compared by, and what each may be trusted for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.measures.measure import Family
+from harness.measures.table import FAMILIES, parse_measure
+
+# The first of these families that was scored is the headline; of one family the first that was named.
+# Where settings cut documents differently (each must be ``across_chunkings`` in the table of measures):
+ACROSS_CHUNKINGS = ("ndcg_text", "ndcg_text_tokens")
+# Where they share their chunks:
+SAME_CHUNKS = ("ndcg_exp",)
+
+
+def headline(names: Sequence[str], chunkings_differ: bool) -> str:
+    """The measure to compare settings by, of those that were scored.
+
+    Where chunkings differ it is one that can be compared between them, if there is any; else, and where
+    settings share their chunks, ``ndcg_exp``; else the first that says how good a ranking is, else the first.
+    """
+    if chunkings_differ:
+        fit = [name for name in names if across_chunkings(name)]
+        if fit:
+            return _preferred(fit, ACROSS_CHUNKINGS)
+    qualities = [name for name in names if trusted_for(name)]
+    return _preferred(qualities or list(names), SAME_CHUNKS)
+
+
+def across_chunkings(name: str) -> bool:
+    """Whether settings that cut documents differently can be compared by a measure; unknown ones cannot."""
+    family = _family(name)
+    return family is not None and family.across_chunkings
+
+
+def trusted_for(name: str) -> str:
+    """What the order of settings by a measure says; empty for unknown names and what is no quality."""
+    family = _family(name)
+    return "" if family is None else family.trusted_for
+
+
+def _preferred(names: Sequence[str], families: Sequence[str]) -> str:
+    for wanted in families:
+        for name in names:
+            try:
+                if parse_measure(name).family == wanted:
+                    return name
+            except ValueError:
+                continue
+    return names[0]
+
+
+def _family(name: str) -> Family | None:
+    try:
+        return FAMILIES[parse_measure(name).family]
+    except ValueError:
+        return None

@@ -1,0 +1,155 @@
+"""The one rule: a difference is real where its interval excludes 0, by one test of all comparisons."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from harness.compare import icc, mean_of, units_of
+from harness.compare.decide import bound_below, decide
+
+grid = st.floats(-1, 1).map(lambda x: round(x, 2))
+studies = st.tuples(st.integers(2, 4), st.integers(6, 30)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=grid)
+)
+
+
+def pairs(rows):
+    return [(i, j) for i in range(rows) for j in range(i)]
+
+
+@settings(deadline=None, max_examples=150)
+@given(studies, st.integers(1, 12))
+def test_real_is_where_the_interval_excludes_zero(values, clusters):
+    n = values.shape[1]
+    units = units_of([f"c{i % clusters}" for i in range(n)], n)
+    found = decide(values, pairs(len(values)), units, 0.95, 500, 1)
+    real = found.p <= 0.05
+    excluded = (found.low > 0) | (found.high < 0)
+    touching = np.minimum(np.abs(found.low), np.abs(found.high)) < 1e-9
+    assert ((real == excluded) | touching).all()
+    assert (found.low <= found.difference + 1e-12).all()
+    assert (found.high >= found.difference - 1e-12).all()
+
+
+def test_the_p_value_of_a_family_by_brute_force():
+    rng = np.random.default_rng(1)
+    values = rng.normal(0.5, 0.2, (3, 10))
+    chosen = pairs(3)
+    d = np.array([values[i] - values[j] for i, j in chosen])
+    signs = np.array(list(product((1, -1), repeat=10)))
+    u = np.abs(signs @ d.T) / 10 / np.sqrt((d**2).mean(axis=1))
+    observed = np.abs(d.mean(axis=1)) / np.sqrt((d**2).mean(axis=1))
+    flipped = np.array([(u.max(axis=1) >= one - 1e-12).mean() for one in observed])
+    student = stats.ttest_1samp(d, 0, axis=1).pvalue
+    found = decide(values, chosen, units_of((), 10), 0.95, 10_000, 0)
+    # Hall's correction may only make a difference less clear
+    assert (found.p >= np.maximum(flipped, student) - 1e-12).all()
+
+
+def test_the_p_value_of_a_symmetric_pair_is_students():
+    row = np.concatenate([np.linspace(-0.3, 0.5, 20), np.linspace(0.5, -0.3, 20)])
+    found = decide(np.stack([row, 0 * row]), [(0, 1)], units_of((), 40), 0.95, 40_000, 0)
+    assert found.p[0] == pytest.approx(stats.ttest_1samp(row, 0).pvalue, abs=0.01)
+
+
+def test_the_interval_of_a_symmetric_pair_is_students():
+    row = np.concatenate([np.linspace(-0.3, 0.5, 60), np.linspace(0.5, -0.3, 60)])
+    found = decide(np.stack([row, np.zeros(120)]), [(0, 1)], units_of((), 120), 0.95, 40_000, 3)
+    expected = stats.ttest_1samp(row, 0).confidence_interval(0.95)
+    assert (found.low[0], found.high[0]) == pytest.approx((expected.low, expected.high), abs=0.003)
+
+
+def test_whole_clusters_are_flipped():
+    # ten clusters of five equal differences: what counts is ten values, not fifty
+    means = np.array([0.3, -0.1, 0.2, 0.25, 0.1, -0.2, 0.4, 0.05, 0.15, 0.3])
+    row = np.repeat(means, 5)
+    clusters = np.repeat([f"d{i}" for i in range(10)], 5).tolist()
+    by_cluster = decide(np.stack([row, 0 * row]), [(0, 1)], units_of(clusters, 50), 0.95, 10_000, 0)
+    by_mean = decide(np.stack([means, 0 * means]), [(0, 1)], units_of((), 10), 0.95, 10_000, 0)
+    for name in ("p", "low", "high", "error"):
+        np.testing.assert_allclose(getattr(by_cluster, name), getattr(by_mean, name), atol=1e-12)
+    naive = decide(np.stack([row, 0 * row]), [(0, 1)], units_of((), 50), 0.95, 10_000, 0)
+    assert naive.p[0] < by_cluster.p[0] / 10
+
+
+def test_unequal_clusters_keep_the_mean_over_queries():
+    rng = np.random.default_rng(4)
+    sizes = [1, 2, 3, 4, 5, 6, 2, 3, 4, 1, 5, 4, 3, 3]
+    clusters = [f"d{i}" for i, size in enumerate(sizes) for _ in range(size)]
+    row = rng.normal(0.1, 0.2, len(clusters))
+    units = units_of(clusters, len(row))
+    assert units.kind == "clusters"
+    found = decide(np.stack([row, 0 * row]), [(0, 1)], units, 0.95, 2_000, 0)
+    assert found.difference[0] == pytest.approx(row.mean())
+    # the linearised variance of a ratio: sum of (S - m·mean)² G / (G - 1) / n²
+    left = [row[np.array(clusters) == name].sum() for name in dict.fromkeys(clusters)]
+    left = np.array(left) - np.array(sizes) * row.mean()
+    expected = np.sqrt((left**2).sum() * len(sizes) / (len(sizes) - 1)) / len(row)
+    assert found.error[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kind"),
+    [
+        ([15] * 10, "clusters"),
+        ([15] * 9, "few clusters"),
+        ([90, *[1] * 10], "few clusters"),
+        ([1] * 9, "queries"),
+    ],
+)
+def test_clusters_carry_a_test_from_ten_of_equal_weight_on(sizes, kind):
+    names = [f"d{i}" for i, size in enumerate(sizes) for _ in range(size)]
+    units = units_of(names, len(names))
+    assert (units.kind, units.clusters) == (kind, len(sizes))
+    assert units.count == (len(sizes) if kind in ("clusters", "queries") else len(names))
+
+
+def test_queries_without_a_cluster_are_their_own():
+    units = units_of(["a", "a", "", ""], 4)
+    assert (units.kind, units.clusters) == ("few clusters", 3)
+    assert units_of((), 4).kind == units_of(["", ""], 2).kind == "unknown"
+
+
+def test_the_intraclass_correlation_by_hand():
+    # two clusters of two: means 1 and 3, between 2 · (1 + 1) / 1 = 4, within (0.5 + 0.5) / 2 = 0.5
+    values = np.array([0.5, 1.5, 2.5, 3.5])
+    assert icc(values, ["a", "a", "b", "b"]) == pytest.approx((4 - 0.5) / (4 + 0.5))
+    assert icc(values, ["a", "b", "a", "b"]) == 0.0
+    assert icc(values, ["a", "b", "c", "d"]) is None
+    assert icc(values, ["a"] * 4) is None
+
+
+def test_few_queries_cannot_be_surer_than_their_signs():
+    # three of three better by about the same: by Student sure, yet one pattern of signs in four is as extreme
+    row = np.array([0.30, 0.31, 0.32])
+    found = decide(np.stack([row, 0 * row]), [(0, 1)], units_of((), 3), 0.95, 1_000, 0)
+    assert found.p[0] == 0.25
+    assert found.low[0] == 0
+
+
+def test_the_bound_of_the_gate_belongs_to_its_test():
+    rng = np.random.default_rng(2)
+    for shift in np.linspace(-0.1, 0.3, 21):
+        row = rng.normal(shift, 0.3, 25)
+        low, p = bound_below(row, 0.02, units_of((), 25), 0.05, 2_000, 1)
+        assert (p <= 0.05) == (low > 0.02 + 1e-12)
+    assert bound_below(np.full(9, 0.02), 0.02, units_of((), 9), 0.05, 100, 0) == (0.02, 1.0)
+
+
+def test_one_mean_has_a_guarded_interval_by_clusters():
+    row = np.array([0.2, 0.4, 0.6, 0.9, np.nan])
+    found = mean_of(row)
+    expected = stats.t.interval(0.95, 3, 0.525, stats.sem(row[:4]))
+    assert (found.value, found.n) == (pytest.approx(0.525), 4)
+    assert found.low <= max(expected[0], 0) + 1e-12
+    assert found.high >= min(expected[1], 1) - 1e-12
+    clustered = mean_of(np.repeat(np.linspace(0.2, 0.8, 12), 4), np.repeat(list("abcdefghijkl"), 4).tolist())
+    alone = mean_of(np.linspace(0.2, 0.8, 12))
+    assert (clustered.low, clustered.high) == pytest.approx((alone.low, alone.high))
+    assert mean_of(np.array([np.nan])) is None
+    assert (mean_of(np.array([0.5])).low, mean_of(np.array([0.5])).n) == (None, 1)

@@ -1,0 +1,190 @@
+"""One verdict: what it decides, and in which words."""
+
+import numpy as np
+import pytest
+
+from harness.compare import Costs, Options, Trust, conclude, lines_of, sentences_of, verdict_json
+from harness.errors import HarnessError
+
+from .build import matrix, noisy
+
+QUICK = Options(resamples=2_000)
+
+
+def told(verdict, role):
+    return [line.text for line in lines_of(verdict) if line.role == role]
+
+
+def test_one_setting_is_best_where_every_other_is_really_behind():
+    found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
+    assert (found.decision, found.leader) == ("best", "b")
+    assert [one.place for one in found.standings] == ["best", "ruled out", "ruled out"]
+    assert told(found, "decision") == [
+        "Use b. Its ndcg_exp@10, 0.714, is really better than that of every other setting."
+    ]
+    assert found.needed is None
+    assert all(one.real for one in found.comparisons if "b" in (one.setting, one.against))
+
+
+def test_nothing_is_best_while_another_may_be():
+    found = conclude(noisy(60, (0.59, 0.2, 0.6), seed=2), options=QUICK)
+    assert found.decision == "open"
+    assert found.named("leads", "may be best") == ("c", "a")
+    assert found.named("ruled out") == ("b",)
+    assert told(found, "decision")[0].endswith(
+        "a may be best too. Ruled out, as another is really better: b."
+    )
+    assert not found.margin.real
+    assert "may be chance" in told(found, "margin")[0]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_places_follow_from_the_intervals_and_from_nothing_else(seed):
+    found = conclude(noisy(40, (0.5, 0.53, 0.56, 0.6), seed=seed), options=QUICK)
+    beaten = set()
+    for one in found.comparisons:
+        assert one.real == (one.low > 0 or one.high < 0)
+        if one.real:
+            beaten.add(one.against if one.difference > 0 else one.setting)
+    assert set(found.named("ruled out")) == beaten
+    assert (found.decision == "best") == (len(beaten) == 3)
+    # the margin is one of the comparisons, not a test of its own
+    (same,) = [
+        o for o in found.comparisons if {o.setting, o.against} == {found.margin.setting, found.margin.against}
+    ]
+    assert (found.margin.p, abs(found.margin.difference)) == (same.p, abs(same.difference))
+
+
+def test_few_queries_are_said_first_and_choose_nothing():
+    found = conclude(noisy(11, (0.1, 0.9)), options=QUICK)
+    assert (found.decision, found.margin.finding) == ("few", "few")
+    assert sentences_of(found)[0].startswith(
+        "Verdict: 11 queries are too few to choose by (30 at least). b leads"
+    )
+    assert told(found, "next") == ["Ask at least 19 more questions."]
+    assert any("less than 24% of all may be missing" in text for text in told(found, "caveat"))
+    assert told(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith("1 query is too few")
+
+
+def test_one_setting_alone_is_compared_with_nothing():
+    found = conclude(noisy(60, (0.5,)), options=QUICK)
+    assert (found.decision, found.margin) == ("single", None)
+    assert [line.role for line in lines_of(found)] == ["decision", "population", "next"]
+
+
+def test_the_cheapest_that_may_be_best_is_the_next_step():
+    scores = noisy(50, (0.59, 0.2, 0.61), seed=2)
+    found = conclude(scores, costs=Costs({"a": 1.5, "b": 0.1, "c": 3.0}, "dollars"), options=QUICK)
+    assert found.cheapest == "a"
+    assert told(found, "next")[0] == "Take a, the cheapest that may be best (1.5 dollars), or ask more."
+    best = conclude(noisy(80, (0.3, 0.7)), costs=Costs({"a": 500, "b": 2000}, "tokens@10"), options=QUICK)
+    assert told(best, "next") == ["Weigh the price in tokens@10: 2,000 for b, 500 for a."]
+    with pytest.raises(HarnessError, match="no cost for b"):
+        conclude(scores, costs=Costs({"a": 1.0, "c": 1.0}, "dollars"))
+
+
+def test_the_queries_to_ask_do_not_depend_on_which_setting_happens_to_lead():
+    scores = noisy(50, (0.5, 0.5), seed=3)
+    lifted = matrix({"a": scores.row("a"), "b": scores.row("b") + 0.01})
+    few = [conclude(m, options=QUICK).needed for m in (scores, lifted)]
+    assert few[0].queries == pytest.approx(few[1].queries, rel=0.02)
+    assert few[0].low < few[0].queries < few[0].high
+
+
+def test_many_queries_without_a_difference_call_the_settings_equal():
+    rng = np.random.default_rng(0)
+    base = rng.random(2000)
+    scores = matrix({"a": base, "b": np.clip(base + rng.normal(0, 0.05, 2000), 0, 1)})
+    found = conclude(scores, options=QUICK)
+    assert found.decision == "open"
+    assert told(found, "next")[0].startswith("Treat those that may be best as equal: 2,000 queries show")
+
+
+TRUST = {
+    "ndcg_text@5000": Trust("for text"),
+    "ndcg_exp@10": Trust("for chunks", comparable=False),
+    "recall@10": Trust("for finding", comparable=False),
+    "judged@10": Trust("", quality=False),
+}
+
+
+def named_matrix(measure, means, seed=0):
+    scores = noisy(80, means, seed=seed)
+    return matrix(dict(zip("ab", scores.values, strict=True)), measure=measure)
+
+
+def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
+    text, exp = named_matrix("ndcg_text@5000", (0.4, 0.6)), named_matrix("ndcg_exp@10", (0.6, 0.4))
+    recall, judged = named_matrix("recall@10", (0.7, 0.6)), named_matrix("judged@10", (0.9, 0.1))
+    found = conclude(text, others=[exp, recall, judged], trust=TRUST, options=QUICK)
+    (caveat,) = told(found, "caveat")
+    assert caveat == (
+        "Measures disagree: b leads by ndcg_text@5000, a by ndcg_exp@10 and recall@10 "
+        f"(+{found.conflicts[0].found.difference:.3f} in ndcg_exp@10, real). Trust ndcg_text@5000 for text; "
+        "ndcg_exp@10 and recall@10 only among settings over the same chunks."
+    )
+    # and the other way round, with the measure to take instead
+    other = conclude(exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", options=QUICK)
+    first, second = told(other, "caveat")
+    assert first == (
+        "ndcg_exp@10 cannot be compared between settings that cut documents differently. Take ndcg_text@5000."
+    )
+    assert second.startswith("Measures disagree: a leads by ndcg_exp@10, b by ndcg_text@5000 (")
+
+
+def test_measures_that_agree_are_not_mentioned():
+    text, exp = named_matrix("ndcg_text@5000", (0.4, 0.6)), named_matrix("ndcg_exp@10", (0.4, 0.6), seed=1)
+    assert told(conclude(text, others=[exp], trust=TRUST, options=QUICK), "caveat") == []
+
+
+def test_against_a_baseline_the_family_is_of_the_others():
+    found = conclude(noisy(60, (0.5, 0.7, 0.3, 0.5)), baseline="a", options=QUICK)
+    assert found.decision == "better"
+    assert [one.place for one in found.standings] == ["better", "baseline", "open", "worse"]
+    assert len(found.comparisons) == 3
+    assert told(found, "decision") == [
+        "Really better than the baseline a in ndcg_exp@10: b. Really worse: c."
+    ]
+    assert "all 3 settings against the baseline" in told(found, "test")[0]
+    none = conclude(noisy(60, (0.7, 0.5)), baseline="a", options=QUICK)
+    assert none.decision == "not better"
+    assert told(none, "decision")[0].startswith("No setting is shown to be better than the baseline a")
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (20, "New questions on new documents like these: 60 queries on 20 documents (ICC of the difference"),
+        (4, "More questions on these 4 documents, not for new documents (ICC of the difference"),
+        (1, "More questions on this one document, not for new documents. To go by documents takes 10"),
+        (60, "Questions like these 60, each on a document of its own."),
+        (0, "Questions like these 60. Which of them share a document is not known here."),
+    ],
+)
+def test_the_verdict_names_its_population(count, expected):
+    from dataclasses import replace
+
+    scores = noisy(60, (0.5, 0.6))
+    clusters = tuple(f"d{i % count}" for i in range(60)) if count else ()
+    found = conclude(replace(scores, clusters=clusters), options=QUICK)
+    assert told(found, "population")[0].startswith(expected)
+    assert ("whole documents" in told(found, "test")[0]) == (count == 20)
+
+
+def test_json_holds_the_lines_and_the_figures():
+    found = conclude(noisy(60, (0.5, 0.7)), options=QUICK)
+    plain = verdict_json(found)
+    assert [line["text"] for line in plain["lines"]] == [line.text for line in lines_of(found)]
+    assert plain["margin"]["difference"] == found.margin.difference
+    assert plain["settings"][0] == {
+        "setting": "b",
+        "mean": found.standings[0].mean,
+        "low": found.standings[0].low,
+        "high": found.standings[0].high,
+        "place": "best",
+    }
+
+
+def test_a_measure_without_a_value_is_refused():
+    with pytest.raises(HarnessError, match="nothing to compare"):
+        conclude(matrix({"a": [np.nan], "b": [np.nan]}))

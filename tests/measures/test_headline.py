@@ -1,0 +1,38 @@
+"""Which measure settings are compared by."""
+
+import pytest
+
+from harness.measures import FAMILIES, across_chunkings, headline, trusted_for
+from harness.measures.headline import ACROSS_CHUNKINGS, SAME_CHUNKS
+
+SCORED = ("recall@10", "ndcg_exp@5", "ndcg_exp@10", "ndcg_text_tokens@1250", "ndcg_text@5000", "judged@10")
+
+
+@pytest.mark.parametrize(
+    ("names", "different", "expected"),
+    [
+        (SCORED, True, "ndcg_text@5000"),
+        (SCORED, False, "ndcg_exp@5"),
+        (("recall@10", "ndcg_text_tokens@1250"), True, "ndcg_text_tokens@1250"),
+        # none can be compared between chunkings: the rule of shared chunks, and the verdict says so
+        (("recall@10", "ndcg_exp@10"), True, "ndcg_exp@10"),
+        (("judged@10", "recall@10", "ap"), False, "recall@10"),
+        (("judged@10",), False, "judged@10"),
+        (("seed_ratio@5", "rr"), True, "rr"),
+    ],
+)
+def test_the_headline_follows_from_what_differs(names, different, expected):
+    assert headline(names, different) == expected
+
+
+def test_the_order_of_preference_names_measures_that_fit():
+    assert all(FAMILIES[name].across_chunkings for name in ACROSS_CHUNKINGS)
+    assert all(FAMILIES[name].trusted_for for name in (*ACROSS_CHUNKINGS, *SAME_CHUNKS))
+    assert {name for name, family in FAMILIES.items() if family.across_chunkings} == set(ACROSS_CHUNKINGS)
+
+
+def test_what_is_no_quality_is_trusted_for_nothing():
+    for name in ("judged@10", "tokens@10", "ndcg_exp_upper@10", "seed_ratio@5", "nonsense"):
+        assert trusted_for(name) == ""
+        assert not across_chunkings(name)
+    assert trusted_for("mrr") == trusted_for("rr@3") != ""
