@@ -23,8 +23,8 @@ import numpy as np
 from harness.bench import run_bench
 from harness.chunk import chunk_documents
 from harness.chunk.spans import trim
+from harness.compare import mean_of
 from harness.config import BenchConfig, Setting, load_config
-from harness.measures import mean_and_interval
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.progress import Silent
@@ -281,7 +281,6 @@ def circumstances_table(study: Study) -> list[str]:
 def differences_table(study: Study) -> list[str]:
     """Paired differences of settings whose interval leaves out zero; the intervals know of no other look."""
     lines = ["| measure | better | than | by | 95 % interval |", "|---|---|---|---:|---:|"]
-    bootstrap = study.config.bootstrap
     for measure in COMPARED:
         values: dict[str, list[float]] = {}
         for row in study.results.per_query:
@@ -290,10 +289,10 @@ def differences_table(study: Study) -> list[str]:
         ordered = sorted(values, key=lambda name: -mean(values[name]))
         for better, worse in combinations(ordered, 2):
             difference = 100 * (np.array(values[better]) - np.array(values[worse]))
-            found = mean_and_interval(difference, bootstrap.seed, bootstrap.resamples, bootstrap.level)
-            if found and found.low > 0:
+            found = mean_of(difference, level=study.config.bootstrap.level)
+            if found and found.low is not None and found.low > 0:
                 interval = f"{found.low:.1f} to {found.high:.1f}"
-                lines.append(f"| {measure} | {better} | {worse} | {found.mean:.1f} | {interval} |")
+                lines.append(f"| {measure} | {better} | {worse} | {found.value:.1f} | {interval} |")
     return lines
 
 

@@ -87,7 +87,7 @@ def main() -> None:
         f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit:.0f} MB with all imports"
     )
     naive = seconds(lambda: by_scipy(scores[0], args.scipy_pairs, args.resamples)) / args.scipy_pairs
-    ours = list(taken.values())[0] / (pairs * args.measures)
+    ours = next(iter(taken.values())) / (pairs * args.measures)
     total = naive * pairs * args.measures / 60
     print(
         f"scipy.stats.bootstrap (BCa) and permutation_test: {naive:.3f} s a pair, {total:.0f} minutes for all"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.measures import mean_and_interval
+from harness.compare import mean_of as estimate
 from harness.report import SummaryRow, read_summary
 
 RESULTS = Path("results/meridian")
@@ -108,11 +108,11 @@ def sizes_table(values: Values, stage: str) -> None:
         for measure in COMPARED:
             first, second = (values[settings[size], stage, measure] for size in (one, other))
             gaps = np.array([first[q] - second[q] for q in first])
-            interval = mean_and_interval(gaps, seed=7, resamples=20_000, level=level)
+            interval = estimate(gaps, level=level)
             if interval is None or interval.low is None or interval.high is None:
                 raise SystemExit(f"{measure} has too few values in {RESULTS}")
             sure = "yes" if interval.low > 0 or interval.high < 0 else "no"
-            cells += [f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})", sure]
+            cells += [f"{interval.value:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})", sure]
         rows.append(cells)
     print(f"{STAGES[stage]}\n")
     print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "differs"))], rows, 1)
