@@ -17,7 +17,7 @@ Compare settings query by query. The verdict comes first: decision, margin with 
 holds for, caveats, next step. Then the settings, their differences, and what choosing on train is worth.
 
   harness compare results/quickstart
-  harness compare results/monday results/today --measure ndcg_text@5000    # what has changed first
+  harness compare results/monday results/today --measure ndcg_exp@10       # what has changed first
   harness compare results/quickstart --baseline "chunk=500/0" --csv differences.csv
   harness compare results/quickstart --select cross-validated
   harness compare results/main results/branch --format markdown --output comment.md
@@ -28,7 +28,7 @@ docs/statistics.md describes the methods and shows how well they hold.
 _GATE = """\
 Fail (exit code 1) when a setting has dropped by more than is tolerated, and the drop is sure:
 
-  harness gate results/today --baseline results/main --measure ndcg_exp@10 --max-drop 0.02
+  harness gate results/today --baseline results/main --max-drop 0.02
 
 Settings are matched by name. A large drop that few queries leave in doubt passes, and this is said.
 """

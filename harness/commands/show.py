@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     rows, record = read_summary(args.results)
     if args.format == "csv":
-        write_lines(_csv(args, rows), args.output)
+        write_lines(_csv(args, rows, record), args.output)
     elif args.format == "json":
         write_lines(_json(args.results), args.output)
     else:
@@ -107,31 +107,51 @@ def verdict_on(folder: Path) -> Verdict:
 
 
 def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
-    from harness.compare import sentences_of
     from harness.report import chunk_table, loss_table, read_table, read_waterfall, summary_table
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
-    verdict = verdict_on(args.results)
-    parts: list[Part] = [sentences_of(verdict)]
+    told, measure = _verdict_or_why(args.results, rows, record)
+    parts: list[Part] = [told]
     if args.format == "text" and args.output is None:
-        parts.append(fitting_summary(name, rows, level, width(), verdict.measure))
+        parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
-        parts.append(summary_table(name, rows, level, verdict.measure))
+        parts.append(summary_table(name, rows, level, measure))
     losses = read_waterfall(args.results)
     parts += [loss_table(losses)] if losses else []
     chunks = read_table(args.results, "chunks.csv")
     parts += [chunk_table(chunks)] if chunks else []
-    parts += [_worst(args, rows, verdict.measure)] if args.worst > 0 else []
+    parts += [_worst(args, rows, measure)] if args.worst > 0 else []
     return parts
 
 
-def _csv(args: argparse.Namespace, rows: list[SummaryRow]) -> str:
+def _verdict_or_why(
+    folder: Path, rows: list[SummaryRow], record: dict[str, Any]
+) -> tuple[tuple[str, ...], str]:
+    """The verdict in sentences, and its measure; where there is none, one sentence says why."""
+    from harness.compare import sentences_of
+    from harness.errors import HarnessError
+
+    try:
+        verdict = verdict_on(folder)
+    except HarnessError as error:
+        # a summary can be read where a comparison cannot be made
+        return (f"There is no verdict: {error}",), _headline(rows, record)
+    return sentences_of(verdict), verdict.measure
+
+
+def _headline(rows: list[SummaryRow], record: dict[str, Any]) -> str:
+    from harness.findings import headline_of
+
+    return headline_of(record, list(dict.fromkeys(row.measure for row in rows)))
+
+
+def _csv(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> str:
     """The summary in full precision, or the table of the worst queries where that is asked for."""
     from harness.report import to_csv
 
     if args.worst > 0:
-        return _table_csv(_worst(args, rows, verdict_on(args.results).measure))
+        return _table_csv(_worst(args, rows, _headline(rows, record)))
     return to_csv(tuple(rows[0].__slots__), map(asdict, rows))
 
 
