@@ -17,7 +17,7 @@ from harness.pipeline.chunks import Chunking
 from harness.pipeline.compute import compute_new, digest
 from harness.pipeline.context import Context
 from harness.rerank import rerank
-from harness.retrieve import ChromaRetriever, exact_share
+from harness.retrieve import ChromaRetriever
 from harness.store import CollectionFolders, KeyValue, key_of
 from harness.types import Query, Ranking
 
@@ -72,11 +72,10 @@ def _retrieve(
         with context.timed(RETRIEVE):
             ids = [chunk.chunk_id for chunk in chunking.chunks]
             slot = CollectionFolders(context.cache.chroma).slot
-            rankings = retriever.retrieve(queries, asked, ids, passages, index_key, slot)
-            exact = exact_share(rankings, asked, passages, retriever.config.distance)
+            found = retriever.retrieve(queries, asked, ids, passages, index_key, slot)
         stored = {
-            "rankings": [[r.query_id, r.chunk_ids, r.scores] for r in rankings],
-            "exact_share": exact,
+            "rankings": [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings],
+            "exact_share": found.exact_share,
         }
         context.artifacts.put("ranking", ranking_key, stored)
     rows = [Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]]
