@@ -10,10 +10,11 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from harness.errors import HarnessError
 from harness.kinds import StageConfig
+from harness.retrieve.depth import Depth
 from harness.retrieve.distinct import Distinct
 from harness.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
 from harness.types import Query, Ranking
@@ -54,6 +55,12 @@ class ChromaConfig(StageConfig):
     kind: Literal["chroma"] = "chroma"
     distance: Literal["cosine", "l2", "ip"] = Field("cosine", description="Chroma's space.")
     top_k: int = Field(20, ge=1, description="Chunks retrieved per query.")
+    top_chars: int | None = Field(
+        None,
+        ge=1,
+        description="Instead of `top_k`: retrieve chunks until they hold this many characters, so that all "
+        "chunkings are searched equally deep.",
+    )
     exact: bool = Field(
         True,
         description="Search Chroma's approximate index harder until every query has its true `top_k`, as a "
@@ -74,10 +81,16 @@ class ChromaConfig(StageConfig):
     port: int = Field(8000, description="Chroma server, for client: http.")
     ssl: bool = Field(False, description="Chroma server, for client: http.")
 
+    @model_validator(mode="after")
+    def _one_depth(self) -> ChromaConfig:
+        if self.top_chars is not None and "top_k" in self.model_fields_set:
+            raise ValueError("top_k and top_chars both say how deep to search; keep one of them")
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """Rankings, and the share of the true ``top_k`` in them (None where nothing was retrieved)."""
+    """Rankings, and the share of the true nearest chunks in them (None where nothing was retrieved)."""
 
     rankings: list[Ranking]
     exact_share: float | None
@@ -114,10 +127,12 @@ class ChromaRetriever:
         chunk_vectors: Floats,
         key: str,
         slot: Callable[[str], Slot],
+        chunk_lengths: Sequence[int] | None = None,
     ) -> Retrieved:
-        """The ``top_k`` nearest chunks of every query.
+        """The nearest chunks of every query, as many as ``top_k`` or ``top_chars`` says.
 
-        ``query_vectors`` [queries, d] and ``chunk_vectors`` [chunks, d] are float32; ``key`` names the
+        ``query_vectors`` [queries, d] and ``chunk_vectors`` [chunks, d] are float32; ``chunk_lengths``
+        [chunks] are in characters, for ``top_chars`` alone; ``key`` names the
         collection by its content, so that one already built, in the ``slot`` of that key or on the server,
         is used again. Scores are similarities (1 − cosine or inner-product distance, −squared L2), higher is
         better; equal scores stand in the order of ``chunk_ids``. Raises HarnessError where ``exact`` is asked
@@ -126,24 +141,25 @@ class ChromaRetriever:
         if not len(chunk_ids) or not len(queries):
             return Retrieved([Ranking(query.query_id, (), ()) for query in queries], None)
         distinct = Distinct.of(chunk_vectors)
-        k = min(self.config.top_k, len(chunk_ids))
-        nearest = list(scan(query_vectors, chunk_vectors, self.config.distance, k))
+        depth = Depth(self.config.top_k, self.config.top_chars, np.array(chunk_lengths or ()))
+        nearest = list(scan(query_vectors, chunk_vectors, self.config.distance, depth))
         with self._collection(key, slot, chunk_vectors[distinct.first]) as collection:
             hits = self._search(collection, query_vectors, distinct, nearest)
         rankings = [
-            self._ranking(query, *found, chunk_ids) for query, found in zip(queries, hits, strict=True)
+            self._ranking(query, true.k, *found, chunk_ids)
+            for query, true, found in zip(queries, nearest, hits, strict=True)
         ]
         return Retrieved(rankings, exact_share(rankings, nearest))
 
     def _search(
         self, collection: Any, asked: Floats, distinct: Distinct, nearest: Sequence[Nearest]
     ) -> list[Hits]:
-        """Chunk rows and scores of every query: at least ``top_k``, in no order.
+        """Chunk rows and scores of every query: at least those wanted, in no order.
 
         The number of results asked for is a search effort too: HNSW looks at no fewer candidates. Unlike
         ef_search, which Chroma reads when it first opens a collection, it can be raised between searches.
         """
-        wanted = min(self.config.top_k + _MARGIN, len(distinct.first))
+        wanted = min(max(true.k for true in nearest) + _MARGIN, len(distinct.first))
         hits: list[Hits] = [_NOTHING] * len(asked)
         unsettled = list(range(len(asked)))
         while True:
@@ -157,7 +173,7 @@ class ChromaRetriever:
             if wanted == len(distinct.first):
                 raise HarnessError(
                     f"Chroma's index does not reach all chunks: {len(unsettled)} of {len(asked)} queries "
-                    f"lack some of their true nearest {self.config.top_k}, even when all chunks are asked "
+                    f"lack some of their true nearest neighbours, even when all chunks are asked "
                     f"for. Set retrieve.max_neighbors to {2 * self.config.max_neighbors}, or "
                     "retrieve.exact to false to measure the index as it is."
                 )
@@ -174,9 +190,11 @@ class ChromaRetriever:
             for ids, distances in zip(found["ids"], found["distances"], strict=True):
                 yield np.array(ids, dtype=np.int64), offset - np.array(distances, dtype=np.float64)
 
-    def _ranking(self, query: Query, rows: Ints, scores: Doubles, chunk_ids: Sequence[str]) -> Ranking:
+    def _ranking(
+        self, query: Query, k: int, rows: Ints, scores: Doubles, chunk_ids: Sequence[str]
+    ) -> Ranking:
         rounded = np.array([round(score, _DECIMALS) for score in scores.tolist()]) + 0.0  # no -0.0
-        order = np.lexsort((rows, -rounded))[: self.config.top_k]
+        order = np.lexsort((rows, -rounded))[:k]
         return Ranking(
             query.query_id, tuple(chunk_ids[i] for i in rows[order]), tuple(rounded[order].tolist())
         )

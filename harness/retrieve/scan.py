@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,28 +21,31 @@ _CELLS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The true nearest chunks of one query.
+    """The true ``k`` nearest chunks of one query.
 
     ``kth`` is the score of the k-th; ``rows`` [≥ k] are all chunks that reach it within float32 error, all
     that tie at the cut among them.
     """
 
+    k: int
     kth: float
     rows: Ints
 
 
-def scan(queries: Floats, chunks: Floats, distance: str, k: int) -> Iterator[Nearest]:
-    """The ``k`` nearest chunks of every query, one after the other.
+def scan(queries: Floats, chunks: Floats, distance: str, depth: Callable[[Floats], int]) -> Iterator[Nearest]:
+    """The nearest chunks of every query, one query after the other.
 
-    ``queries`` [Q, d] and ``chunks`` [N, d], N ≥ k ≥ 1; ``distance`` is ``cosine``, ``l2`` or ``ip``. A block
-    of queries is scored at a time, so memory does not grow with their number.
+    ``queries`` [Q, d] and ``chunks`` [N, d]; ``distance`` is ``cosine``, ``l2`` or ``ip``; ``depth`` says
+    from the scores [N] of a query how many of its chunks are wanted, 1..N. A block of queries is scored at a
+    time, so memory does not grow with their number.
     """
     norms = np.linalg.norm(chunks, axis=1)
     step = max(1, _CELLS // len(chunks))
     for begin in range(0, len(queries), step):
         for scores in _scores(queries[begin : begin + step], chunks, norms, distance):
+            k = depth(scores)
             kth = float(np.partition(scores, -k)[-k])
-            yield Nearest(kth, np.flatnonzero(scores >= kth - slack(kth)))
+            yield Nearest(k, kth, np.flatnonzero(scores >= kth - slack(kth)))
 
 
 def slack(score: float) -> float:

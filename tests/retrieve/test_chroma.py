@@ -50,16 +50,16 @@ def test_exact_share_sees_what_is_missing():
         Ranking.by_score(q.query_id, [IDS[i] for i in np.argsort(s)[:4]], np.sort(s)[:4].tolist())
         for q, s in zip(QUERIES, scores, strict=True)
     ]
-    assert exact_share(worst, list(scan(ASKED, CHUNKS, "cosine", 4))) == 0.0
+    assert exact_share(worst, list(scan(ASKED, CHUNKS, "cosine", lambda _: 4))) == 0.0
     assert exact_share([], []) is None
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
 def test_the_scan_is_the_same_in_blocks_of_one_query(monkeypatch, distance):
     scores = similarity(distance)
-    whole = list(scan(ASKED, CHUNKS, distance, 5))
+    whole = list(scan(ASKED, CHUNKS, distance, lambda _: 5))
     monkeypatch.setattr("harness.retrieve.scan._CELLS", 1)
-    for row, (one, other) in enumerate(zip(whole, scan(ASKED, CHUNKS, distance, 5), strict=True)):
+    for row, (one, other) in enumerate(zip(whole, scan(ASKED, CHUNKS, distance, lambda _: 5), strict=True)):
         assert sorted(one.rows) == sorted(other.rows) == sorted(np.argsort(-scores[row])[:5])
         assert one.kth == pytest.approx(np.sort(scores[row])[-5], rel=1e-5)
 
