@@ -37,7 +37,8 @@ class Family:
     where nothing is relevant. ``unjudged_counts``: what is unjudged may be relevant, so that the value may be
     above 0 where nothing is judged relevant. ``whole_ranking``: what stands below the cutoff counts too.
     ``averages_ties``: gains of tied items can be averaged. ``less_is_better``: a price, which no setting is
-    chosen for. ``across_chunkings``: settings that cut documents differently can be compared by it.
+    chosen for. ``cut_in_text``: the cutoff is a length of text in the unit read, not a number of ranks.
+    ``across_chunkings``: settings that cut documents differently can be compared by it.
     ``trusted_for``: what its order of settings says, as a phrase that follows its name; empty for what is no
     quality of a ranking, such as the share that was judged.
     """
@@ -53,6 +54,7 @@ class Family:
     less_is_better: bool = False
     across_chunkings: bool = False
     trusted_for: str = ""
+    cut_in_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

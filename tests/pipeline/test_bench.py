@@ -190,8 +190,8 @@ def test_chunks_longer_than_the_encoder_reads_are_warned_of(write_config, corpus
 
 
 def test_shallow_rankings_are_warned_of(write_config):
-    _, _, reporter = run(write_config(rerank="{kind: late_interaction, top_n: 3}"))
-    assert any("rankings end at rank 3" in text for text in reporter.warnings)
+    _, _, reporter = run(write_config(more="measures: [ndcg_exp@12]"))
+    assert any("rankings end at rank 10" in text for text in reporter.warnings)
 
 
 def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus):
