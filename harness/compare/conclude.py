@@ -59,12 +59,13 @@ def conclude(
     units = units_of(defined.clusters, n)
     pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
     found, decided = compare_rows(names, defined.values, pairs, units, options)
-    leads = turned(found)
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     leader = next((name for name in order if name != baseline), order[0])
     against = baseline or order[min(1, len(order) - 1)]
     places = _places(order, found, n) if baseline is None else _beside(found, baseline)
     decision = _decision(order, places, baseline, n)
+    held = baseline or leader
+    leads = turned(one for one in found if held in (one.setting, one.against))
     margin = leads.get((leader, against))
     return Verdict(
         measure=matrix.measure,
@@ -72,7 +73,7 @@ def conclude(
         decision=decision,
         leader=leader,
         baseline=baseline,
-        standings=_standings(defined, order, places, leads, baseline or leader, units, options.level),
+        standings=_standings(defined, order, places, leads, held, units, options.level),
         margin=margin,
         population=_population(defined, units, leader, against, unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),

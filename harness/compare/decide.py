@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import BLOCK_CELLS, CACHE_CELLS, ROUNDING, Floats, Ints
+from harness.compare.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
 from harness.compare.interval import hall_statistic, inverse_hall, t_quantile, t_tail
 from harness.compare.resample import flipped_means, sign_flips
 from harness.compare.units import Units
@@ -50,12 +50,12 @@ def decide(
     count = len(pairs)
     difference, error, observed, guarded, skew = (np.empty(count) for _ in range(5))
     root = np.empty(count)
-    size = max(1, BLOCK_CELLS // shares.shape[1])
+    size = max(1, CACHE_CELLS // shares.shape[1])
     for begin in range(0, count, size):
         part = slice(begin, begin + size)
         rows = shares[first[part]] - shares[second[part]]
         difference[part], error[part], skew[part] = _moments(rows, units)
-        root[part] = np.sqrt((rows**2).mean(axis=1))
+        root[part] = np.sqrt(np.einsum("pg,pg->p", rows, rows) / rows.shape[1])
     alike = root <= ROUNDING
     np.divide(np.abs(difference), root, out=observed, where=~alike)
     observed[alike] = 0.0
@@ -108,10 +108,12 @@ def _moments(rows: Floats, units: Units) -> tuple[Floats, Floats, Floats]:
     mean = rows.mean(axis=1)
     left = units.residuals(rows)
     groups = rows.shape[1]
-    square = (left**2).mean(axis=1)
+    square = np.einsum("pg,pg->p", left, left) / groups
     some = np.sqrt(square) > ROUNDING
     error = np.where(some, np.sqrt(square / max(groups - 1, 1)), 0.0)
-    skew = np.divide((left**3).mean(axis=1), square**1.5, out=np.zeros(len(rows)), where=some)
+    skew = np.divide(
+        np.einsum("pg,pg->p", left * left, left) / groups, square**1.5, out=np.zeros(len(rows)), where=some
+    )
     return mean, error, skew / np.sqrt(groups)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.compare.arrays import ROUNDING, Floats
+from harness.compare.arrays import CACHE_CELLS, ROUNDING, Floats
 from harness.compare.decide import Decided, decide
 from harness.compare.effect import cohen_dz, dominance, win_tie_loss
 from harness.compare.interval import within
@@ -91,31 +91,35 @@ def compare_rows(
     n = values.shape[1]
     low, high = within(found.low, found.high, values, -1.0)
     means = values.mean(axis=1)
-    out = []
-    for at, (i, j) in enumerate(pairs):
-        row = (values[i] - values[j])[None, :]
-        wins, ties, losses = (int(count[0]) for count in win_tie_loss(row, options.tie))
-        p = float(found.p[at]) if n > 1 else 1.0
-        out.append(
-            Comparison(
-                setting=names[i],
-                against=names[j],
-                n=n,
-                mean=float(means[i]),
-                mean_against=float(means[j]),
-                difference=float(found.difference[at]),
-                low=number(low[at]) if n > 1 else None,
-                high=number(high[at]) if n > 1 else None,
-                p=p,
-                finding=find(p, n, options.alpha),
-                family=len(pairs),
-                wins=wins,
-                ties=ties,
-                losses=losses,
-                d_z=number(cohen_dz(row)[0]),
-                dominance=float(dominance(row, options.tie)[0]),
+    size, out = max(1, CACHE_CELLS // n), []
+    for begin in range(0, len(pairs), size):
+        part = pairs[begin : begin + size]
+        rows = values[[i for i, _ in part]] - values[[j for _, j in part]]
+        wins, ties, losses = (counts.tolist() for counts in win_tie_loss(rows, options.tie))
+        sizes, ahead = cohen_dz(rows), dominance(rows, options.tie)
+        for row, (i, j) in enumerate(part):
+            at = begin + row
+            p = float(found.p[at]) if n > 1 else 1.0
+            out.append(
+                Comparison(
+                    setting=names[i],
+                    against=names[j],
+                    n=n,
+                    mean=float(means[i]),
+                    mean_against=float(means[j]),
+                    difference=float(found.difference[at]),
+                    low=number(low[at]) if n > 1 else None,
+                    high=number(high[at]) if n > 1 else None,
+                    p=p,
+                    finding=find(p, n, options.alpha),
+                    family=len(pairs),
+                    wins=wins[row],
+                    ties=ties[row],
+                    losses=losses[row],
+                    d_z=number(sizes[row]),
+                    dominance=float(ahead[row]),
+                )
             )
-        )
     return out, found
 
 
