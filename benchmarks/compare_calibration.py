@@ -1,6 +1,6 @@
 """Does the statistics keep its promises? Simulated studies with a known truth, as Markdown tables.
 
-python -m benchmarks.compare_calibration [--trials 4000] [--families 2000]
+python -m benchmarks.compare_calibration [--trials 1500] [--tables coverage pair families gate power]
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def power_at_needed(population: Population, trials: int) -> tuple[int, float]:
     return n, seen / trials
 
 
-def report(trials: int, studies: int) -> Iterator[str]:
-    """All tables, line by line."""
+def coverage_table(trials: int) -> Iterator[str]:
+    """Intervals of one mean difference, by method."""
     yield "### Coverage of 95 % intervals of a mean difference, by method\n"
     yield from table(
         ("queries", "truth", "n", *METHODS),
@@ -135,7 +135,11 @@ def report(trials: int, studies: int) -> Iterator[str]:
             for n in SIZES
         ),
     )
-    yield "\n### One pair: called real, and covered\n"
+
+
+def pair_table(trials: int) -> Iterator[str]:
+    """One pair by the rule."""
+    yield "### One pair: called real, and covered\n"
     yield from table(
         ("queries", "n", "equal, called real", "equal, covered", "better, called real", "better, covered"),
         (
@@ -144,7 +148,11 @@ def report(trials: int, studies: int) -> Iterator[str]:
             for n in (FEWEST, 50, 200)
         ),
     )
-    yield f"\n### All pairs of {SETTINGS} settings\n"
+
+
+def family_table(trials: int) -> Iterator[str]:
+    """All pairs of several settings."""
+    yield f"### All pairs of {SETTINGS} settings\n"
     truths = {
         "all equal": (EQUAL,) * SETTINGS,
         "half better": (EQUAL,) * 4 + (BETTER,) * 4,
@@ -158,19 +166,36 @@ def report(trials: int, studies: int) -> Iterator[str]:
             for p in POPULATIONS
             for truth, shifts in truths.items()
             for n in (FEWEST, 50, 200)
-            for rates in [families(p, n, shifts, studies)]
+            for rates in [families(p, n, shifts, trials)]
         ),
     )
-    yield "\n### False alarms of the gate at 95 %\n"
+
+
+def gate_table(trials: int) -> Iterator[str]:
+    """The gate's false alarms."""
+    yield "### False alarms of the gate at 95 %\n"
     yield from table(
         ("queries", "n", "drop just tolerated", "no drop"),
         ((p.name, n, *map(percent, false_alarms(p, n, trials))) for p in POPULATIONS for n in SIZES),
     )
-    yield f"\n### Power at the number of queries said to show a difference of {DIFFERENCE:g} in 80 %\n"
+
+
+def power_table(trials: int) -> Iterator[str]:
+    """Whether the queries said to be needed are enough."""
+    yield f"### Power at the number of queries said to show a difference of {DIFFERENCE:g} in 80 %\n"
     yield from table(
         ("queries", "needed", "power"),
         ((p.name, n, percent(power)) for p in POPULATIONS for n, power in [power_at_needed(p, trials)]),
     )
+
+
+TABLES = {
+    "coverage": coverage_table,
+    "pair": pair_table,
+    "families": family_table,
+    "gate": gate_table,
+    "power": power_table,
+}
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
@@ -188,13 +213,15 @@ def percent(share: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=4_000, help="studies of two settings a cell")
-    parser.add_argument("--families", type=int, default=1_000, help="studies of eight settings a cell")
+    parser.add_argument("--trials", type=int, default=1_500, help="studies a cell")
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES), help="default: all")
     args = parser.parse_args()
     start = time.perf_counter()
-    for line in report(args.trials, args.families):
-        print(line, flush=True)
-    print(f"\n{args.trials} and {args.families} studies a cell, {time.perf_counter() - start:.0f} s.")
+    for name in args.tables:
+        for line in TABLES[name](args.trials):
+            print(line, flush=True)
+        print()
+    print(f"{args.trials} studies a cell, {time.perf_counter() - start:.0f} s.")
 
 
 if __name__ == "__main__":
