@@ -16,12 +16,11 @@ from harness.judge.config import LlmConfig
 from harness.judge.limiter import RateLimiter
 from harness.judge.money import Budget, estimate_tokens
 from harness.judge.parsing import Malformed
-from harness.judge.prompting import Prompt, order_shown, read_grades, render, response_format
+from harness.judge.prompting import Prompt, order_shown, render, response_format
+from harness.judge.reading import FINAL_REASONS, read_reply
 from harness.judge.records import Ledger, Summary
 from harness.judge.retry import Backoff, CallError
 from harness.types import Answered, Asked
-
-FINAL_REASONS = {"refusal", "content_filter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Asker:
                     return Answer(None, fault.reason)
             else:
                 left -= reply.seconds
-                read = self._read(reply, len(order))
+                read = read_reply(self._prompt, reply, len(order))
                 unusable += isinstance(read, Malformed)
                 pause = self._pause_after(read, tries, unusable, left)
                 answer = self._keep(call, reply, read, order, last=pause is None)
@@ -140,20 +139,6 @@ class Asker:
         if not fault.settled and (fault.reason != "rate_limited" or pause is None):
             self._breaker.failed(str(fault))
         return pause
-
-    def _read(self, reply: Reply, count: int) -> tuple[int, ...] | Malformed:
-        if reply.finish == "content_filter":
-            return Malformed("content_filter")
-        if reply.refusal:
-            return Malformed("refusal")
-        if reply.finish == "no_choices":
-            return Malformed("empty_choices")
-        if not reply.text.strip():
-            return Malformed("truncated" if reply.finish == "length" else "empty_answer")
-        grades = read_grades(self._prompt, reply.text, count)
-        if isinstance(grades, Malformed) and reply.finish == "length":
-            return Malformed("truncated")
-        return grades
 
     def _pause_after(
         self, read: tuple[int, ...] | Malformed, tries: int, unusable: int, left: float

@@ -26,6 +26,11 @@ REPEATED = {
     "null answer": says(None),
     "truncated JSON": says('{"grade": '),
     "truncated at the limit": says('{"reasoning": "well, the', finish="length"),
+    "whole at the limit": says('{"grade": 4}', finish="length"),
+    "whole at the limit, as Mistral says it": says('{"grade": 4}', finish="model_length"),
+    "thought without an end": says('<think>Is it {"grade": 4}?'),
+    "interrupted": says('{"grade": 4}', finish="insufficient_system_resource"),
+    "two grades in two forms": says('{"grade": 4}\nGrade: 1'),
     "no grade": says("It is quite relevant."),
     "out of scale": says('{"grade": 7}'),
     "negative": says('{"grade": -1}'),
@@ -50,6 +55,11 @@ LASTING = {
     "429": (error(429), "rate_limited"),
     "truncated JSON": (says('{"grade": '), "broken_json"),
     "at the limit": (says('{"grade"', finish="length"), "truncated"),
+    "whole at the limit": (says('{"grade": 4}', finish="length"), "truncated"),
+    "nothing at the limit": (says("", finish="length"), "truncated"),
+    "thought without an end": (says('<think>Is it {"grade": 4}?'), "unfinished_thought"),
+    "interrupted": (says('{"grade": 4}', finish="error"), "interrupted"),
+    "filtered by another name": (says('{"grade": 4}', finish="sensitive"), "content_filter"),
     "refusal": (says(None, refusal="I cannot help with that."), "refusal"),
     "content filter": (says("", finish="content_filter"), "content_filter"),
     "filtered prompt": (error(400, "blocked", "content_filter"), "content_filter"),
@@ -81,6 +91,13 @@ def test_a_lasting_fault_ends_with_the_deadline(ledger):
     # the last try has what is left of the deadline, which a busy machine may need for itself
     assert only.judgment.grade is None
     assert only.reason in {"http_500", "timeout"}
+
+
+@pytest.mark.parametrize("finish", ["stop", "STOP", "end_turn", "eos", None])
+def test_an_answer_that_ended_by_itself_is_scored_however_the_server_says_so(finish, ledger):
+    with FakeServer(script_of(says('{"grade": 3}', finish=finish))) as server:
+        (only,), _ = judge_all(config(server.url), ledger, pairs(1))
+    assert (only.judgment.grade, server.count) == (3, 1)
 
 
 FINAL = ["refusal", "content filter", "filtered prompt", "too long", "odd status"]
