@@ -90,7 +90,7 @@ class Asker:
                 answer = self._keep(call, reply, read, order, last=pause is None)
                 if pause is None:
                     return answer
-            await self._wait(pause)
+            await self.wait(pause)
             left -= pause
 
     async def _send(self, call: Call, messages: Sequence[dict[str, str]], tokens: int, left: float) -> Reply:
@@ -99,7 +99,7 @@ class Asker:
         await self._budget.reserve(most)
         spent = 0.0
         try:
-            await self._limiter.acquire(tokens + endpoint.max_tokens, self._wait)
+            await self._limiter.acquire(tokens + endpoint.max_tokens, self.wait)
             self._summary.calls += 1
             started = time.monotonic()
             try:
@@ -211,6 +211,7 @@ class Asker:
             seconds=seconds,
             request_id=reply.request_id if reply else "",
             served_model=reply.served_model if reply else "",
+            finish=reply.finish if reply else None,
         )
         self._ledger.record(call.key, answered)
         if reply:
@@ -229,7 +230,8 @@ class Asker:
             return None
         return price.of(reply.prompt_tokens, reply.completion_tokens)
 
-    async def _wait(self, seconds: float) -> None:
+    async def wait(self, seconds: float) -> None:
+        """Sleep, unless the run ends before; then raises StoppedError."""
         if seconds > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.stopping.wait(), seconds)

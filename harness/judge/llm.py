@@ -14,6 +14,7 @@ from harness.judge.items import Item, items_of
 from harness.judge.money import Estimate, estimate_tokens
 from harness.judge.prompting import Prompt, load_prompt, render
 from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
+from harness.judge.reuse import find_answer, keys_of
 from harness.judge.sampling import combine_grades, spread_of
 from harness.progress import Reporter
 from harness.types import Asked, Judgment
@@ -31,10 +32,11 @@ class Describable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One sample of an item: its grades, or None and the reason."""
+    """One sample of an item: its grades, or None and the reason; and the key of the answer in the ledger."""
 
     grades: tuple[int, ...] | None
     reason: str
+    key: str
 
 
 def llm_name(config: LlmConfig, prompt: Prompt) -> str:
@@ -77,7 +79,7 @@ class LlmJudge:
         count = calls = known = tokens = 0
         for item in items_of(pairs, self.prompt):
             count += len(item.pairs)
-            open_calls = sum(not self._known(self.call(item, s).key) for s in range(self.config.samples))
+            open_calls = sum(self.settled(self.call(item, s)) is None for s in range(self.config.samples))
             known += self.config.samples - open_calls
             calls += open_calls
             if open_calls:
@@ -119,20 +121,23 @@ class LlmJudge:
 
     def settled(self, call: Call) -> Result | None:
         """What the ledger already holds of a call."""
-        entry = self.ledger.find(call.key)
-        if entry is None or (entry.grades is None and self.config.ask_again):
+        found = find_answer(self.ledger, call.asked, self.prompt)
+        if found is None:
             return None
-        return Result(entry.grades, entry.reason)
+        key, answer = found
+        if answer.grades is None and self.config.ask_again:
+            return None
+        return Result(answer.grades, answer.reason, key)
 
     def graded(self, item: Item, results: list[Result]) -> list[Graded]:
         """Combine the samples of an item; a pair is scored when more than half of its samples are."""
-        keys = [self.call(item, sample).key for sample in range(self.config.samples)]
-        costs = [self.ledger.cost(key) for key in keys]
+        calls = [self.call(item, sample) for sample in range(self.config.samples)]
+        costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call.asked)]
         known = [cost for cost in costs if cost is not None]
         cost = sum(known) / len(item.pairs) if len(known) == len(costs) else None
-        return [self._one(pair, at, results, cost, keys[0]) for at, pair in enumerate(item.pairs)]
+        return [self._one(pair, at, results, cost) for at, pair in enumerate(item.pairs)]
 
-    def _one(self, pair: Pair, at: int, results: list[Result], cost: float | None, key: str) -> Graded:
+    def _one(self, pair: Pair, at: int, results: list[Result], cost: float | None) -> Graded:
         samples = tuple(result.grades[at] for result in results if result.grades is not None)
         enough = 2 * len(samples) > len(results)
         grade = combine_grades(samples, self.config.combine) if enough else None
@@ -143,15 +148,11 @@ class LlmJudge:
             start=pair.passage.start,
             end=pair.passage.end,
             grade=grade,
-            source=f"ledger:{key[:16]}",
+            source=f"ledger:{results[0].key[:16]}",
             judge=self.name,
             prompt_sha=self.prompt.sha256,
         )
         return Graded(pair, judgment, samples, spread_of(samples), "" if enough else reasons[0], cost)
-
-    def _known(self, key: str) -> bool:
-        entry = self.ledger.find(key)
-        return entry is not None and not (entry.grades is None and self.config.ask_again)
 
 
 def note_graded(summary: Summary, graded: Graded) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.types import Answered, Asked, Chunk, Judgment, Query
 
@@ -77,14 +77,14 @@ class Ledger(Protocol):
     def cost(self, key: str) -> float | None:
         """What all tries of a call have cost."""
 
-    def claim(self, key: str, seconds: float) -> bool:
-        """Reserve a call for this process; False when somebody is already asking it."""
+    def parameters(self, model: str, prompt_sha: str) -> Sequence[dict[str, Any]]:
+        """The different parameters under which a model was asked with a prompt."""
 
-    def renew(self, seconds: float) -> None:
-        """Keep this process's claims."""
+    def take_turn(self, model: str) -> bool:
+        """Whether this run may ask a model now; False while another one does."""
 
-    def release(self, key: str) -> None:
-        """Give a claim back."""
+    def end_turn(self, model: str) -> None:
+        """Let others ask a model."""
 
     def record(self, key: str, answered: Answered) -> None:
         """Write one answer, durably, before returning."""
