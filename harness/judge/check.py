@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
+from harness.errors import JudgeError
 from harness.judge.canaries import ATTACKS, TOPICS, Topic
 from harness.judge.client import Client
 from harness.judge.config import LlmConfig
@@ -21,6 +22,15 @@ IN_RANGE_AT_LEAST = 0.8
 LEAKAGE_AT_MOST = 0.25
 SELF_AGREEMENT_AT_LEAST = 0.8
 POSITION_BIAS_AT_MOST = 0.5
+
+# How often and for how many seconds the first call is tried at an endpoint that does not answer.
+TRIES = 3
+PATIENCE = 20.0
+_RAISE = (
+    "The answer does not end within endpoint.max_tokens ({}). Raise it: reasoning models spend their "
+    "thoughts from it."
+)
+CUT_OFF = {"truncated": _RAISE, "unfinished_thought": _RAISE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,8 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
-    The answers go into the ledger like all others.
+    The answers go into the ledger like all others. The first call is made alone, and ends the check with
+    JudgeError where it meets a fault that every other call would meet too.
     Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
     run.
     """
@@ -71,6 +82,7 @@ def check_judge(
     judge = LlmJudge(config, ledger, client=client)
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
+    _try_once(config, ledger, pairs, reporter, client)
     graded: dict[tuple[str, str], Graded] = {}
 
     def keep(found: Graded) -> None:
@@ -93,6 +105,27 @@ def check_judge(
         position,
         tuple(problems),
         summary,
+    )
+
+
+def _try_once(
+    config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: Client | None
+) -> None:
+    """Make the first call alone; raises JudgeError where the others would fail as it does."""
+    alone = config.model_copy(
+        update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
+    )
+    judge = LlmJudge(alone, ledger, client=client)
+    first = next(items_of(pairs, judge.prompt)).pairs
+    summary = judge.grade(first, lambda graded: None, reporter=reporter, total=len(first))
+    lasting = [reason for reason in summary.unscored if reason in summary.faults or reason in CUT_OFF]
+    if not lasting:
+        return
+    reason = lasting[0]
+    said = f": {summary.said[reason]}" if reason in summary.said else ""
+    advice = f" {CUT_OFF[reason].format(config.endpoint.max_tokens)}" if reason in CUT_OFF else ""
+    raise JudgeError(
+        f"The first call of the check came to nothing, and so would the others: {reason}{said}{advice}"
     )
 
 
@@ -179,4 +212,5 @@ def _problems(
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
         yield f"the place in the list is worth {position:+.2f} grades"
     for reason, count in summary.unscored.items():
-        yield f"{count} passages have no grade: {reason}"
+        said = f" ({summary.said[reason]})" if reason in summary.said else ""
+        yield f"{count} passages have no grade: {reason}{said}"

@@ -10,6 +10,7 @@ from harness.errors import JudgeError
 from harness.judge.asking import Call
 from harness.judge.client import Client
 from harness.judge.config import LlmConfig
+from harness.judge.faults import one_line
 from harness.judge.items import Item, items_of
 from harness.judge.money import Estimate, estimate_tokens
 from harness.judge.prompting import Prompt, load_prompt, render
@@ -32,11 +33,12 @@ class Describable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One sample of an item: its grades, or None and the reason; and the key of the answer in the ledger."""
+    """One sample of an item: its grades, or None and the reason; the key of its answer, and its words."""
 
     grades: tuple[int, ...] | None
     reason: str
     key: str
+    said: str
 
 
 def llm_name(config: LlmConfig, prompt: Prompt) -> str:
@@ -127,7 +129,7 @@ class LlmJudge:
         key, answer = found
         if answer.grades is None and self.config.ask_again:
             return None
-        return Result(answer.grades, answer.reason, key)
+        return Result(answer.grades, answer.reason, key, answer.raw)
 
     def graded(self, item: Item, results: list[Result]) -> list[Graded]:
         """Combine the samples of an item; a pair is scored when more than half of its samples are."""
@@ -141,7 +143,8 @@ class LlmJudge:
         samples = tuple(result.grades[at] for result in results if result.grades is not None)
         enough = 2 * len(samples) > len(results)
         grade = combine_grades(samples, self.config.combine) if enough else None
-        reasons = [result.reason for result in results if result.grades is None]
+        failed = [result for result in results if result.grades is None]
+        reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].said))
         judgment = Judgment(
             query_id=pair.query.query_id,
             doc_id=pair.passage.doc_id,
@@ -152,7 +155,7 @@ class LlmJudge:
             judge=self.name,
             prompt_sha=self.prompt.sha256,
         )
-        return Graded(pair, judgment, samples, spread_of(samples), "" if enough else reasons[0], cost)
+        return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
 
 
 def note_graded(summary: Summary, graded: Graded) -> None:
@@ -161,12 +164,14 @@ def note_graded(summary: Summary, graded: Graded) -> None:
     summary.disagreeing += graded.spread > 0
     if graded.judgment.grade is None:
         summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
+        if graded.said:
+            summary.said.setdefault(graded.reason, graded.said)
         if len(summary.unscored_examples) < EXAMPLES:
-            pair = graded.pair
+            pair, passage = graded.pair, graded.pair.passage
+            said = f" ({graded.said})" if graded.said else ""
             summary.unscored_examples.append(
-                f"query {pair.query.query_id}, "
-                f"{pair.passage.doc_id}:{pair.passage.start}-{pair.passage.end}: "
-                f"{graded.reason}"
+                f"query {pair.query.query_id}, {passage.doc_id}:{passage.start}-{passage.end}: "
+                f"{graded.reason}{said}"
             )
 
 

@@ -23,8 +23,9 @@ class Graded:
     """The judgment of one pair, and what stands behind it.
 
     ``samples`` are the grades that were combined and ``spread`` is their range (0: all agreed); ``reason``
-    says why there is no grade. ``cost`` is what this pair has cost in all its tries, this run and earlier
-    ones, in the currency of the price table; None where a price or the used tokens are unknown.
+    says why there is no grade, and ``said`` is what the endpoint or the model said. ``cost`` is what this
+    pair has cost in all its tries, this run and earlier ones, in the currency of the price table; None where
+    a price or the used tokens are unknown.
     """
 
     pair: Pair
@@ -33,6 +34,7 @@ class Graded:
     spread: int = 0
     reason: str = ""
     cost: float | None = 0.0
+    said: str = ""
 
 
 Sink = Callable[[Graded], None]
@@ -43,6 +45,8 @@ class Summary:
     """What a run of a judge did: pairs, calls, tokens, money, and what could not be scored.
 
     ``faults`` counts the tries that brought no answer, by their reason; most of them were repeated.
+    ``unseen_calls`` of them may be on the bill all the same, for at most ``unseen_cost``, which is not in
+    ``cost``. ``said`` has, for each reason of pairs without a grade, what the endpoint or the model said.
     """
 
     judge: str = ""
@@ -52,12 +56,15 @@ class Summary:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = 0.0
+    unseen_calls: int = 0
+    unseen_cost: float = 0.0
     seconds: float = 0.0
     disagreeing: int = 0
     served_models: set[str] = field(default_factory=set)
     faults: dict[str, int] = field(default_factory=dict)
     unscored: dict[str, int] = field(default_factory=dict)
     unscored_examples: list[str] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
 
     @property
     def unscored_count(self) -> int:

@@ -135,7 +135,7 @@ class _Run:
             await self._asker.wait(POLL)
         answer = await self._asker.ask(call)
         self._summary.from_ledger -= 1
-        return Result(answer.grades, answer.reason, call.key)
+        return Result(answer.grades, answer.reason, call.key, answer.said)
 
     def _tell_of_waiting(self, model: str) -> None:
         if not self._told_of_waiting:
@@ -165,6 +165,8 @@ class _Run:
         if summary.unscored_count:
             told.append(f"{summary.unscored_count} unscored")
         told += [f"{reason} x{count}" for reason, count in summary.faults.items()]
+        if self._asker.paused_for > 0:
+            told.append(f"waits {self._asker.paused_for:.0f} s, as the endpoint asks")
         return ", ".join(told)
 
     def _fail(self, error: BaseException) -> None:
