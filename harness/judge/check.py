@@ -31,6 +31,8 @@ _RAISE = (
     "thoughts from it."
 )
 CUT_OFF = {"truncated": _RAISE, "unfinished_thought": _RAISE}
+# What another passage need not meet.
+OF_THE_TEXT = {"content_filter", "too_long"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +120,10 @@ def _try_once(
     judge = LlmJudge(alone, ledger, client=client)
     first = next(items_of(pairs, judge.prompt)).pairs
     summary = judge.grade(first, lambda graded: None, reporter=reporter, total=len(first))
-    lasting = [reason for reason in summary.unscored if reason in summary.faults or reason in CUT_OFF]
-    if not lasting:
+    met = (summary.faults.keys() | CUT_OFF.keys()) - OF_THE_TEXT
+    reason = next((reason for reason in summary.unscored if reason in met), None)
+    if reason is None:
         return
-    reason = lasting[0]
     said = f": {summary.said[reason]}" if reason in summary.said else ""
     advice = f" {CUT_OFF[reason].format(config.endpoint.max_tokens)}" if reason in CUT_OFF else ""
     raise JudgeError(

@@ -123,9 +123,16 @@ class Ledger:
         False while anybody else is asking that model with this ledger, in this process, another one or
         another container. A turn ends with its process. Other models are asked at the same time.
         """
-        if model not in self._turns:
-            self._turns[model] = Turn(self._turn_path(model))
-        taken = self._turns[model].take()
+        path = self._turn_path(model)
+        try:
+            if model not in self._turns:
+                self._turns[model] = Turn(path)
+            taken = self._turns[model].take()
+        except sqlite3.DatabaseError as error:
+            raise JudgeError(
+                f"{path}, by which runs take turns at the ledger, cannot be used: {error}. Make the folder "
+                "and the file writable, or remove the file while no run is judging."
+            ) from error
         if taken:
             self._parameters.clear()
         return taken

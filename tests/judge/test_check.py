@@ -122,6 +122,16 @@ def test_a_limit_that_is_too_short_for_every_answer_ends_the_check_at_the_first_
     assert "unfinished_thought" in said
 
 
+def test_a_first_passage_that_is_filtered_says_nothing_of_the_others(ledger):
+    def script(request, number):
+        return error(400, "flagged", "content_filter") if number == 0 else says('{"grade": 1}')
+
+    with FakeServer(script) as server:
+        report = check_judge(config(server.url), ledger, reporter=Silent())
+    assert server.count == 27 * 3
+    assert report.unscored == 0, "two samples of three are enough"
+
+
 def test_nobody_at_the_address_is_found_out_in_seconds(ledger, monkeypatch):
     monkeypatch.setattr("harness.judge.check.PATIENCE", 0.1)
     with FakeServer(lambda *_: says("{}")) as server:

@@ -132,6 +132,16 @@ def test_a_turn_ends_with_its_process(tmp_path):
         assert ledger.take_turn("m")
 
 
+def test_a_turn_that_cannot_be_taken_is_named(tmp_path):
+    with Ledger(tmp_path / "l.db") as ledger:
+        assert ledger.take_turn("m")
+        (lock,) = tmp_path.glob("l.db.*.lock")
+    lock.unlink()
+    lock.mkdir()
+    with Ledger(tmp_path / "l.db") as ledger, pytest.raises(JudgeError, match=lock.name):
+        ledger.take_turn("m")
+
+
 def test_export_and_import_carry_everything_once(tmp_path):
     with Ledger(tmp_path / "a.db") as source, Ledger(tmp_path / "b.db") as target:
         put(source)
