@@ -125,8 +125,7 @@ class Asker:
                 fault.seconds = self._clock() - started
                 if fault.billed:
                     spent = most
-                    self._summary.unseen_calls += 1
-                    self._summary.unseen_cost += most
+                    self._note_unseen(most if price else None)
                 raise
             # An endpoint that does not say what it used is taken to have used the most.
             known = self._price(reply)
@@ -156,6 +155,14 @@ class Asker:
         elif not fault.settled and (fault.reason != "rate_limited" or pause is None):
             self._breaker.failed(str(fault))
         return pause
+
+    def _note_unseen(self, most: float | None) -> None:
+        """Count a call that may be on the bill although its answer was not seen."""
+        summary = self._summary
+        summary.unseen_calls += 1
+        summary.unseen_cost = (
+            None if most is None or summary.unseen_cost is None else summary.unseen_cost + most
+        )
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""

@@ -84,13 +84,14 @@ def check_judge(
     judge = LlmJudge(config, ledger, client=client)
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
-    _try_once(config, ledger, pairs, reporter, client)
+    first = _try_once(config, ledger, pairs, reporter, client)
     graded: dict[tuple[str, str], Graded] = {}
 
     def keep(found: Graded) -> None:
         graded[found.pair.query.query_id, found.pair.passage.chunk_id] = found
 
     summary = judge.grade(pairs, keep, reporter=reporter, total=len(pairs))
+    summary.add_spending(first)
     in_range, odd = _in_range(topics, graded)
     leakage = {attack: _leakage(topics, graded, attack) for attack in ATTACKS}
     agreement = _self_agreement(list(graded.values()))
@@ -112,7 +113,7 @@ def check_judge(
 
 def _try_once(
     config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: Client | None
-) -> None:
+) -> Summary:
     """Make the first call alone; raises JudgeError where the others would fail as it does."""
     alone = config.model_copy(
         update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
@@ -123,7 +124,7 @@ def _try_once(
     met = (summary.faults.keys() | CUT_OFF.keys()) - OF_THE_TEXT
     reason = next((reason for reason in summary.unscored if reason in met), None)
     if reason is None:
-        return
+        return summary
     said = f": {summary.said[reason]}" if reason in summary.said else ""
     advice = f" {CUT_OFF[reason].format(config.endpoint.max_tokens)}" if reason in CUT_OFF else ""
     raise JudgeError(

@@ -21,6 +21,7 @@ _TOO_LONG = (
     "exceeds the maximum number of tokens",
 )
 _FILTERED = ("content management policy", "input was flagged")
+_NO_CREDIT = ("credit balance is too low", "insufficient balance", "余额不足")
 # The provider, or somebody on the way to it, gave up waiting for an answer that may have been made.
 _GAVE_UP_WAITING = {408, 504, 524}
 # What a request holds, and the key of the configuration that decides it.
@@ -109,7 +110,8 @@ def classify_status(status: int, said: Said, headers: dict[str, str]) -> CallErr
         return CallError("content_filter", words, settled=True)
     if code == "context_length_exceeded" or status == 413 or _mentions(words, _TOO_LONG):
         return CallError("too_long", words, settled=True)
-    if code in {"insufficient_quota", "billing_hard_limit_reached"} or status == 402:
+    unpaid = code in {"insufficient_quota", "billing_hard_limit_reached"} or _mentions(words, _NO_CREDIT)
+    if unpaid or status == 402:
         return _fatal("no_credit", words, "Top up the account or name another key.")
     if status in {401, 403}:
         return _fatal("not_allowed", words, "Check the key in endpoint.api_key_env and its rights.")

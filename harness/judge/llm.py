@@ -186,6 +186,15 @@ def check_unscored(summary: Summary, limit: float, total: int) -> None:
         f"{summary.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
         f"{limit:.1%}. A "
         "mean over the rest would not be honest. Look at the reasons, change the endpoint, the prompt or "
-        f"max_unscored, and run again (ask_again: true repeats settled failures):\n  {listed}"
-        + (f"\n  and {more} more" if more > 0 else "")
+        f"max_unscored, and run again (ask_again: true repeats settled failures).{_about_length(summary)}"
+        f"\n  {listed}" + (f"\n  and {more} more" if more > 0 else "")
+    )
+
+
+def _about_length(summary: Summary) -> str:
+    if not summary.unscored.keys() & {"truncated", "unfinished_thought"}:
+        return ""
+    return (
+        " Answers were cut off: raise endpoint.max_tokens, from which reasoning models spend their thoughts; "
+        "those that ended by themselves are not bought again."
     )

@@ -45,8 +45,9 @@ class Summary:
     """What a run of a judge did: pairs, calls, tokens, money, and what could not be scored.
 
     ``faults`` counts the tries that brought no answer, by their reason; most of them were repeated.
-    ``unseen_calls`` of them may be on the bill all the same, for at most ``unseen_cost``, which is not in
-    ``cost``. ``said`` has, for each reason of pairs without a grade, what the endpoint or the model said.
+    ``unseen_calls`` of them may be on the bill all the same, for at most ``unseen_cost`` (None: no price is
+    known), which is not in ``cost``. ``said`` has, for each reason why pairs have no grade, what the endpoint
+    or the model said.
     """
 
     judge: str = ""
@@ -57,7 +58,7 @@ class Summary:
     completion_tokens: int = 0
     cost: float | None = 0.0
     unseen_calls: int = 0
-    unseen_cost: float = 0.0
+    unseen_cost: float | None = 0.0
     seconds: float = 0.0
     disagreeing: int = 0
     served_models: set[str] = field(default_factory=set)
@@ -70,6 +71,22 @@ class Summary:
     def unscored_count(self) -> int:
         """How many pairs have no grade."""
         return sum(self.unscored.values())
+
+    def add_spending(self, other: Summary) -> None:
+        """Count what another run has spent, and the faults that it met, as if this one had."""
+        self.calls += other.calls
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.cost = _sum(self.cost, other.cost)
+        self.unseen_calls += other.unseen_calls
+        self.unseen_cost = _sum(self.unseen_cost, other.unseen_cost)
+        self.served_models |= other.served_models
+        for reason, count in other.faults.items():
+            self.faults[reason] = self.faults.get(reason, 0) + count
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 class Ledger(Protocol):

@@ -72,9 +72,9 @@ class _Run:
             raise
         finally:
             telling.cancel()
-            await client.close()
             if self._our_turn:
                 self._judge.ledger.end_turn(self._judge.config.endpoint.model)
+            await client.close()
         if self._failure is not None:
             raise self._failure
         return self._summary
@@ -165,6 +165,8 @@ class _Run:
         if summary.unscored_count:
             told.append(f"{summary.unscored_count} unscored")
         told += [f"{reason} x{count}" for reason, count in summary.faults.items()]
+        if self._told_of_waiting and not self._our_turn:
+            told.append("waits for another run")
         if self._asker.paused_for > 0:
             told.append(f"waits {self._asker.paused_for:.0f} s, as the endpoint asks")
         return ", ".join(told)

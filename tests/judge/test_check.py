@@ -142,5 +142,5 @@ def test_nobody_at_the_address_is_found_out_in_seconds(ledger, monkeypatch):
 
 def test_the_first_call_is_not_paid_twice(ledger):
     with FakeServer(lambda *_: says('{"grade": 1}')) as server:
-        check_judge(config(server.url), ledger, reporter=Silent(), repeats=3)
-    assert server.count == 27 * 3
+        report = check_judge(config(server.url), ledger, reporter=Silent(), repeats=3)
+    assert server.count == 27 * 3 == report.summary.calls

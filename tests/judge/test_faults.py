@@ -176,6 +176,8 @@ FATAL = {
     "forbidden": (error(403), "api_key_env"),
     "no such model": (error(404, "no such model"), "endpoint.model"),
     "no credit": (error(429, "You exceeded your quota", "insufficient_quota"), "Top up"),
+    "no credit, in words": (error(400, "Your credit balance is too low"), "Top up"),
+    "paid in full, and spent": (error(402), "Top up"),
     "no structured output": (error(400, "response_format is not supported"), "endpoint.structured"),
 }
 
@@ -261,6 +263,15 @@ def test_an_answer_without_a_grade_is_listed_in_the_words_of_the_model(ledger):
     with FakeServer(script_of(said)) as server, pytest.raises(JudgeError) as caught:
         judge_all(config(server.url, max_unscored=0.0), ledger, pairs(1))
     assert "no_grade (Bonjour! Je ne note pas.)" in str(caught.value)
+
+
+def test_answers_that_are_cut_off_come_with_what_to_do(ledger):
+    long = says("Well, the", finish="length")
+    with (
+        FakeServer(script_of(long)) as server,
+        pytest.raises(JudgeError, match=r"raise endpoint\.max_tokens"),
+    ):
+        judge_all(config(server.url), ledger, pairs(1))
 
 
 def test_too_many_unscored_fail_the_run_with_the_list(ledger):

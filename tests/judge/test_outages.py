@@ -172,6 +172,15 @@ def test_what_may_be_on_the_bill_is_told(loop, ledger, monkeypatch):
     assert 0.04 < summary.unseen_cost < 0.05
 
 
+def test_without_a_price_what_may_be_on_the_bill_is_unknown(loop, ledger, monkeypatch):
+    def script(request, number):
+        return UNSEEN["cut in the body"] if number == 0 else grade(1)
+
+    with FakeServer(script) as server:
+        _, summary = judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(1), monkeypatch)
+    assert (summary.unseen_calls, summary.unseen_cost) == (1, None)
+
+
 def test_what_never_left_costs_nothing(loop, ledger, monkeypatch):
     with FakeServer(lambda *_: grade(1)) as server:
         url = server.url
