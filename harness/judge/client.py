@@ -82,7 +82,8 @@ class ChatClient:
                 "timeout", f"no complete answer within {timeout:g} s", again=True, billed=True
             ) from None
         except openai.APIStatusError as error:
-            raise self._status(error) from None
+            headers = {name.lower(): value for name, value in error.response.headers.items()}
+            raise self._status(error.status_code, error.body, headers) from None
         except openai.APIConnectionError as error:
             raise self._no_answer(error) from None
         # A body that is not JSON reaches us as a decoding error or as the library's own.
@@ -119,12 +120,10 @@ class ChatClient:
             body["extra_body"] = endpoint.extra_body
         return body
 
-    def _status(self, error: Any) -> CallError:
-        """What an answer with an HTTP status of failure means, in the provider's own words."""
-        said = read_error(error.body)
-        headers = {name.lower(): value for name, value in error.response.headers.items()}
-        words = self._clean(said.words)
-        return classify_status(error.status_code, Said(words, said.code, said.parameter), headers)
+    def _status(self, status: int, body: object, headers: dict[str, str]) -> CallError:
+        """What an HTTP status of failure means, in the provider's own words."""
+        said = read_error(body)
+        return classify_status(status, Said(self._clean(said.words), said.code, said.parameter), headers)
 
     def _no_answer(self, error: Any) -> CallError:
         """A connection that was not made, or that broke before the whole answer was here."""
@@ -142,6 +141,12 @@ class ChatClient:
     def _read(self, completion: Any, seconds: float) -> Reply:
         if not hasattr(completion, "choices"):
             raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
+        error = getattr(completion, "error", None)
+        if error and not completion.choices:
+            # Gateways pass a provider's failure on as a success; its code is the status that it had.
+            code = error.get("code") if isinstance(error, dict) else None
+            status = code if isinstance(code, int) and 400 <= code < 600 else 502
+            raise self._status(status, error, {})
         usage = completion.usage
         choice = completion.choices[0] if completion.choices else None
         message = choice.message if choice else None

@@ -176,6 +176,11 @@ class Endpoint(StageConfig):
     @classmethod
     def _one_limit(cls, fields: Any) -> Any:
         """One limit under one of two names; ``max_tokens`` holds its value in either case."""
+        if isinstance(fields, dict) and "max_tokens_field" in fields:
+            raise ValueError(
+                "there is no max_tokens_field any more: write max_completion_tokens in place of max_tokens "
+                "where the endpoint calls its limit that, else leave it out"
+            )
         if not isinstance(fields, dict) or fields.get("max_completion_tokens") is None:
             return fields
         limit = fields["max_completion_tokens"]

@@ -136,6 +136,7 @@ def test_a_secret_header_that_is_not_set_names_the_variable(monkeypatch):
     ("fields", "said"),
     [
         ({"max_tokens": 300, "max_completion_tokens": 400}, "write one of them"),
+        ({"max_tokens_field": "max_completion_tokens"}, "write max_completion_tokens in place of max_tokens"),
         ({"extra_body": {"temperature": 1}}, "endpoint.temperature"),
         ({"extra_body": {"n": 3}}, "samples"),
         ({"extra_body": {"stream": True}}, "cannot use"),
