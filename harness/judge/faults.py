@@ -86,7 +86,8 @@ def read_error(body: object) -> Said:
     if isinstance(body, list):
         return _first_of(body)
     if not isinstance(body, Mapping):
-        return Said(one_line(_MARKUP.sub(" ", str(body or ""))))
+        # A page may be long; its first words are enough.
+        return Said(one_line(_MARKUP.sub(" ", str(body or "")[:10_000])))
     inner = body.get("error")
     if isinstance(inner, Mapping | str | list):
         return read_error(inner)
