@@ -26,11 +26,7 @@ POSITION_BIAS_AT_MOST = 0.5
 # How often and for how many seconds the first call is tried at an endpoint that does not answer.
 TRIES = 3
 PATIENCE = 20.0
-_RAISE = (
-    "The answer does not end within endpoint.max_tokens ({}). Raise it: reasoning models spend their "
-    "thoughts from it."
-)
-CUT_OFF = {"truncated": _RAISE, "unfinished_thought": _RAISE}
+CUT_OFF = {"truncated", "unfinished_thought"}
 # What another passage need not meet.
 OF_THE_TEXT = {"content_filter", "too_long"}
 
@@ -121,15 +117,17 @@ def _try_once(
     judge = LlmJudge(alone, ledger, client=client)
     first = next(items_of(pairs, judge.prompt)).pairs
     summary = judge.grade(first, lambda graded: None, reporter=reporter, total=len(first))
-    met = (summary.faults.keys() | CUT_OFF.keys()) - OF_THE_TEXT
+    met = (summary.faults.keys() | CUT_OFF) - OF_THE_TEXT
     reason = next((reason for reason in summary.unscored if reason in met), None)
     if reason is None:
         return summary
-    said = f": {summary.said[reason]}" if reason in summary.said else ""
-    advice = f" {CUT_OFF[reason].format(config.endpoint.max_tokens)}" if reason in CUT_OFF else ""
-    raise JudgeError(
-        f"The first call of the check came to nothing, and so would the others: {reason}{said}{advice}"
-    )
+    words = summary.said.get(reason, "")
+    if reason in CUT_OFF:
+        words = (
+            f"the answer does not end within endpoint.max_tokens ({config.endpoint.max_tokens}). Raise it: "
+            "reasoning models spend their thoughts from it."
+        )
+    raise JudgeError(f"The first call of the check failed, and so would the others: {reason}: {words}")
 
 
 def _pairs(topic: Topic) -> Iterator[Pair]:
