@@ -214,7 +214,7 @@ def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_co
         file.write("q1,people,nothing like this stands anywhere,4\n")
     with pytest.raises(LabelError):
         run(write_config(cache="fresh"))
-    assert not (corpus / "fresh" / "v1" / "vectors").exists()
+    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
     results, folder, _ = run(write_config(more="anchor: {on_unanchored: list}"))
     assert results.record.counts["labels_not_anchored"] == 1
     assert [r["accepted"] for r in rows(folder, "anchoring.csv")].count("no") == 1
@@ -268,7 +268,7 @@ def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, c
     plan = make_plan(load_config(write_config(cache="fresh")), Silent())
     assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
     assert all(s.to_embed > 0 and s.pairs == 5 * 10 for s in plan.settings)
-    assert not (corpus / "fresh" / "v1" / "vectors").exists()
+    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
     results, _, _ = run(write_config(cache="fresh"))
     queries = 5
     assert results.record.counts["vectors_computed"] == sum(s.to_embed for s in plan.settings) + queries

@@ -48,8 +48,11 @@ class Tables:
         return table in self.rows
 
 
-def read_tables(folder: Path) -> Tables:
-    """Read a folder of results; raises HarnessError where it is none or a file cannot be read."""
+def read_tables(folder: Path, name: str = "") -> Tables:
+    """Read a folder of results, called ``name`` (default: as the folder).
+
+    Raises HarnessError where it is none or a file cannot be read.
+    """
     try:
         record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
         rows = {name: list(_rows(folder / f"{name}.csv")) for name in NEEDED}
@@ -64,7 +67,7 @@ def read_tables(folder: Path) -> Tables:
         path = folder / f"{name}.csv"
         if path.exists():
             rows[name] = list(_shown(path) if name == "rankings" else _rows(path))
-    return Tables(folder.resolve().name, record, rows)
+    return Tables(name or folder.resolve().name, record, rows)
 
 
 def _rows(path: Path) -> Iterator[Row]:
