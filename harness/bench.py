@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.config import BenchConfig
-from harness.config.naming import file_name
+from harness.config.naming import file_names
 from harness.judge.money import Estimate
 from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.context import Context
@@ -88,7 +88,8 @@ def run_bench(
 
     failed: Exception | None = None
     with replace_folder(folder, _name_beside) as partial:
-        write_results(partial, results, file_name)
+        names = file_names([setting.name for setting in config.settings])
+        write_results(partial, results, names.__getitem__)
         try:
             if finish is not None:
                 finish(partial)

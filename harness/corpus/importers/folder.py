@@ -69,11 +69,12 @@ def plain_name(name: str, where: str) -> str:
     What a table calls a document becomes a file: no separator, no ``..``, nothing hidden, nothing that a file
     system cannot hold, may lead out of the folder.
     """
-    odd = any(character in _NEVER_IN_A_NAME or not character.isprintable() for character in name)
+    odd = any(letter in _NEVER_IN_A_NAME or not letter.isprintable() for letter in name)
     if odd or not name or name.startswith(".") or len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
         raise CorpusError(
-            f"{where}: {name[:80]!r} cannot be the name of a document. It becomes a file: give it a name of at "
-            f"most {_LONGEST_NAME} bytes, without {' '.join(sorted(_NEVER_IN_A_NAME))}, that begins with no dot."
+            f"{where}: {name[:80]!r} cannot be the name of a document, which becomes a file. Give it a name "
+            f"of at most {_LONGEST_NAME} bytes, without {' '.join(sorted(_NEVER_IN_A_NAME))} and without a "
+            "dot at its beginning."
         )
     return name
 
