@@ -93,6 +93,11 @@ class Context:
             self._rerankers[key] = RERANKERS[kind].make(config)
         return self._rerankers[key]
 
+    def try_models(self) -> None:
+        """Load every model that is in use and try it on a word; raises ModelError for a damaged one."""
+        for model in [*self._encoders.values(), *self._rerankers.values()]:
+            model.try_out()
+
     def models(self) -> dict[str, dict[str, str]]:
         """The models in use, by name, for the run record."""
         used = [e.model for e in self._encoders.values()] + [r.model for r in self._rerankers.values()]

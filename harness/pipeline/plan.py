@@ -71,6 +71,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         context.encoder(setting.embed)
         if setting.rerank is not None:
             context.reranker(setting.rerank)
+    context.try_models()
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
