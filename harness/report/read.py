@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import HarnessError
 from harness.report.rows import SummaryRow, WaterfallRow
 from harness.report.schema import SCHEMAS
-from harness.report.stored import Row, damaged, read_record, read_rows
+from harness.report.stored import RECORD, Row, damaged, read_record, read_rows
 from harness.report.write import SUMMARY
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
         if (*point, split, measure) not in there:
             raise damaged(folder / SUMMARY, f"{measure} of {' '.join(point)} is missing for {split}")
     config = record["config"]
-    if config.get("name") is None or (config.get("bootstrap") or {}).get("level") is None:
-        raise damaged(folder / "record.json", "config has no name or no bootstrap.level")
+    if "name" not in config or "level" not in config.get("bootstrap", {}):
+        raise damaged(folder / RECORD, "config has no name or no bootstrap.level")
     return rows, record
 
 

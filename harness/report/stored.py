@@ -17,28 +17,28 @@ RECORD = "record.json"
 Row = dict[str, str]
 
 _ANY = "*"
-# A key that is there holds what stands here: a type, a mapping of keys, a list of one kind; None is allowed
-# beside any of them but a mapping. `*` stands for all keys.
+# A key that is there holds what stands here: a type, a mapping of keys, or a list of one kind; null only
+# where it stands in a tuple. `*` stands for all other keys.
 _RECORD: dict[str, Any] = {
     "config": {
         "name": str,
         "bootstrap": {"level": float, "seed": int},
         "queries": str,
-        "labels": str,
+        "labels": (str,),
         "settings": [
-            {"name": str, "chunk": {"chunk_size": int, "tokens_per_chunk": int}, _ANY: {_ANY: object}}
+            {"name": str, "chunk": {"chunk_size": int, "tokens_per_chunk": int}, _ANY: ({_ANY: object},)}
         ],
     },
     "config_sha256": str,
     "date": str,
     "hashes": {_ANY: str},
-    "models": {_ANY: {_ANY: str}},
+    "models": {_ANY: {_ANY: object}},
     "versions": {_ANY: str},
     "timings": {_ANY: float},
     "judge": {_ANY: object},
     "counts": {
         "conventions": [str],
-        "settings": {_ANY: {"seconds": {_ANY: float}, "computed_share": {_ANY: float}, _ANY: object}},
+        "settings": {_ANY: {"seconds": {_ANY: (float,)}, "computed_share": {_ANY: (float,)}, _ANY: object}},
         _ANY: object,
     },
     _ANY: object,
@@ -126,10 +126,11 @@ def _rows(path: Path, schema: Schema) -> Iterator[Row]:
 
 def _wrong(value: Any, spec: Any, where: str) -> str:
     """The place of the first value that is not as ``spec`` says; '' where all are."""
+    if isinstance(spec, tuple):
+        return "" if value is None else _wrong(value, spec[0], where)
     if isinstance(spec, Mapping):
         if not isinstance(value, Mapping):
-            # a stage that a setting does not have
-            return "" if value is None and where.count(".") > 1 else where
+            return where
         for key, item in value.items():
             found = _wrong(item, spec[key], f"{where}.{key}") if key in spec else ""
             if key not in spec and _ANY in spec:
@@ -141,7 +142,7 @@ def _wrong(value: Any, spec: Any, where: str) -> str:
         if not isinstance(value, list):
             return where
         return next((found for item in value if (found := _wrong(item, spec[0], f"{where}[]"))), "")
-    return "" if value is None or spec is object or _is(value, spec) else where
+    return "" if spec is object or _is(value, spec) else where
 
 
 def _is(value: Any, kind: type) -> bool:

@@ -14,14 +14,17 @@ import socket
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from harness.errors import JudgeError
+from harness.store.faults import sqlite_kind
 from harness.store.wal import use_write_ahead_log
 from harness.types import MAX_GRADE, Answered, Asked
 
@@ -43,6 +46,8 @@ CREATE TRIGGER answers_never_go BEFORE DELETE ON answers
   BEGIN SELECT RAISE(ABORT, 'answers are only added'); END;
 CREATE TABLE claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
 """
+P = ParamSpec("P")
+T = TypeVar("T")
 _JSON_COLUMNS = ("query", "passages", "parameters", "grades", "raw", "reason")
 
 
@@ -64,6 +69,30 @@ class Imported:
 
     added: int
     already_there: int
+
+
+def _told(method: Callable[P, T]) -> Callable[P, T]:
+    """Turn what SQLite raises in a method of a ledger into a JudgeError that says what to do."""
+
+    @wraps(method)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(*args, **kwargs)
+        except sqlite3.Error as error:
+            raise _failed(args[0]._path, error) from error  # type: ignore[attr-defined]
+
+    return guarded
+
+
+def _failed(path: Path, error: sqlite3.Error) -> JudgeError:
+    kind = sqlite_kind(error)
+    if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        todo = "Make room on the disk and run it again: answers that are in it are not bought again"
+    elif kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        todo = "It is damaged: move it away and import the last export; it is never rebuilt silently"
+    else:
+        todo = "Is another program using it, or may it not be written?"
+    return JudgeError(f"The judgment ledger {path} cannot be used: {error}. {todo}.".replace("?.", "?"))
 
 
 class Ledger:
@@ -101,6 +130,7 @@ class Ledger:
     ) -> None:
         self.close()
 
+    @_told
     def close(self) -> None:
         """Give back all claims of this process and close the file."""
         self._claims.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
@@ -118,6 +148,7 @@ class Ledger:
         ]
         return hashlib.sha256(_dump(parts).encode("ascii")).hexdigest()
 
+    @_told
     def find(self, key: str) -> LedgerEntry | None:
         """The newest settled answer to a call, or None."""
         columns = ", ".join(_COLUMNS)
@@ -126,6 +157,7 @@ class Ledger:
         ).fetchone()
         return _entry(row) if row else None
 
+    @_told
     def cost(self, key: str) -> float | None:
         """What all tries of a call have cost; None when the price of one that used tokens is unknown."""
         total, unknown = self._db.execute(
@@ -134,6 +166,7 @@ class Ledger:
         ).fetchone()
         return None if unknown else float(total)
 
+    @_told
     def claim(self, key: str, seconds: float) -> bool:
         """Reserve a call for this process for some seconds; False when it is taken.
 
@@ -147,16 +180,19 @@ class Ledger:
             self._claims.execute("REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + seconds))
         return True
 
+    @_told
     def renew(self, seconds: float) -> None:
         """Keep the claims of this process for some more seconds."""
         self._claims.execute(
             "UPDATE claims SET until = ? WHERE owner = ?", (time.time() + seconds, self._owner)
         )
 
+    @_told
     def release(self, key: str) -> None:
         """Give a claim of this process back."""
         self._claims.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
 
+    @_told
     def record(self, key: str, answered: Answered) -> None:
         """Add one answer; it is on disk when this returns. If settled, the claim on its call ends."""
         entry = LedgerEntry(
@@ -171,14 +207,18 @@ class Ledger:
 
     def entries(self) -> Iterator[LedgerEntry]:
         """All rows, oldest first."""
-        for row in self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM answers ORDER BY id"):
-            yield _entry(row)
+        try:
+            for row in self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM answers ORDER BY id"):
+                yield _entry(row)
+        except sqlite3.Error as error:
+            raise _failed(self._path, error) from error
 
     def export_lines(self) -> Iterator[str]:
         """All rows as JSON lines, for ``import_lines`` of another ledger."""
         for entry in self.entries():
             yield _dump(asdict(entry))
 
+    @_told
     def import_lines(self, lines: Iterable[str], name: str = "the import") -> Imported:
         """Add the rows of an export that are not yet here, all of them or none.
 
@@ -265,7 +305,12 @@ class _Transaction:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._db.execute("ROLLBACK" if error else "COMMIT")
+        if error is None:
+            self._db.execute("COMMIT")
+            return
+        # a full disk may have ended the transaction already
+        with suppress(sqlite3.Error):
+            self._db.execute("ROLLBACK")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import random
 import subprocess
 import sys
 
@@ -285,3 +286,25 @@ def test_every_distance_of_chroma_ranks_by_similarity(write_config, distance):
     path.write_text(path.read_text().replace("top_k: 10", f"top_k: 10, distance: {distance}"))
     other, _, _ = run(path)
     assert [r.chunk_id for r in other.ranked] == [r.chunk_id for r in cosine.ranked]
+
+
+def test_flipped_bits_in_the_cache_change_no_figure_and_are_told_once(corpus, write_config):
+    path = write_config(cache="fresh")
+    _, folder, reporter = run(path)
+    expected = unchanging(folder)
+    assert not [text for text in reporter.warnings if "damaged" in text]
+    rnd = random.Random(4)
+    for file in (corpus / "fresh").rglob("*"):
+        if file.is_file() and file.name != "CACHEDIR.TAG" and file.stat().st_size:
+            content = bytearray(file.read_bytes())
+            for _ in range(20):
+                content[rnd.randrange(len(content) // 2, len(content))] ^= 1 << rnd.randrange(8)
+            file.write_bytes(bytes(content))
+    _, folder, reporter = run(path)
+    assert unchanging(folder) == expected
+    (told,) = [text for text in reporter.warnings if "damaged" in text]
+    for what in ("document", "outlines", "chunks", "chunk_health", "ranking", "vectors", "indexes", "pairs"):
+        assert f" of {what} (" in told
+    _, folder, reporter = run(path)
+    assert unchanging(folder) == expected
+    assert not [text for text in reporter.warnings if "damaged" in text]

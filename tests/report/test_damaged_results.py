@@ -93,7 +93,12 @@ def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys):
             '"level": "x"',
             r"record\.json is damaged: .*bootstrap\.level",
         ),
-        ("record.json", '"name": "made"', '"name": null', r"record\.json is damaged: .*no name"),
+        (
+            "record.json",
+            '"name": "made"',
+            '"name": null',
+            r"record\.json is damaged: .*config\.name is not what",
+        ),
     ],
 )
 def test_the_message_names_file_row_and_column(whole, tmp_path, file, old, new, message):
