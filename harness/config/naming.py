@@ -21,6 +21,8 @@ ONLY = "base"
 _UNSAFE = re.compile(r"[^\w.,=+@~()\[\]-]")
 # bytes; a file system allows 255, and the names of a stage and of the format come on top
 _LONGEST = 160
+# What a key that is left out means, where it is not simply absent.
+_UNSET = {"top_n": "all"}
 
 Dump = Mapping[str, Any] | None
 
@@ -79,7 +81,12 @@ def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
         ]
         varying = {key for key in dump if len({repr(other[key]) for other in same_kind}) > 1}
         shown_kind = [str(kind)] if len({k for k in kinds if k is not None}) > 1 else []
-        shown = {key: _value(dump[key], [other[key] for other in same_kind]) for key in varying}
+        shown = {
+            key: _UNSET.get(key, "none")
+            if dump[key] is None
+            else _value(dump[key], [other[key] for other in same_kind])
+            for key in varying
+        }
         labels.append(shown_kind + _fields(stage, dump, shown))
     return labels
 

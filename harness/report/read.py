@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
 from harness.report.rows import SummaryRow, WaterfallRow
-from harness.report.schema import SCHEMAS
 from harness.report.stored import RECORD, Row, damaged, read_record, read_rows
 from harness.report.write import SUMMARY
 
@@ -52,7 +51,7 @@ def read_result(folder: Path) -> StoredResult:
     spans = sorted([row.get(column, "") for column in _JUDGED] for row in judgments)
     return StoredResult(
         name=folder.name,
-        per_query=pd.DataFrame(scores, columns=list(SCHEMAS["per_query"].needed), dtype=str),
+        per_query=pd.DataFrame(scores, dtype=str),
         record=record,
         texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
