@@ -86,7 +86,11 @@ class BenchConfig(StageConfig):
         description="Measures with their cutoffs; the first one orders the summary.",
     )
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Confidence intervals.")
-    cache: Path = Field(Path(".cache/harness"), description="What may be computed again; safe to delete.")
+    cache: Path = Field(
+        Path(".cache/harness"),
+        description="What can be computed again, and the judgments that were paid for "
+        "(judgments.sqlite). `harness cache --clear` keeps those.",
+    )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")
 

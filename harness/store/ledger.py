@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from harness.errors import JudgeError
+from harness.store.ledger_faults import explained, unusable
 from harness.store.ledger_rows import ANSWERED, COLUMNS, LedgerEntry, dump, from_json, from_row, to_row
 from harness.store.ledger_schema import VERSION, Transaction, prepare
 from harness.store.turn import Turn
@@ -45,7 +46,7 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._path = path
+        self.path = path
         self._turns: dict[str, Turn] = {}
         self._parameters: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
@@ -69,6 +70,7 @@ class Ledger:
     ) -> None:
         self.close()
 
+    @explained
     def close(self) -> None:
         """End all turns of this object and close the file."""
         for turn in self._turns.values():
@@ -88,6 +90,7 @@ class Ledger:
         ]
         return hashlib.sha256(dump(parts).encode("ascii")).hexdigest()
 
+    @explained
     def find(self, key: str) -> LedgerEntry | None:
         """The newest settled answer to a call, or None."""
         columns = ", ".join(COLUMNS)
@@ -96,6 +99,7 @@ class Ledger:
         ).fetchone()
         return from_row(row) if row else None
 
+    @explained
     def parameters(self, model: str, prompt_sha: str) -> list[dict[str, Any]]:
         """The different parameters under which a model was asked with a prompt.
 
@@ -109,6 +113,7 @@ class Ledger:
             self._parameters[model, prompt_sha] = [json.loads(row) for (row,) in rows]
         return self._parameters[model, prompt_sha]
 
+    @explained
     def cost(self, key: str) -> float | None:
         """What all tries of a call have cost; None when the price of one that used tokens is unknown."""
         total, unknown = self._db.execute(
@@ -142,6 +147,7 @@ class Ledger:
         if model in self._turns:
             self._turns[model].end()
 
+    @explained
     def record(self, key: str, answered: Answered) -> None:
         """Add one answer; it is on disk when this returns."""
         entry = LedgerEntry(
@@ -154,14 +160,18 @@ class Ledger:
 
     def entries(self) -> Iterator[LedgerEntry]:
         """All rows, oldest first."""
-        for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM answers ORDER BY id"):
-            yield from_row(row)
+        try:
+            for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM answers ORDER BY id"):
+                yield from_row(row)
+        except sqlite3.Error as error:
+            raise unusable(self.path, error) from error
 
     def export_lines(self) -> Iterator[str]:
         """All rows as JSON lines, for ``import_lines`` of another ledger."""
         for entry in self.entries():
             yield dump(asdict(entry))
 
+    @explained
     def import_lines(self, lines: Iterable[str], name: str = "the import") -> Imported:
         """Add the rows of an export, also of an earlier version, that are not yet here, all of them or none.
 
@@ -182,7 +192,7 @@ class Ledger:
 
     def _turn_path(self, model: str) -> Path:
         name = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        return self._path.with_name(f"{self._path.name}.{name}.lock")
+        return self.path.with_name(f"{self.path.name}.{name}.lock")
 
     def _add(self, entry: LedgerEntry) -> None:
         marks = ", ".join("?" * len(COLUMNS))

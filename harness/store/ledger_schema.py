@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -50,7 +51,12 @@ class Transaction:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._db.execute("ROLLBACK" if error else "COMMIT")
+        if error is None:
+            self._db.execute("COMMIT")
+            return
+        # a full disk may have ended the transaction already
+        with suppress(sqlite3.Error):
+            self._db.execute("ROLLBACK")
 
 
 def prepare(db: sqlite3.Connection, path: Path) -> None:

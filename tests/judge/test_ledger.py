@@ -197,3 +197,28 @@ def test_a_ledger_of_another_version_is_refused(tmp_path):
     other.close()
     with pytest.raises(JudgeError, match="99"):
         Ledger(tmp_path / "l.db")
+
+
+def fill(ledger):
+    for i in range(200):
+        put(ledger, query=f"question {i}")
+
+
+def test_a_full_disk_and_a_damaged_page_are_told_with_what_to_do(tmp_path):
+    path = tmp_path / "judgments.sqlite"
+    with Ledger(path) as ledger:
+        pages = ledger._db.execute("PRAGMA page_count").fetchone()[0]
+        ledger._db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(JudgeError, match=r"cannot be used: .*full\. Make room .*not bought again"):
+            fill(ledger)
+        kept = len(list(ledger.entries()))
+    with Ledger(path) as ledger:
+        assert len(list(ledger.entries())) == kept
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    path.write_bytes(bytes(content))
+    with (
+        pytest.raises(JudgeError, match=r"judgments\.sqlite cannot be (used|opened)"),
+        Ledger(path) as ledger,
+    ):
+        list(ledger.entries())
