@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.config import BenchConfig
-from harness.config.naming import file_name
+from harness.config.naming import file_names
 from harness.judge.money import Estimate
 from harness.pipeline.budget import warn_of_unfilled_budgets
 from harness.pipeline.chunks import chunk_corpus, chunk_rows
@@ -45,13 +45,17 @@ class DryRun:
     estimate: Estimate | None
 
 
-def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
+def run_bench(
+    config: BenchConfig, reporter: Reporter, finish: Callable[[Path], None] | None = None
+) -> tuple[Results, Path]:
     """Run every setting and write ``results/<name>/``; returns the results and that folder.
 
     A result that stood there and is another one stays beside it, named after the time when it began.
+    ``finish`` may add files to the folder before it takes its place; should it fail, the results stand
+    without them and the error follows.
     """
     context = Context.at(config.cache, reporter)
-    with context.timed("total"), headlines(config, context) as live:
+    with context, context.timed("total"), headlines(config, context) as live:
         corpus, searched = search_all(config, context, live.searched)
         judged = judge_pool(searched, corpus, config, context)
         queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
@@ -92,12 +96,23 @@ def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
     )
     folder = config.results / config.name
 
-    def keep(new: Path) -> str | None:
-        return None if same_result(new, folder) else name_of_earlier(folder)
-
-    with replace_folder(folder, keep) as partial:
-        write_results(partial, results, file_name)
+    failed: Exception | None = None
+    with replace_folder(folder, _name_beside) as partial:
+        names = file_names([setting.name for setting in config.settings])
+        write_results(partial, results, names.__getitem__)
+        try:
+            if finish is not None:
+                finish(partial)
+        except Exception as error:
+            failed = error
+    if failed is not None:
+        raise failed
     return results, folder
+
+
+def _name_beside(current: Path, earlier: Path) -> str | None:
+    """What an earlier result is called beside the current one; None where they are the same result."""
+    return None if same_result(current, earlier) else name_of_earlier(earlier, current.name)
 
 
 def search_all(
@@ -129,14 +144,14 @@ def search_all(
 
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     """Retrieve for every setting, then say what judging would take; asks and spends nothing."""
-    context = Context.at(config.cache, reporter)
-    corpus, searched = search_all(config, context)
-    judge = pool_judge_config(config)
-    if judge is None:
-        return DryRun("labels", 0, {}, None)
-    pool = make_pool(searched, corpus, judge.pool)
-    settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
-    return DryRun(judge_name(judge), len(pool.pairs), settings, estimate_pool(pool.pairs, judge, context))
+    with Context.at(config.cache, reporter) as context:
+        corpus, searched = search_all(config, context)
+        judge = pool_judge_config(config)
+        if judge is None:
+            return DryRun("labels", 0, {}, None)
+        pool = make_pool(searched, corpus, judge.pool)
+        settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
+        return DryRun(judge_name(judge), len(pool.pairs), settings, estimate_pool(pool.pairs, judge, context))
 
 
 def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:

@@ -23,3 +23,7 @@ class ModelError(HarnessError):
 
 class JudgeError(HarnessError):
     """The relevance judge cannot be used, or too many of its judgments failed."""
+
+
+class StoreError(HarnessError):
+    """The cache or a folder of results cannot be written, or the disk is full."""

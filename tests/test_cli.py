@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from harness.cli import main
+from harness.store import CacheLayout
 
 
 def harness(*words):
@@ -127,16 +128,65 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
 
 
 def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, capsys):
-    chroma = tmp_path / "v1" / "chroma"
+    layout = CacheLayout(tmp_path)
+    in_use = layout.use()
+    chroma = layout.chroma
     (chroma / "abc-1").mkdir(parents=True)
     (chroma / "abc-1" / "data").write_bytes(b"x" * 2_000_000)
     (chroma / "def-2").mkdir()
-    (chroma / "def.json").write_text('{"folder": "def-2"}')
+    (chroma / "def.json").write_text('{"folder": "def-2", "sha256": ""}')
+    (layout.artifacts / "chunks").mkdir(parents=True)
+    (layout.artifacts / "chunks" / ".partial-1").write_text("half")
     (tmp_path / "judgments.sqlite").write_bytes(b"x" * 1_000_000)
     assert exit_code("cache", "--cache", str(tmp_path)) == 0
     assert "2.0" in capsys.readouterr().out
+    for what in ("--tidy", "--clear"):
+        assert exit_code("cache", "--cache", str(tmp_path), what) == 1
+        assert "in use by a benchmark" in capsys.readouterr().err
+    in_use.release()
     assert exit_code("cache", "--cache", str(tmp_path), "--tidy") == 0
-    assert "1 half-built" in capsys.readouterr().out
+    assert "2 half-written or damaged things removed" in capsys.readouterr().out
     assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.json"]
+    assert list((layout.artifacts / "chunks").iterdir()) == []
     assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]
+    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert "nothing to remove" in capsys.readouterr().out
+
+
+def test_clearing_touches_only_what_carries_our_mark(tmp_path, capsys):
+    for name in ("venv/bin/python", "videos/a.mp4", "vpn-keys/key", "v1/photo.jpg", "harness-v2/mine"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "v3").symlink_to(tmp_path / "videos")
+    before = sorted(tmp_path.rglob("*"))
+    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    # nor does using a folder of that name make it ours
+    CacheLayout(tmp_path).use().release()
+    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert sorted(path for path in tmp_path.rglob("*") if path.name != "CACHEDIR.TAG") == before
+
+
+def test_a_cache_of_the_first_format_is_sized_and_cleared(tmp_path, capsys):
+    # what version 1 wrote: it had no mark
+    key = 64 * "a"
+    files = (
+        f"artifacts/chunks/{key}.json.gz",
+        "artifacts/chunks/.partial-3f",
+        "vectors/fffe.sqlite",
+        "vectors/fffe.sqlite-wal",
+        f"chroma/{key}.json",
+        f"chroma/{key[:16]}-0123abcd/chroma.sqlite3",
+        f"chroma/{key[:16]}-0123abcd/uuid/data_level0.bin",
+    )
+    for name in files:
+        (tmp_path / "v1" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "v1" / name).write_bytes(b"x" * 1_000_000)
+    assert exit_code("cache", "--cache", str(tmp_path)) == 0
+    assert "v1 (older format) │ 7.0" in capsys.readouterr().out
+    (tmp_path / "v1" / "vectors" / "my-notes.txt").write_text("mine")
+    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert (tmp_path / "v1" / files[0]).exists()
+    (tmp_path / "v1" / "vectors" / "my-notes.txt").unlink()
+    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert list(tmp_path.iterdir()) == []

@@ -86,17 +86,22 @@ def _of_config(args: argparse.Namespace) -> int:
     judge = pool_judge_config(config)
     if judge is None:
         raise ConfigError(f"{args.config}: the judge is `labels`; there is nobody to compare with people.")
-    context = Context.at(config.cache, TerminalReporter())
-    corpus, searched = search_all(config, context) if args.settings else (load_corpus(config, context), [])
-    if args.dry_run:
-        pairs = [*label_pairs(corpus), *(make_pool(searched, corpus, judge.pool).pairs if searched else ())]
-        estimate = estimate_pool(sorted(pairs, key=lambda pair: pair.query.query_id), judge, context)
-        print_line(
-            f"{judge_name(judge)}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent."
+    with Context.at(config.cache, TerminalReporter()) as context:
+        corpus, searched = (
+            search_all(config, context) if args.settings else (load_corpus(config, context), [])
         )
-        return 0
-    found = grade_agreement(corpus, judge, context)
-    settings = settings_agreement(searched, corpus, config, context) if args.settings else None
+        if args.dry_run:
+            pairs = [
+                *label_pairs(corpus),
+                *(make_pool(searched, corpus, judge.pool).pairs if searched else ()),
+            ]
+            estimate = estimate_pool(sorted(pairs, key=lambda pair: pair.query.query_id), judge, context)
+            print_line(
+                f"{judge_name(judge)}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent."
+            )
+            return 0
+        found = grade_agreement(corpus, judge, context)
+        settings = settings_agreement(searched, corpus, config, context) if args.settings else None
     _leave(args.to or config.results / f"{config.name}-agreement", [found], settings)
     return 0
 

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench import run_bench
     from harness.config import load_config
-    from harness.pipeline.page import write_page
+    from harness.pipeline.page import REPORT, write_page
     from harness.report import counted, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
@@ -43,7 +43,12 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         return _dry_run(config, args.quiet)
     reporter = TerminalReporter(quiet=args.quiet)
-    results, folder = run_bench(config, reporter)
+    pages = []
+
+    def finish(folder: Path) -> None:
+        pages.append(write_page(folder, reporter=reporter, name=config.name)[1])
+
+    results, folder = run_bench(config, reporter, finish)
     show(tuple(results.verdict["sentences"]))
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     if results.waterfall:
@@ -57,10 +62,10 @@ def run(args: argparse.Namespace) -> int:
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
         f"in {results.record.timings['total']:.1f} s. Results: {folder}/"
     )
-    path, page = write_page(folder, reporter=reporter)
-    if page.note:
-        print_line(page.note)
-    print_line(f"Look at them in a browser: {path}")
+    for page in pages:
+        if page.note:
+            print_line(page.note)
+    print_line(f"Look at them in a browser: {folder / REPORT}")
     return 0
 
 

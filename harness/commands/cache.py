@@ -11,10 +11,10 @@ Say how much the cache holds. What is in it can be computed again, except for th
 paid for and are never removed here.
 
   harness cache            sizes by kind
-  harness cache --tidy     remove Chroma collections that a killed run left half built
+  harness cache --tidy     remove what killed runs left half written, and files found damaged
   harness cache --clear    remove everything but the judgments
 
-Not while a benchmark is running.
+Only folders that carry the mark of a cache (CACHEDIR.TAG) are touched, and none while a benchmark uses it.
 """
 
 
@@ -34,21 +34,23 @@ def add(commands: Any) -> None:
         help="the folder; default .cache/harness",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--tidy", action="store_true", help="remove half-built collections")
+    what.add_argument("--tidy", action="store_true", help="remove what is half written or damaged")
     what.add_argument("--clear", action="store_true", help="remove everything but the judgments")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Remove what was asked for, then print sizes."""
-    from harness.store import CacheLayout, CollectionFolders, clear, sizes
+    from harness.report import counted
+    from harness.store import CacheLayout, clear, sizes, tidy
     from harness.terminal import print_line, print_table
 
     layout = CacheLayout(args.cache)
     if args.tidy:
-        print_line(f"{CollectionFolders(layout.chroma).remove_unfinished()} half-built collections removed.")
+        print_line(f"{counted(tidy(layout), 'half-written or damaged thing')} removed.")
     if args.clear:
-        clear(layout)
+        removed = clear(layout)
+        print_line(f"Removed: {', '.join(map(str, removed))}." if removed else "There was nothing to remove.")
     print_table(
         str(args.cache), ("what", "MB"), [(n, f"{size / 1e6:.1f}") for n, size in sizes(layout).items()]
     )

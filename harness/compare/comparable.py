@@ -61,6 +61,10 @@ class ScoredOn:
             raise HarnessError(
                 f"The run record does not say {missing}, so nobody knows what was scored. Run it again."
             ) from None
+        except (AttributeError, TypeError):
+            raise HarnessError(
+                "The run record is damaged, so nobody knows what was scored. Run it again."
+            ) from None
         if extracted is not None:
             return cls(files, dict(extracted), rules)
         texts = {PurePath(p).stem: digest for p, digest in by_path.items() if p not in own.values()}

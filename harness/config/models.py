@@ -90,7 +90,11 @@ class BenchConfig(StageConfig):
         "settings: the first ndcg_text where they cut documents differently, else the first ndcg_exp.",
     )
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
-    cache: Path = Field(Path(".cache/harness"), description="What may be computed again; safe to delete.")
+    cache: Path = Field(
+        Path(".cache/harness"),
+        description="What can be computed again, and the judgments that were paid for "
+        "(judgments.sqlite). `harness cache --clear` keeps those.",
+    )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")
 

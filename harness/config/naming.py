@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,6 +18,9 @@ _PAIRS = [
     ("tokens_per_chunk", "token_overlap", "tokens", False),
 ]
 ONLY = "base"
+_UNSAFE = re.compile(r"[^\w.,=+@~()\[\]-]")
+# bytes; a file system allows 255, and the names of a stage and of the format come on top
+_LONGEST = 160
 # What a key that is left out means, where it is not simply absent.
 _UNSET = {"top_n": "all"}
 
@@ -31,9 +37,32 @@ def name_settings(combinations: Sequence[Mapping[str, StageConfig | None]]) -> l
     return [" ".join(name) or ONLY for name in parts]
 
 
-def file_name(setting: str) -> str:
-    """A setting's name as part of a file name."""
-    return setting.replace("/", "-").replace(" ", "_")
+def file_names(settings: Sequence[str]) -> dict[str, str]:
+    """For every setting the part of a file name that stands for it, no two the same.
+
+    Letters, digits and a few marks stay, ``/`` becomes ``-`` and what else there is ``_``. Where that takes
+    more than a slash or a blank from a name, or leaves two alike, a hash of the name follows.
+    """
+    plain = {setting: setting.replace("/", "-").replace(" ", "_") for setting in settings}
+    # some file systems take a and A for one
+    alike = Counter(name.casefold() for name in plain.values())
+    return {
+        setting: name if alike[name.casefold()] == 1 and _is_safe(name) else _with_hash(name, setting)
+        for setting, name in plain.items()
+    }
+
+
+def _is_safe(name: str) -> bool:
+    return not _UNSAFE.search(name) and not name.startswith(".") and 0 < len(name.encode()) <= _LONGEST
+
+
+def _with_hash(name: str, setting: str) -> str:
+    kept = _UNSAFE.sub("_", name).lstrip(".").encode()[:_LONGEST].decode(errors="ignore")
+    return f"{kept}-{_hash(setting)[:12]}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _dump(config: StageConfig | None) -> Dump:
@@ -52,29 +81,51 @@ def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
         ]
         varying = {key for key in dump if len({repr(other[key]) for other in same_kind}) > 1}
         shown_kind = [str(kind)] if len({k for k in kinds if k is not None}) > 1 else []
-        labels.append(shown_kind + _fields(stage, dump, varying))
+        shown = {
+            key: _UNSET.get(key, "none")
+            if dump[key] is None
+            else _value(dump[key], [other[key] for other in same_kind])
+            for key in varying
+        }
+        labels.append(shown_kind + _fields(stage, dump, shown))
     return labels
 
 
-def _fields(stage: str, dump: Mapping[str, Any], varying: set[str]) -> list[str]:
+def _fields(stage: str, dump: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
+    """``shown`` maps the keys that vary to their values, shortened."""
     out = []
+    varying = set(shown)
     for first, second, short, always in _PAIRS:
         if {first, second} & varying:
             tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
             out.append(f"{short}={dump[first]}{tail}")
             varying = varying - {first, second}
-    return out + [
-        f"{_short(stage, key)}={_UNSET.get(key, 'none') if dump[key] is None else _value(dump[key])}"
-        for key in dump
-        if key in varying
-    ]
+    return out + [f"{_short(stage, key)}={shown[key]}" for key in dump if key in varying]
 
 
 def _short(stage: str, key: str) -> str:
     return stage if key == "model" else key
 
 
-def _value(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    name = PurePosixPath(text).name if "/" in text else text
-    return "".join("_" if letter.isspace() else letter for letter in name.replace("embedded:", "")) or "none"
+def _value(value: Any, others: Sequence[Any]) -> str:
+    """A value in short: of a path as many of its last parts as tell it from the other values."""
+    depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
+    for depth in depths:
+        short = _last_parts(value, depth)
+        if not any(_last_parts(other, depth) == short for other in others if _text(other) != _text(value)):
+            return short
+    # what tells them apart is a blank, or no part of a path
+    return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
+
+
+def _last_parts(value: Any, count: int) -> str:
+    text = _text(value)
+    return _on_one_line("/".join(PurePosixPath(text).parts[-count:]) if "/" in text else text)
+
+
+def _on_one_line(text: str) -> str:
+    return "".join("_" if letter.isspace() else letter for letter in text.replace("embedded:", "")) or "none"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)

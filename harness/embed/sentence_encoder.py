@@ -12,7 +12,7 @@ from pydantic import Field
 from harness.kinds import StageConfig
 from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
-from harness.models.load import load_bi_encoder
+from harness.models.load import load_bi_encoder, not_finite
 
 
 class EmbedConfig(StageConfig):
@@ -57,6 +57,11 @@ class SentenceEncoder:
             list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
         )
         return np.asarray(vectors, dtype=np.float32)
+
+    def try_out(self) -> None:
+        """Load the model and embed a word; raises ModelError where it cannot be used."""
+        if not np.isfinite(self.embed(["word"])).all():
+            raise not_finite(self.model)
 
     def _load(self) -> Any:
         if self._loaded is None:

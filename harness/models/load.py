@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from harness.errors import ModelError
 from harness.models.resolve import Model
 
 
@@ -15,7 +18,8 @@ def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32") ->
     from sentence_transformers import SentenceTransformer
 
     _silence_loading_bars()
-    return SentenceTransformer(str(model.folder), device=device, **_safe(dtype)).eval()
+    with _whole(model):
+        return SentenceTransformer(str(model.folder), device=device, **_safe(dtype)).eval()
 
 
 def load_cross_encoder(model: Model, device: str | None, dtype: str = "float32") -> Any:
@@ -24,7 +28,55 @@ def load_cross_encoder(model: Model, device: str | None, dtype: str = "float32")
     from sentence_transformers import CrossEncoder
 
     _silence_loading_bars()
-    return CrossEncoder(str(model.folder), num_labels=1, device=device, **_safe(dtype)).eval()
+    with _whole(model):
+        return CrossEncoder(str(model.folder), num_labels=1, device=device, **_safe(dtype)).eval()
+
+
+@contextmanager
+def _whole(model: Model) -> Iterator[None]:
+    """Turn what the libraries raise into a ModelError, and refuse weights that the files do not hold.
+
+    transformers gives random numbers to weights it does not find, and says so in its log alone.
+    """
+    from transformers import modeling_utils
+
+    report = modeling_utils.log_state_dict_report
+    missing: set[str] = set()
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        found = kwargs.get("loading_info")
+        missing.update(found.missing_and_mismatched() if found is not None else ())
+        return report(*args, **kwargs)
+
+    modeling_utils.log_state_dict_report = noted
+    try:
+        yield
+    except (ModelError, MemoryError):
+        raise
+    except Exception as error:
+        why = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelError(
+            f"{model.name}: the model in {model.folder} cannot be loaded ({why[:200]}). Is it complete, and "
+            "of the right kind? Fetch or save it again."
+        ) from error
+    finally:
+        modeling_utils.log_state_dict_report = report
+    # the pooler of BERT is not used here, and many models come without it
+    needed = sorted(key for key in missing if "pooler" not in key.split("."))
+    if needed:
+        raise ModelError(
+            f"{model.name}: the weights in {model.folder} lack {', '.join(needed[:3])}"
+            f"{' and more' if len(needed) > 3 else ''}; random numbers would stand in for them. Fetch the "
+            "whole model, or name one of the right kind."
+        )
+
+
+def not_finite(model: Model) -> ModelError:
+    """The error for a model that computes no numbers."""
+    return ModelError(
+        f"{model.name}: the model in {model.folder} computes values that are no finite numbers: its weights "
+        "are damaged, or dtype is too small for it. Fetch or save it again."
+    )
 
 
 def _safe(dtype: str) -> dict[str, Any]:

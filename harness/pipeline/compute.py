@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.pipeline.context import Context
-from harness.store import KeyValue, key_of
+from harness.store import key_of
 
 Floats = NDArray[np.float32]
 Batches = Callable[[Sequence[int]], Iterable[list[int]]]
@@ -40,8 +40,7 @@ def compute_new(
     ``batches`` groups indices into ``keys``, ``run`` computes one such group, [items, …]. Each batch is
     stored as soon as it is done.
     """
-    store = KeyValue(path)
-    try:
+    with context.values(name, path) as store:
         first_index = {key: i for i, key in reversed(list(enumerate(keys)))}
         known = store.get(list(first_index))
         missing = [key for key in dict.fromkeys(keys) if key not in known]
@@ -61,8 +60,14 @@ def compute_new(
                     known |= done
                     task.advance(len(new))
         return [np.frombuffer(known[key], dtype=np.float32) for key in keys]
-    finally:
-        store.close()
+
+
+def is_computed(name: str, keys: Iterable[bytes], path: Path, context: Context) -> set[bytes]:
+    """Those keys whose value is in the file at ``path``; computes nothing."""
+    if not path.exists():
+        return set()
+    with context.values(name, path) as store:
+        return set(store.get(list(keys)))
 
 
 def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], context: Context) -> list[bytes]:

@@ -8,36 +8,63 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from harness.embed import EmbedConfig, SentenceEncoder
 from harness.kinds import StageConfig
 from harness.progress import Reporter
 from harness.rerank import KINDS as RERANKERS
-from harness.store import Artifacts, CacheLayout
+from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
 
 
 @dataclass(slots=True)
 class Context:
-    """The state of one run. Models are made once per configuration and load their weights when first used."""
+    """The state of one run. Models are made once per configuration and load their weights when first used.
+
+    As a context manager it tells at the end what was wrong with the cache.
+    """
 
     cache: CacheLayout
     reporter: Reporter
     begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     timings: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    faults: Faults = field(default_factory=Faults)
+    _in_use: Lock | None = None
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
     _rerankers: dict[StageConfig, Any] = field(default_factory=dict)
 
     @classmethod
     def at(cls, cache: Path, reporter: Reporter) -> Context:
         """A fresh context over the cache folder ``cache``."""
-        return cls(CacheLayout(cache), reporter)
+        layout = CacheLayout(cache)
+        return cls(layout, reporter, _in_use=layout.use())
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for sentence in self.faults.sentences():
+            self.reporter.warn(sentence)
+        if self._in_use is not None:
+            self._in_use.release()
 
     @property
     def artifacts(self) -> Artifacts:
         """The cache of stage outputs."""
-        return Artifacts(self.cache.artifacts)
+        return Artifacts(self.cache.artifacts, self.faults)
+
+    @property
+    def collections(self) -> CollectionFolders:
+        """The cache of indexes."""
+        return CollectionFolders(self.cache.chroma, self.faults)
+
+    def values(self, what: str, path: Path) -> KeyValue:
+        """The cache of what a model computed, to be closed after use."""
+        return KeyValue(path, self.faults, what)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -65,6 +92,11 @@ class Context:
             kind: str = getattr(config, "kind")  # noqa: B009 - every config in the table of kinds has one
             self._rerankers[key] = RERANKERS[kind].make(config)
         return self._rerankers[key]
+
+    def try_models(self) -> None:
+        """Load every model that is in use and try it on a word; raises ModelError for a damaged one."""
+        for model in [*self._encoders.values(), *self._rerankers.values()]:
+            model.try_out()
 
     def models(self) -> dict[str, dict[str, str]]:
         """The models in use, by name, for the run record."""

@@ -19,13 +19,17 @@ REPORT = "report.html"
 
 
 def write_page(
-    folder: Path, output: Path | None = None, reporter: Reporter | None = None
+    folder: Path,
+    output: Path | None = None,
+    reporter: Reporter | None = None,
+    name: str = "",
 ) -> tuple[Path, Page]:
     """Build the page of a folder of results and write it, by default into that folder.
 
-    Returns where it is and the page. Raises HarnessError where the folder holds no results.
+    Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
+    HarnessError where the folder holds no results.
     """
-    tables = read_tables(folder)
+    tables = read_tables(folder, name)
     page = build_page(tables, statistics(tables, reporter or Silent()), headline=headline(tables))
     path = output or folder / REPORT
     write_text(path, page.html)

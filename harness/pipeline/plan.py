@@ -11,7 +11,7 @@ from harness.judge import LlmConfig
 from harness.judge.endpoint import read_key
 from harness.judge.money import Estimate
 from harness.pipeline.chunks import Chunking, chunk_corpus
-from harness.pipeline.compute import digest
+from harness.pipeline.compute import digest, is_computed
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.judges import PoolJudgeConfig, judge_name, pool_judge_config, warn_of_same_model
@@ -20,7 +20,6 @@ from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.scoring import warn_of_pool, warn_of_shallow_rankings
 from harness.pipeline.search import estimated_ranks, is_searched, scored_depth, search
 from harness.progress import Reporter
-from harness.store import KeyValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +62,19 @@ class Plan:
 
 def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
     """Check everything a run needs (files, models, labels) and count what it would do."""
-    context = Context.at(config.cache, reporter)
+    with Context.at(config.cache, reporter) as context:
+        return _make_plan(config, context)
+
+
+def _make_plan(config: BenchConfig, context: Context) -> Plan:
     for setting in config.settings:
         context.encoder(setting.embed)
         if setting.rerank is not None:
             context.reranker(setting.rerank)
+    context.try_models()
     corpus = load_corpus(config, context)
-    warn_of_labels(corpus, config, reporter)
-    warn_of_shallow_rankings(config, reporter)
+    warn_of_labels(corpus, config, context.reporter)
+    warn_of_shallow_rankings(config, context.reporter)
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
     queries = corpus.queries.queries
@@ -81,7 +85,7 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
         encoder = context.encoder(setting.embed)
         keys = {digest(setting.embed.passage_prefix + chunk.text) for chunk in chunking.chunks}
         path = context.cache.vectors(encoder.fingerprint)
-        done = set(KeyValue(path).get(list(keys))) if path.exists() else set()
+        done = is_computed("vectors", keys, path, context)
         rows.append(
             SettingPlan(
                 setting=setting.name,

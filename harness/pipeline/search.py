@@ -15,11 +15,11 @@ from harness.config import Setting
 from harness.embed import SentenceEncoder
 from harness.kinds import StageConfig
 from harness.pipeline.chunks import Chunking
-from harness.pipeline.compute import compute_new, digest
+from harness.pipeline.compute import compute_new, digest, is_computed
 from harness.pipeline.context import Context
 from harness.rerank import rerank
 from harness.retrieve import ChromaRetriever
-from harness.store import CollectionFolders, KeyValue, key_of
+from harness.store import key_of
 from harness.types import Query, Ranking
 
 RETRIEVE = "retrieve"
@@ -55,7 +55,7 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
     retrieved = [Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]]
     pairs = {digest(*pair) for pair in _pairs(setting.rerank, retrieved, chunking, queries)}
     path = context.cache.scores(context.reranker(setting.rerank).fingerprint.replace(":", "-"))
-    return path.exists() and len(KeyValue(path).get(list(pairs))) == len(pairs)
+    return is_computed("pairs", pairs, path, context) == pairs
 
 
 def _retrieve(
@@ -72,7 +72,7 @@ def _retrieve(
         retriever = ChromaRetriever(setting.retrieve)  # type: ignore[arg-type]
         with context.timed(RETRIEVE):
             ids = [chunk.chunk_id for chunk in chunking.chunks]
-            slot = CollectionFolders(context.cache.chroma).slot
+            slot = context.collections.slot
             found = retriever.retrieve(
                 queries, asked, ids, passages, index_key, slot, [len(c.text) for c in chunking.chunks]
             )

@@ -2,7 +2,14 @@
 
 from harness.report.cells import to_csv
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
-from harness.report.read import StoredResult, read_first_passages, read_result, read_table, read_waterfall
+from harness.report.read import (
+    StoredResult,
+    read_first_passages,
+    read_result,
+    read_summary,
+    read_table,
+    read_waterfall,
+)
 from harness.report.render import FORMATS, Part, render
 from harness.report.rows import (
     AnswerabilityRow,
@@ -29,7 +36,7 @@ from harness.report.summaries import (
 )
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, to_text, two_line_width
-from harness.report.write import read_summary, write_results
+from harness.report.write import write_results
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",

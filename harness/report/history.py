@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.report.read import read_summary
+from harness.report.stored import RECORD
 from harness.report.summaries import best_of, last_stages
 from harness.report.tables import Table, counted, number
-from harness.report.write import RECORD, SUMMARY, read_summary
+from harness.report.write import SUMMARY
 
 # What tells of one run, not of its outcome: the record itself, and the page that is made of all the rest.
 _OF_THE_RUN = (RECORD, "report.html")
@@ -41,19 +43,19 @@ def same_result(one: Path, other: Path) -> bool:
         return False
     if any(first.get(key) != second.get(key) for key in ("config_sha256", "config", "hashes")):
         return False
-    return _contents(one) == _contents(other)
+    try:
+        return _contents(one) == _contents(other)
+    except OSError:
+        # unreadable, or another run has just taken it away
+        return False
 
 
-def name_of_earlier(folder: Path) -> str:
-    """What a result is called when a later one takes its place: ``name@yyyymmdd-hhmmss``, when it began.
+def name_of_earlier(folder: Path, name: str) -> str:
+    """What the result in ``folder`` is called when another takes its place under ``name``.
 
-    A number follows where that name is taken.
+    That is ``name@yyyymmdd-hhmmss``, after the time when it began.
     """
-    name = f"{folder.name}@{_date(folder):%Y%m%d-%H%M%S}"
-    taken, count = name, 2
-    while folder.with_name(taken).exists():
-        taken, count = f"{name}-{count}", count + 1
-    return taken
+    return f"{name}@{_date(folder):%Y%m%d-%H%M%S}"
 
 
 def past_runs(root: Path, headline_of: Callable[[Mapping[str, Any], Sequence[str]], str]) -> list[PastRun]:

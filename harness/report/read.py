@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.report.cells import original
-from harness.report.rows import WaterfallRow
-from harness.report.write import damaged, read_record
+from harness.report.rows import SummaryRow, WaterfallRow
+from harness.report.stored import RECORD, Row, damaged, read_record, read_rows
+from harness.report.write import SUMMARY
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _JUDGED = ("query_id", "document", "start", "end", "grade", "scored_on")
+_SPLITS = ("train", "validation", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,75 +41,104 @@ def read_result(folder: Path) -> StoredResult:
     import pandas as pd
 
     try:
-        per_query = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
-        per_query["setting"] = per_query["setting"].str.removeprefix("'")
-        if "cluster" in per_query.columns:
-            per_query["cluster"] = per_query["cluster"].map(original)
+        scores = read_rows(folder, "per_query")
         record = read_record(folder)
-        documents = _rows(folder / "documents.csv")
-        texts = {row["document"]: _text_hash(row) for row in documents if row["status"] == "read"}
-        judgments = _rows(folder / "judgments.csv")
+        documents = read_rows(folder, "documents")
+        judgments = read_rows(folder, "judgments")
     except FileNotFoundError as error:
-        raise HarnessError(
-            f"{folder} holds no results of a benchmark ({Path(error.filename).name} is missing). "
-            f"Name a folder such as results/quickstart, written by harness bench."
-        ) from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise HarnessError(
-            f"{folder} is damaged: per_query.csv, documents.csv or judgments.csv cannot be read as a "
-            f"benchmark wrote it ({error}). Run the benchmark again."
-        ) from None
+        raise no_result(folder, error) from None
+    texts = {row["document"]: _text_hash(folder, row) for row in documents if row["status"] == "read"}
     spans = sorted([row.get(column, "") for column in _JUDGED] for row in judgments)
     return StoredResult(
         name=folder.name,
-        per_query=per_query,
+        per_query=pd.DataFrame(scores, dtype=str),
         record=record,
         texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
 
 
+def no_result(folder: Path, error: FileNotFoundError) -> HarnessError:
+    """The error for a folder that lacks a file every result has."""
+    return HarnessError(
+        f"{folder} holds no results of a benchmark ({Path(error.filename).name} is missing). "
+        f"Name a folder such as results/quickstart, written by harness bench."
+    )
+
+
+def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
+    """The summary and the record of a finished result; raises HarnessError for none or a damaged one.
+
+    The record says what the result is called and the level of its intervals. Every setting and stage has
+    every measure for both splits and for all queries.
+    """
+    try:
+        rows = [_summary_row(row) for row in read_rows(folder, "summary")]
+        record = read_record(folder)
+    except FileNotFoundError:
+        found = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
+        hint = f" There are results for: {', '.join(found)}." if found else " Run a benchmark first."
+        raise HarnessError(f"{folder} holds no results.{hint}") from None
+    there = {(row.setting, row.stage, row.split, row.measure) for row in rows}
+    points = {(row.setting, row.stage) for row in rows}
+    for point, split, measure in product(points, _SPLITS, {row.measure for row in rows}):
+        if (*point, split, measure) not in there:
+            raise damaged(folder / SUMMARY, f"{measure} of {' '.join(point)} is missing for {split}")
+    config = record["config"]
+    if "name" not in config or "level" not in config.get("bootstrap", {}):
+        raise damaged(folder / RECORD, "config has no name or no bootstrap.level")
+    return rows, record
+
+
 def read_waterfall(folder: Path) -> list[WaterfallRow]:
     """The losses by stage of every query; empty where the result has none (or is older than they are)."""
-    path = folder / "waterfall.csv"
     text = ("setting", "query_id", "split", "measure", "blame")
-    try:
-        return [
-            WaterfallRow(
-                **{key: original(value) if key in text else float(value) for key, value in row.items()}  # type: ignore[arg-type]
-            )
-            for row in (_rows(path) if path.exists() else [])
-        ]
-    except (TypeError, ValueError):
-        raise damaged(path) from None
+    return [
+        WaterfallRow(
+            **{key: row[key] if key in text else float(row[key]) for key in WaterfallRow.__slots__}  # type: ignore[arg-type]
+        )
+        for row in read_table(folder, "waterfall.csv")
+    ]
 
 
-def read_table(folder: Path, name: str) -> list[dict[str, str]]:
+def read_table(folder: Path, name: str) -> list[Row]:
     """The rows of a CSV file of a result, as text; empty where the result has no such file."""
-    path = folder / name
-    return (
-        [{key: original(value) for key, value in row.items()} for row in _rows(path)] if path.exists() else []
-    )
+    try:
+        return read_rows(folder, name.removesuffix(".csv"))
+    except FileNotFoundError:
+        return []
 
 
 def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     """For every query of a setting the beginning of the passage that its last stage ranked first."""
     first: dict[str, str] = {}
-    for row in _rows(folder / "rankings.csv"):
+    for row in read_table(folder, "rankings.csv"):
         # rows stand in the order of the stages, so that the last one stays
-        if row["rank"] == "1" and original(row["setting"]) == setting:
-            first[original(row["query_id"])] = original(row["snippet"])
+        if row["rank"] == "1" and row["setting"] == setting:
+            first[row["query_id"]] = row["snippet"]
     return first
 
 
-def _text_hash(row: dict[str, str]) -> str:
+def _summary_row(row: Row) -> SummaryRow:
+    mean, low, high = (float(row[key]) if row[key] else None for key in ("mean", "ci_low", "ci_high"))
+    return SummaryRow(
+        setting=row["setting"],
+        stage=row["stage"],
+        split=row["split"],
+        measure=row["measure"],
+        mean=mean,
+        ci_low=low,
+        ci_high=high,
+        n_queries=int(row["n_queries"]),
+        n_unanswerable=int(row["n_unanswerable"]),
+        n_failed=int(row["n_failed"]),
+        judge=row.get("judge", ""),
+    )
+
+
+def _text_hash(folder: Path, row: Row) -> str:
     # results of older versions call it sha256
-    return row["text_sha256"] if "text_sha256" in row else row["sha256"]
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-    except (csv.Error, UnicodeDecodeError):
-        raise damaged(path) from None
+    found = row.get("text_sha256") or row.get("sha256")
+    if not found:
+        raise damaged(folder / "documents.csv", f"{row['document'][:80]!a} has no text_sha256")
+    return found

@@ -110,9 +110,9 @@ def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
             (
                 row["setting"],
                 row["chunks"],
-                *(row[f"tokens_{q}"] for q in ("p5", "p50", "p95")),
-                *(f"{100 * float(row[name]):.0f} %" if row[name] else "–" for name in shares),
-                row["tables_cut"],
+                *(row.get(f"tokens_{q}", "–") for q in ("p5", "p50", "p95")),
+                *(f"{100 * float(row[name]):.0f} %" if row.get(name) else "–" for name in shares),
+                row.get("tables_cut", "–"),
             )
             for row in rows
         ),

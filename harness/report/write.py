@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
 from harness.report.cells import snippet, to_csv, write_csv
 from harness.report.rows import (
     AnswerabilityRow,
@@ -23,11 +21,11 @@ from harness.report.rows import (
     ThresholdRow,
     WaterfallRow,
 )
+from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
 from harness.types import ChunkHealth
 
 SUMMARY = "summary.csv"
-RECORD = "record.json"
 WATERFALL = "waterfall.csv"
 VERDICT = "verdict.json"
 PRICES = "prices.csv"
@@ -104,41 +102,6 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
     _write(folder / RECORD, json.dumps(asdict(results.record), indent=2, ensure_ascii=False) + "\n")
 
 
-def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
-    """The summary and the record of a finished result; raises HarnessError for none or a damaged one."""
-    try:
-        with (folder / SUMMARY).open(encoding="utf-8", newline="") as file:
-            rows = [_summary_row(row) for row in csv.DictReader(file)]
-        record = read_record(folder)
-    except FileNotFoundError:
-        found = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
-        hint = f" There are results for: {', '.join(found)}." if found else " Run a benchmark first."
-        raise HarnessError(f"{folder} holds no results.{hint}") from None
-    except (csv.Error, KeyError, TypeError, ValueError):
-        raise damaged(folder / SUMMARY) from None
-    if not rows:
-        raise damaged(folder / SUMMARY)
-    return rows, record
-
-
-def read_record(folder: Path) -> dict[str, Any]:
-    """The run record; raises FileNotFoundError where there is none, HarnessError for a damaged one."""
-    try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except ValueError:
-        raise damaged(folder / RECORD) from None
-    if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
-        raise damaged(folder / RECORD)
-    return record
-
-
-def damaged(path: Path) -> HarnessError:
-    """The error for a file of results that is not as a benchmark has left it."""
-    return HarnessError(
-        f"{path} is damaged: it cannot be read as a benchmark wrote it. Run the benchmark again."
-    )
-
-
 def _query_table(results: Results) -> str:
     """The questions with all that their file says of them, each own column under its name."""
     own = dict.fromkeys(name for more in results.extras.values() for name in more)
@@ -196,23 +159,6 @@ def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:
         for setting, qrels in results.qrels.items()
     ]
     return "\n".join(lines) + "\n"
-
-
-def _summary_row(row: dict[str, str]) -> SummaryRow:
-    number = {key: float(row[key]) if row[key] else None for key in ("mean", "ci_low", "ci_high")}
-    return SummaryRow(
-        setting=row["setting"].removeprefix("'"),
-        stage=row["stage"],
-        split=row["split"],
-        measure=row["measure"],
-        mean=number["mean"],
-        ci_low=number["ci_low"],
-        ci_high=number["ci_high"],
-        n_queries=int(row["n_queries"]),
-        n_unanswerable=int(row["n_unanswerable"]),
-        n_failed=int(row["n_failed"]),
-        judge=row.get("judge", "").removeprefix("'"),
-    )
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from harness.kinds import StageConfig
 from harness.models import DTYPE_TEXT, EMBEDDED, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
-from harness.models.load import load_cross_encoder
+from harness.models.load import load_cross_encoder, not_finite
 
 Pair = tuple[str, str]
 
@@ -69,6 +69,11 @@ class CrossEncoderScorer:
         """The model's score of every (query, passage) pair of one batch, float32 [pairs]."""
         scores = self._load().predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
         return np.asarray(scores, dtype=np.float32).reshape(len(pairs))
+
+    def try_out(self) -> None:
+        """Load the model and score a pair; raises ModelError where it cannot be used."""
+        if not np.isfinite(self.score([("word", "word")])).all():
+            raise not_finite(self.model)
 
     def _load(self) -> Any:
         if self._loaded is None:

@@ -16,7 +16,7 @@ from pydantic import Field
 from harness.kinds import StageConfig
 from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
-from harness.models.load import load_bi_encoder
+from harness.models.load import load_bi_encoder, not_finite
 
 Pair = tuple[str, str]
 
@@ -101,6 +101,11 @@ class LateInteractionScorer:
         content = ~torch.isin(kinds, torch.tensor(sorted(special)))
         tokens = out.cpu()
         return [row[keep].numpy() for row, keep in zip(tokens, content, strict=True)]
+
+    def try_out(self) -> None:
+        """Load the model and score a pair; raises ModelError where it cannot be used."""
+        if not np.isfinite(self.score([("word", "word")])).all():
+            raise not_finite(self.model)
 
     def _load(self) -> Any:
         if self._loaded is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,6 +48,10 @@ class Slot(Protocol):
     @property
     def finish(self) -> Callable[[], None]:
         """Say that the collection is whole."""
+
+    @property
+    def release(self) -> Callable[[], None]:
+        """Give the place back when the database is closed; what is whole is kept."""
 
 
 class ChromaConfig(StageConfig):
@@ -205,18 +210,18 @@ class ChromaRetriever:
             yield self._on_server(key, vectors)
             return
         place = slot(key)
-        client = _persistent_client(place.path)
         try:
-            if place.built:
-                collection = client.get_collection("chunks", embedding_function=None)
-                # stored in the collection when it was built, and read before the first search
-                collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
-            else:
-                collection = self._fill(client, "chunks", vectors)
-                place.finish()
-            yield collection
+            with _open_index(place.path) as client:
+                if place.built:
+                    collection = client.get_collection("chunks", embedding_function=None)
+                    # stored in the collection when it was built, and read before the first search
+                    collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
+                else:
+                    collection = self._fill(client, "chunks", vectors)
+                    place.finish()
+                yield collection
         finally:
-            client.close()
+            place.release()
 
     def _on_server(self, key: str, vectors: Floats) -> Any:
         import chromadb
@@ -264,8 +269,26 @@ class ChromaRetriever:
         return collection
 
 
-def _persistent_client(path: Path) -> Any:
+@contextmanager
+def _open_index(path: Path) -> Iterator[Any]:
+    """Chroma's client for a folder; raises HarnessError for what goes wrong inside Chroma."""
     import chromadb
     from chromadb.config import Settings
+    from chromadb.errors import ChromaError
 
-    return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
+    client = None
+    try:
+        client = chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
+        yield client
+    except (ChromaError, sqlite3.Error, OSError) as error:
+        raise HarnessError(
+            f"Chroma cannot use its files in {path.parent.parent} ({_first_line(error)}). Is there room on "
+            "the disk? If so, remove what the cache holds with harness cache --clear, and run again."
+        ) from error
+    finally:
+        if client is not None:
+            client.close()
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

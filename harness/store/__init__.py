@@ -1,21 +1,27 @@
 """What is kept on disk: the content-addressed cache, results, and the one place that knows their paths."""
 
 from harness.store.artifacts import Artifacts, key_of
-from harness.store.atomic import replace_folder, write_text
+from harness.store.atomic import write_text
 from harness.store.collections import CollectionFolders, Slot
+from harness.store.faults import Faults
+from harness.store.folders import replace_folder
 from harness.store.keyvalue import KeyValue
 from harness.store.layout import CacheLayout
-from harness.store.usage import clear, sizes
+from harness.store.lock import Lock
+from harness.store.usage import clear, sizes, tidy
 
 __all__ = [
     "Artifacts",
     "CacheLayout",
     "CollectionFolders",
+    "Faults",
     "KeyValue",
+    "Lock",
     "Slot",
     "clear",
     "key_of",
     "replace_folder",
     "sizes",
+    "tidy",
     "write_text",
 ]

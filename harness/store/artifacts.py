@@ -5,10 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
 from harness.store.atomic import write_bytes
+from harness.store.faults import Faults
+from harness.store.seal import seal, unseal
 
 
 def key_of(*parts: Any) -> str:
@@ -18,10 +21,15 @@ def key_of(*parts: Any) -> str:
 
 
 class Artifacts:
-    """Get and put JSON-able values below ``folder``; a damaged file counts as absent and is made anew."""
+    """Get and put JSON-able values below ``folder``.
 
-    def __init__(self, folder: Path) -> None:
+    A file that fails its checksum counts as absent and is made anew; ``faults`` is told of it, and of values
+    that cannot be kept because the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, faults: Faults | None = None) -> None:
         self._folder = folder
+        self._faults = Faults() if faults is None else faults
 
     def path(self, kind: str, key: str) -> Path:
         """Where the artifact of this kind and key lies, or would lie."""
@@ -29,12 +37,33 @@ class Artifacts:
 
     def get(self, kind: str, key: str) -> Any | None:
         """The stored value, or None."""
+        path = self.path(kind, key)
         try:
-            return json.loads(gzip.decompress(self.path(kind, key).read_bytes()))
-        except (FileNotFoundError, EOFError, gzip.BadGzipFile, json.JSONDecodeError):
+            packed = path.read_bytes()
+        except FileNotFoundError:
             return None
+        except OSError:
+            # a bad sector, or something that is no file
+            packed = b""
+        try:
+            content = unseal(_name(kind, key), gzip.decompress(packed))
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            content = None
+        if content is None:
+            self._faults.damaged(kind, path)
+            return None
+        return json.loads(content)
 
     def put(self, kind: str, key: str, value: Any) -> None:
-        """Store a value whole or not at all."""
+        """Store a value whole or not at all; raises StoreError where the disk is full."""
         text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-        write_bytes(self.path(kind, key), gzip.compress(text.encode("ascii"), compresslevel=3, mtime=0))
+        path = self.path(kind, key)
+        packed = gzip.compress(seal(_name(kind, key), text.encode("ascii")), compresslevel=3, mtime=0)
+        try:
+            write_bytes(path, packed)
+        except OSError as error:
+            self._faults.cannot_write(path, error)
+
+
+def _name(kind: str, key: str) -> bytes:
+    return f"{kind}/{key}".encode()

@@ -3,51 +3,217 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
 
-from harness.errors import HarnessError
+from harness.errors import StoreError
+from harness.store.faults import Faults, no_room, sqlite_kind
+from harness.store.seal import seal, unseal
 from harness.store.wal import use_write_ahead_log
 
 _ASK_AT_ONCE = 500
+_CONDEMNED = ".damaged"
+SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+_READ_ONLY = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
+_CREATE = "CREATE TABLE IF NOT EXISTS item (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
+
+T = TypeVar("T")
 
 
 class KeyValue:
-    """A table from key to value, both bytes; a value once written is never changed."""
+    """A table from key to value, both bytes; a value once written is never changed.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._path = path
-        try:
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            use_write_ahead_log(self._db)
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS item (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
-            )
-        except sqlite3.DatabaseError as error:
-            raise HarnessError(f"{path} cannot be used ({error}). Remove it: it only caches.") from error
+    Every value carries a checksum. One that fails it counts as absent and may be written anew. A file whose
+    structure is damaged is condemned, which every process that uses it finds out by itself, and a new one is
+    begun beside it: other processes have it open, so it can be neither renamed nor removed. A file that
+    cannot be written is only read. ``faults`` is told of all of it.
+    """
+
+    def __init__(self, path: Path, faults: Faults | None = None, what: str = "values") -> None:
+        self._asked_for = path
+        self._faults = Faults() if faults is None else faults
+        self._what = what
+        self._damaged: set[bytes] = set()
+        self._path, self._db = self._open()
+
+    def __enter__(self) -> KeyValue:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that are present."""
-        found: dict[bytes, bytes] = {}
-        for start in range(0, len(keys), _ASK_AT_ONCE):
-            part = keys[start : start + _ASK_AT_ONCE]
-            marks = ",".join("?" * len(part))
-            found.update(self._db.execute(f"SELECT key, value FROM item WHERE key IN ({marks})", part))
+        """The values of those keys that are present and whole."""
+        stored = self._guarded(lambda: self._stored(keys))
+        found = {}
+        for key, sealed in stored.items():
+            value = unseal(key, sealed)
+            if value is None:
+                self._damaged.add(key)
+                self._faults.damaged(self._what, self._path)
+            else:
+                found[key] = value
         return found
 
     def put(self, items: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> None:
-        """Write all items or, when killed, none of them."""
-        rows = items.items() if isinstance(items, Mapping) else items
-        self._db.execute("BEGIN IMMEDIATE")
+        """Write all items or, when killed, none of them; raises StoreError where the disk is full."""
+        rows = dict(items)
         try:
-            self._db.executemany("INSERT OR IGNORE INTO item VALUES (?, ?)", rows)
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._guarded(lambda: self._write(rows))
+        except _UnwritableError as error:
+            self._faults.not_kept(self._path, error)
+        else:
+            self._damaged -= rows.keys()
 
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
+
+    def _stored(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(keys), _ASK_AT_ONCE):
+            part = keys[start : start + _ASK_AT_ONCE]
+            marks = ",".join("?" * len(part))
+            rows = self._db.execute(f"SELECT key, value FROM item WHERE key IN ({marks})", part)
+            # in a damaged page anything may stand, a number for example
+            found.update((key, value if isinstance(value, bytes) else b"") for key, value in rows)
+        return found
+
+    def _write(self, rows: Mapping[bytes, bytes]) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            anew = [(key,) for key in rows if key in self._damaged]
+            self._db.executemany("DELETE FROM item WHERE key = ?", anew)
+            sealed = ((key, seal(key, value)) for key, value in rows.items())
+            self._db.executemany("INSERT OR IGNORE INTO item VALUES (?, ?)", sealed)
+            self._db.execute("COMMIT")
+        except BaseException:
+            # a full disk may have ended the transaction already
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _guarded(self, work: Callable[[], T]) -> T:
+        """Run ``work`` on the database; where its file proves damaged, once more on a new one."""
+        try:
+            return work()
+        except sqlite3.DatabaseError as error:
+            if sqlite_kind(error) not in _DAMAGE:
+                raise self._told(error) from error
+            self._db.close()
+            self._condemn(self._path)
+            self._path, self._db = self._open()
+        try:
+            return work()
+        except sqlite3.DatabaseError as error:
+            raise self._told(error) from error
+
+    def _told(self, error: sqlite3.DatabaseError) -> Exception:
+        if sqlite_kind(error) == sqlite3.SQLITE_FULL:
+            return no_room(self._path, error)
+        if sqlite_kind(error) in _READ_ONLY:
+            return _UnwritableError(str(error))
+        return StoreError(f"{self._path} cannot be used ({error}). Remove it: it only caches.")
+
+    def _open(self) -> tuple[Path, sqlite3.Connection]:
+        for path in _generations(self._asked_for):
+            if _mark(path).exists():
+                continue
+            try:
+                return path, self._connect(path)
+            except sqlite3.DatabaseError as error:
+                if sqlite_kind(error) not in _DAMAGE:
+                    raise self._told(error) from error
+                if not self._condemn(path):
+                    break
+        return self._asked_for, _prepared(sqlite3.connect(":memory:", isolation_level=None))
+
+    def _connect(self, path: Path) -> sqlite3.Connection:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self._faults.cannot_write(path.parent, error)
+        try:
+            return _prepared(sqlite3.connect(path, timeout=60, isolation_level=None))
+        except sqlite3.DatabaseError as error:
+            if sqlite_kind(error) not in _READ_ONLY:
+                raise
+            if not path.is_file():
+                self._faults.not_kept(path, error)
+                return _prepared(sqlite3.connect(":memory:", isolation_level=None))
+        # nobody can write here, so nothing changes while we read
+        db = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
+        )
+        try:
+            db.execute("SELECT 1 FROM item LIMIT 1").fetchall()
+        except sqlite3.DatabaseError:
+            db.close()
+            raise
+        return db
+
+    def _condemn(self, path: Path) -> bool:
+        """Note that a file is damaged; False where that cannot be written down."""
+        self._faults.damaged(self._what, path)
+        try:
+            _mark(path).touch()
+        except OSError as error:
+            self._faults.cannot_write(path, error)
+            return False
+        return True
+
+
+class _UnwritableError(Exception):
+    """The file can be read, and not written."""
+
+
+def remove_condemned(folder: Path) -> int:
+    """Remove the files below ``folder`` that were found damaged; returns how many.
+
+    The file that took the place of a damaged one takes its name too. Not while a run is going on.
+    """
+    marks = sorted(folder.rglob(f"*.sqlite{_CONDEMNED}"))
+    asked_for = dict.fromkeys(mark.with_name(f"{mark.name.split('.')[0]}.sqlite") for mark in marks)
+    for mark in marks:
+        for part in _parts(mark.with_name(mark.name.removesuffix(_CONDEMNED))):
+            part.unlink()
+        mark.unlink()
+    for first in asked_for:
+        for later in first.parent.glob(f"{first.stem}.*.sqlite"):
+            for part in [] if first.exists() else _parts(later):
+                part.rename(first.with_name(first.name + part.name.removeprefix(later.name)))
+    return len(marks)
+
+
+def _prepared(db: sqlite3.Connection) -> sqlite3.Connection:
+    try:
+        use_write_ahead_log(db)
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute(_CREATE)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _generations(path: Path) -> Iterator[Path]:
+    """The file asked for, and those that may stand in its place should it be damaged."""
+    yield path
+    for number in range(1, 1000):
+        yield path.with_name(f"{path.stem}.{number}{path.suffix}")
+
+
+def _mark(path: Path) -> Path:
+    return path.with_name(f"{path.name}{_CONDEMNED}")
+
+
+def _parts(path: Path) -> list[Path]:
+    """A database and the files SQLite keeps beside it, as far as they are there; the database comes last."""
+    parts = (path.with_name(path.name + suffix) for suffix in reversed(SQLITE_SUFFIXES))
+    return [part for part in parts if part.exists()]

@@ -1,11 +1,23 @@
-"""Where everything lies below the cache folder."""
+"""Where everything lies below the cache folder, and what marks it as ours."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-FORMAT = 1
+from harness.store.lock import Lock, lock
+
+FORMAT = 2
+FOLDER = "harness-v"
+# https://bford.info/cachedir/: programs that back up folders leave one with this file out
+_MARK = "CACHEDIR.TAG"
+_ROOMS = {_MARK, "artifacts", "chroma", "vectors", "scores"}
+_TAG = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder was made by harness. Everything in it can be computed again:\n"
+    "# `harness cache --clear` removes it.\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +29,12 @@ class CacheLayout:
     @property
     def base(self) -> Path:
         """The folder of this format."""
-        return self.root / f"v{FORMAT}"
+        return self.root / f"{FOLDER}{FORMAT}"
+
+    @property
+    def mark(self) -> Path:
+        """The file that says whose folder this is. Whoever uses the cache holds a shared lock on it."""
+        return self.base / _MARK
 
     @property
     def artifacts(self) -> Path:
@@ -41,3 +58,34 @@ class CacheLayout:
     def scores(self, fingerprint: str) -> Path:
         """The pair scores that one reranker computed."""
         return self.base / "scores" / f"{fingerprint[:32]}.sqlite"
+
+    def use(self) -> Lock | None:
+        """Mark the folder as ours and keep `harness cache` from emptying it until the lock is released.
+
+        None where the folder is neither there nor can be made: whoever writes to it will find out.
+        """
+        while True:
+            try:
+                # a folder that cannot be written to may still be read
+                with suppress(PermissionError):
+                    self.base.mkdir(parents=True, exist_ok=True)
+                held = lock(self.mark, shared=True, wait=True)
+            except FileNotFoundError:
+                if self.base.is_dir() or not self.root.is_dir():
+                    return None
+                # emptied between the two steps
+                continue
+            except OSError:
+                return None
+            with suppress(OSError):
+                if not self.mark.stat().st_size and {path.name for path in self.base.iterdir()} <= _ROOMS:
+                    self.mark.write_text(_TAG, encoding="utf-8")
+            return held
+
+
+def is_marked(folder: Path) -> bool:
+    """Whether a folder carries the mark of our cache."""
+    try:
+        return (folder / _MARK).read_bytes().startswith(_TAG.encode().partition(b". ")[0])
+    except OSError:
+        return False

@@ -1,25 +1,117 @@
-"""How much the cache holds, and how it is emptied."""
+"""How much the cache holds, and how it is tidied and emptied."""
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from harness.store.layout import CacheLayout
+from harness.errors import StoreError
+from harness.store.atomic import TEMPORARY
+from harness.store.collections import CollectionFolders
+from harness.store.keyvalue import SQLITE_SUFFIXES, remove_condemned
+from harness.store.layout import FOLDER, CacheLayout, is_marked
+from harness.store.lock import lock
+
+# Format 1 had no mark; what is in it tells that it is ours.
+_UNMARKED = {
+    "artifacts": re.compile(r"\w+/[0-9a-f]{64}\.json\.gz"),
+    "vectors": re.compile(r"[^/]+\.sqlite(-wal|-shm)?"),
+    "scores": re.compile(r"[^/]+\.sqlite(-wal|-shm)?"),
+    "chroma": re.compile(r"[0-9a-f]{64}\.json|[0-9a-f]{16}-[0-9a-f]{8}(/.*)?"),
+}
 
 
 def sizes(layout: CacheLayout) -> dict[str, int]:
     """Bytes on disk by what is kept."""
     folders = sorted(path for path in layout.base.glob("*") if path.is_dir())
     found = {path.name: sum(map(_size, path.rglob("*"))) for path in folders}
-    return {**found, "judgments": sum(map(_size, layout.root.glob(f"{layout.ledger.name}*")))}
+    for older in _ours(layout):
+        if older != layout.base:
+            found[f"{older.name} (older format)"] = sum(map(_size, older.rglob("*")))
+    ledger = (layout.ledger.with_name(layout.ledger.name + suffix) for suffix in SQLITE_SUFFIXES)
+    return {**found, "judgments": sum(map(_size, ledger))}
 
 
-def clear(layout: CacheLayout) -> None:
-    """Remove all that can be computed again, of every format; the judgments stay."""
-    for path in layout.root.glob("v*"):
-        shutil.rmtree(path)
+def tidy(layout: CacheLayout) -> int:
+    """Remove what runs that were killed left behind, and files found damaged; returns how many things.
+
+    Raises StoreError while a benchmark uses the cache.
+    """
+    if not is_marked(layout.base):
+        return 0
+    with _alone(layout):
+        left = [path for path in layout.base.rglob(f"{TEMPORARY}*") if path.exists()]
+        for path in left:
+            _remove(path)
+        unfinished = CollectionFolders(layout.chroma).remove_unfinished()
+        return len(left) + unfinished + remove_condemned(layout.base)
+
+
+def clear(layout: CacheLayout) -> tuple[Path, ...]:
+    """Remove all that can be computed again, of every format; the judgments and what is not ours stay.
+
+    Returns the folders removed. Raises StoreError while a benchmark uses the cache.
+    """
+    ours = _ours(layout)
+    with _alone(layout):
+        for path in ours:
+            shutil.rmtree(path)
+    return tuple(ours)
+
+
+@contextmanager
+def _alone(layout: CacheLayout) -> Iterator[None]:
+    """Keep benchmarks out for the length of the with block."""
+    if not is_marked(layout.base):
+        yield
+        return
+    held = lock(layout.mark)
+    if held is None:
+        raise StoreError(
+            f"{layout.root} is in use by a benchmark. Try again when it has ended; nothing was removed."
+        )
+    with held:
+        yield
+
+
+def _ours(layout: CacheLayout) -> list[Path]:
+    """The folders of all formats below the root that are ours for sure."""
+    found = []
+    for path in sorted(layout.root.glob(f"{FOLDER}*")):
+        if path.is_dir() and not path.is_symlink() and is_marked(path):
+            found.append(path)
+    first = layout.root / "v1"
+    return [first, *found] if _is_first(first) else found
+
+
+def _is_first(folder: Path) -> bool:
+    """Whether this is a cache of format 1: nothing is in it but what that format wrote."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    rooms = list(folder.iterdir())
+    if not rooms:
+        return False
+    for room in rooms:
+        pattern = _UNMARKED.get(room.name)
+        if pattern is None or room.is_symlink() or not room.is_dir():
+            return False
+        for path in room.rglob("*"):
+            if path.is_dir() or path.name.startswith(TEMPORARY):
+                continue
+            if not pattern.fullmatch(path.relative_to(room).as_posix()):
+                return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
+    return path.stat().st_size if path.is_file() and not path.is_symlink() else 0

@@ -1,6 +1,7 @@
 """Importers write corpus folders that the readers accept and whose labels anchor."""
 
 import json
+from urllib.parse import unquote
 
 import pytest
 
@@ -15,6 +16,7 @@ from harness.corpus import (
     read_queries,
 )
 from harness.corpus.importers import IMPORTERS, import_beir, import_chunking_eval, import_financebench
+from harness.corpus.importers.folder import link_or_copy, write_text
 from harness.errors import CorpusError
 from tests.corpus.conftest import pdf_bytes
 
@@ -224,3 +226,71 @@ def test_the_chunking_eval_corpora(shared_corpora, tmp_path):
     import_chunking_eval(shared_corpora / "chunking-eval", tmp_path / "out")
     documents, queries, result = load(tmp_path / "out", "documents/*.md")
     assert (len(documents), len(queries.queries), len(result.judgments)) == (3, 276, 452)
+
+
+OUTSIDE = (
+    "../../../README",
+    "..",
+    ".",
+    "",
+    "a/b",
+    "..\\README",
+    "C:x",
+    ".hidden",
+    "a\0b",
+    "a\x1b[2J",
+    "x" * 300,
+)
+
+
+def everything(folder):
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("collection", ["beir", "chunking_eval", "financebench"])
+def test_no_name_in_a_collection_leads_out_of_the_folder(write, tmp_path, collection, name):
+    """Names of documents that a path would follow; what they would reach is there to be overwritten."""
+    source = tmp_path / "a" / "b" / "source"
+    for path in ("README.md", "README.pdf", "README.txt", "a/README.md", "a/b/README.md"):
+        write(path, "not to be touched")
+    cell = '"' + name.replace('"', '""') + '"'
+    if collection == "beir":
+        write("a/b/source/corpus.jsonl", json_lines({"_id": name, "title": "", "text": "text"}))
+        write("a/b/source/queries.jsonl", json_lines({"_id": name or "q", "text": "query"}))
+        write("a/b/source/qrels.tsv", f"query-id\tcorpus-id\tscore\n{name or 'q'}\t{name}\t1\n")
+    elif collection == "chunking_eval":
+        write("a/b/source/corpora/x.md", "not to be touched")
+        write(
+            "a/b/source/spans.csv",
+            f"query_id,document,question,start,end,text\nq,{cell},Which?,0,17,not to be touched\n",
+        )
+    else:
+        write("a/b/source/pdfs/x.pdf", "not to be touched")
+        write("a/b/source/documents.csv", f"document,doc_type\n{cell},10k\n")
+        write("a/b/source/questions.csv", f"query_id,document,question,answer\nq,{cell},Which?,a\n")
+        write("a/b/source/evidence.csv", f"query_id,document,page,evidence_text\nq,{cell},1,text\n")
+    before = everything(tmp_path)
+    target = tmp_path / "a" / "b" / "corpora" / "target"
+    try:
+        IMPORTERS[collection].run(source, target)
+    except CorpusError as refused:
+        assert "line 2" in str(refused) or collection == "beir"  # noqa: PT017 - both outcomes are right
+        assert everything(tmp_path) == before
+    else:
+        # BEIR's ids may be anything, and are escaped
+        assert collection == "beir"
+        after = everything(tmp_path)
+        assert {path: after[path] for path in before} == before
+        assert all(path.startswith(f"{target}/") for path in after.keys() - before.keys())
+        (written,) = (target / "documents").iterdir()
+        assert unquote(written.stem) == name
+
+
+def test_two_documents_never_share_a_file(write, tmp_path):
+    target = write("target.md", "first")
+    source = write("source.md", "second")
+    for overwrite in (lambda: link_or_copy(source, target), lambda: write_text(target, "second")):
+        with pytest.raises(CorpusError, match=r"target\.md is the name of two documents"):
+            overwrite()
+    assert target.read_text() == "first"

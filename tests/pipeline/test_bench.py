@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import random
 import subprocess
 import sys
 
@@ -214,7 +215,7 @@ def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_co
         file.write("q1,people,nothing like this stands anywhere,4\n")
     with pytest.raises(LabelError):
         run(write_config(cache="fresh"))
-    assert not (corpus / "fresh" / "v1" / "vectors").exists()
+    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
     results, folder, _ = run(write_config(more="anchor: {on_unanchored: list}"))
     assert results.record.counts["labels_not_anchored"] == 1
     assert [r["accepted"] for r in rows(folder, "anchoring.csv")].count("no") == 1
@@ -271,7 +272,7 @@ def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, c
     plan = make_plan(load_config(write_config(cache="fresh")), Silent())
     assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
     assert all(s.to_embed > 0 and s.pairs == 5 * 10 for s in plan.settings)
-    assert not (corpus / "fresh" / "v1" / "vectors").exists()
+    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
     results, _, _ = run(write_config(cache="fresh"))
     queries = 5
     assert results.record.counts["vectors_computed"] == sum(s.to_embed for s in plan.settings) + queries
@@ -288,3 +289,25 @@ def test_every_distance_of_chroma_ranks_by_similarity(write_config, distance):
     path.write_text(path.read_text().replace("top_k: 10", f"top_k: 10, distance: {distance}"))
     other, _, _ = run(path)
     assert [r.chunk_id for r in other.ranked] == [r.chunk_id for r in cosine.ranked]
+
+
+def test_flipped_bits_in_the_cache_change_no_figure_and_are_told_once(corpus, write_config):
+    path = write_config(cache="fresh")
+    _, folder, reporter = run(path)
+    expected = unchanging(folder)
+    assert not [text for text in reporter.warnings if "damaged" in text]
+    rnd = random.Random(4)
+    for file in (corpus / "fresh").rglob("*"):
+        if file.is_file() and file.name != "CACHEDIR.TAG" and file.stat().st_size:
+            content = bytearray(file.read_bytes())
+            for _ in range(20):
+                content[rnd.randrange(len(content) // 2, len(content))] ^= 1 << rnd.randrange(8)
+            file.write_bytes(bytes(content))
+    _, folder, reporter = run(path)
+    assert unchanging(folder) == expected
+    (told,) = [text for text in reporter.warnings if "damaged" in text]
+    for what in ("document", "outlines", "chunks", "chunk_health", "ranking", "vectors", "indexes", "pairs"):
+        assert f" of {what} (" in told
+    _, folder, reporter = run(path)
+    assert unchanging(folder) == expected
+    assert not [text for text in reporter.warnings if "damaged" in text]

@@ -36,7 +36,7 @@ def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, mo
 def test_a_cache_of_an_older_version_gets_what_it_lacks(write_config, corpus):
     path = write_config(cache="fresh")
     _, rows = run(path)
-    artifacts = corpus / "fresh" / "v1" / "artifacts"
+    artifacts = corpus / "fresh" / "harness-v2" / "artifacts"
     for kind in ("chunk_health", "outlines"):
         for file in (artifacts / kind).iterdir():
             file.unlink()

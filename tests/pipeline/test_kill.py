@@ -38,12 +38,14 @@ def rows_in(folder):
 
 
 MOMENTS = {
-    "documents are parsed": lambda cache, _: any(cache.glob("v1/artifacts/document/*")),
-    "a batch is embedded": lambda cache, _: rows_in(cache / "v1" / "vectors") >= 1,
-    "half of it is embedded": lambda cache, _: rows_in(cache / "v1" / "vectors") >= 12,
-    "a collection is being filled": lambda cache, _: any(cache.glob("v1/chroma/*-*")),
-    "a collection is done": lambda cache, _: any(cache.glob("v1/chroma/*.json")),
-    "pairs are being scored": lambda cache, _: rows_in(cache / "v1" / "scores") >= 1,
+    "documents are parsed": lambda cache, _: any(cache.glob("harness-v2/artifacts/document/*")),
+    "a batch is embedded": lambda cache, _: rows_in(cache / "harness-v2" / "vectors") >= 1,
+    "half of it is embedded": lambda cache, _: rows_in(cache / "harness-v2" / "vectors") >= 12,
+    "a collection is being filled": lambda cache, _: any(
+        cache.glob("harness-v2/chroma/.partial-*/collection")
+    ),
+    "a collection is done": lambda cache, _: any(cache.glob("harness-v2/chroma/*.json")),
+    "pairs are being scored": lambda cache, _: rows_in(cache / "harness-v2" / "scores") >= 1,
     "results are being written": lambda _, results: any(results.glob(".partial-*")),
     "results are there": lambda _, results: (results / "tiny").exists(),
 }

@@ -65,12 +65,10 @@ def test_an_unreadable_record_is_never_the_same(write):
 
 def test_an_earlier_result_is_named_after_its_beginning(write):
     folder = write("one")
-    assert name_of_earlier(folder) == "one@20260301-102030"
-    write("one@20260301-102030")
-    assert name_of_earlier(folder) == "one@20260301-102030-2"
+    assert name_of_earlier(folder, "one") == "one@20260301-102030"
     old = write("two", date="")  # written by an older version
     os.utime(old, (0, 86_400))
-    assert name_of_earlier(old) == "two@19700102-000000"
+    assert name_of_earlier(old, "two") == "two@19700102-000000"
 
 
 CORPUS = {
@@ -123,10 +121,14 @@ def test_the_old_result_stays_until_the_new_one_is_whole(tmp_path):
 
     path = tmp_path / "r"
     for content in ("old", "new"):
-        with replace_folder(path, lambda new: "kept") as partial:
+        with replace_folder(path, lambda new, old: "kept") as partial:
             (partial / "f").write_text(content)
     assert (path / "f").read_text() == "new"
     assert (tmp_path / "kept" / "f").read_text() == "old"
-    with pytest.raises(RuntimeError), replace_folder(path, lambda new: "again"):
+    with pytest.raises(RuntimeError), replace_folder(path, lambda new, old: "again"):
         raise RuntimeError
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "r"]
+    # a number follows a name that is taken
+    with replace_folder(path, lambda new, old: "kept"):
+        pass
+    assert (tmp_path / "kept-2" / "f").read_text() == "new"

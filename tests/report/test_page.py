@@ -229,13 +229,17 @@ def test_texts_are_pieces_of_the_document_in_order_and_without_overlap(tmp_path)
     "text", ["plain", "=1+1", "'=1+1", "'quoted", "+a\r\nb\rc", "-", "@\t", "\r\nx", "'\n", "𝔘\u2028\x00", ""]
 )
 def test_passages_come_back_as_they_were_written(tmp_path, text):
-    from harness.report import RankedRow, Results, write_results
-    from harness.types import RunRecord
+    from harness.report import RankedRow, Results, SummaryRow, write_results
+    from harness.types import Query, QueryScore, RunRecord
 
     chunk = f"d:5-{5 + len(text)}"
     row = RankedRow("s", "retrieve", "q", 1, chunk, "d", 1, 0.5, None, 0, text)
     record = RunRecord({}, {}, {}, {}, {}, {}, {})
-    results = Results("n", (), [], [], [row], {}, {}, [], [], record)
+    queries = (Query("q", "text", "train", True),)
+    summary = [SummaryRow("s", "retrieve", "all", "map", 0.5, None, None, 1, 0, 0)]
+    scores = [QueryScore("s", "retrieve", "q", "map", 0.5)]
+    documents = [{"document": "d", "status": "read", "text_sha256": "0"}]
+    results = Results("n", queries, summary, scores, [row], {}, {}, [], documents, record)
     write_results(tmp_path, results, lambda name: name)
     (found,) = read_tables(tmp_path)["passages"]
     # only line ends change, one character for one

@@ -71,7 +71,7 @@ def results():
     return Results(
         name="demo",
         queries=(Query("q1", "what", "train"),),
-        summary=[row, none],
+        summary=[row, none, replace(none, split="validation")],
         per_query=[
             QueryScore("a/b =x", "retrieve", "q1", "ndcg_exp@10", 0.5),
             QueryScore("a/b =x", "retrieve", "q1", "map", None),
@@ -81,7 +81,7 @@ def results():
         qrels={"a/b =x": ChunkQrels([("q1", "d:0-3", 4)], queries=1, repeating=0)},
         anchorings=[],
         documents=[],
-        record=RunRecord({"name": "demo"}, {}, {}, {}, {}, {}, {}),
+        record=RunRecord({"name": "demo", "bootstrap": {"level": 0.95}}, {}, {}, {}, {}, {}, {}),
     )
 
 
@@ -89,7 +89,7 @@ def test_everything_is_written_and_read_back(tmp_path, results):
     write_results(tmp_path, results, lambda name: name.replace("/", "-").replace(" ", "_"))
     rows, record = read_summary(tmp_path)
     assert rows == results.summary
-    assert record["config"] == {"name": "demo"}
+    assert record["config"]["name"] == "demo"
     assert (
         tmp_path / "runs" / "a-b_=x.retrieve.trec"
     ).read_text() == "q1 Q0 d:0-3 1 0.8999999761581421 retrieve\n"
@@ -134,6 +134,7 @@ def test_the_best_setting_is_told_by_its_last_stage(tmp_path, results):
         row("b", "retrieve", 0.1),
         row("b", "rerank", 0.3),
     ]
+    rows = [replace(row, split=split) for row in rows for split in ("train", "validation", "all")]
     write_results(tmp_path / "demo", replace(results, summary=rows), lambda name: "x")
     (run,) = past_runs(tmp_path, lambda record, measures: measures[0])
     assert (run.best, run.mean, run.settings) == ("b", 0.3, 2)

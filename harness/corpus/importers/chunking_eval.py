@@ -14,6 +14,7 @@ from harness.corpus.importers.folder import (
     ImportSummary,
     link_or_copy,
     new_corpus_folder,
+    plain_name,
     source_files,
     write_csv,
     write_text,
@@ -39,7 +40,7 @@ def import_chunking_eval(source: Path, target: Path) -> ImportSummary:
     corpora, spans_csv = source_files(source, ("corpora", "spans.csv"), "chunking_eval")
     columns = ("query_id", "document", "question", "start", "end", "text")
     rows = read_table(spans_csv, columns, CorpusError).rows
-    names = sorted({row.get("document") for row in rows})
+    names = sorted({plain_name(row.get("document"), f"{spans_csv}, line {row.line}") for row in rows})
     texts = {name: read_utf8(corpora / f"{name}.md").removeprefix("\ufeff") for name in names}
     for row in rows:
         _check_span(spans_csv, row, texts)

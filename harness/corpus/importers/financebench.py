@@ -14,6 +14,7 @@ from harness.corpus.importers.folder import (
     ImportSummary,
     link_or_copy,
     new_corpus_folder,
+    plain_name,
     source_files,
     write_csv,
     write_text,
@@ -45,7 +46,9 @@ def import_financebench(source: Path, target: Path) -> ImportSummary:
     questions = read_table(questions_csv, ("query_id", "document", "question", "answer"), CorpusError)
     evidence = read_table(evidence_csv, ("query_id", "document", "page", "evidence_text"), CorpusError)
     _check_references(documents, questions, evidence)
-    facts = {row.get("document"): row for row in documents.rows}
+    facts = {
+        plain_name(row.get("document"), f"{documents_csv}, line {row.line}"): row for row in documents.rows
+    }
     with new_corpus_folder(target) as folder:
         (folder / "pdfs").mkdir()
         for name in facts:

@@ -10,8 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import BinaryIO
 
 from harness.errors import CorpusError
+
+# bytes; a file system allows 255, and a suffix and the name of a partial file come on top
+_LONGEST_NAME = 200
+_NEVER_IN_A_NAME = frozenset('/\\:*?"<>|')
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ def new_corpus_folder(target: Path) -> Iterator[Path]:
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
     """Write a CSV file in UTF-8 with LF; returns the number of rows below the header."""
     count = 0
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with path.open("x", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
         for row in rows:
@@ -58,17 +63,50 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object
     return count
 
 
+def plain_name(name: str, where: str) -> str:
+    """``name``, which a file is to have; raises CorpusError where it is more, or other, than a file's name.
+
+    What a table calls a document becomes a file: no separator, no ``..``, nothing hidden, nothing that a file
+    system cannot hold, may lead out of the folder.
+    """
+    odd = any(letter in _NEVER_IN_A_NAME or not letter.isprintable() for letter in name)
+    if odd or not name or name.startswith(".") or len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
+        raise CorpusError(
+            f"{where}: {name[:80]!r} cannot be the name of a document, which becomes a file. Give it a name "
+            f"of at most {_LONGEST_NAME} bytes, without {' '.join(sorted(_NEVER_IN_A_NAME))} and without a "
+            "dot at its beginning."
+        )
+    return name
+
+
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 without translating line ends, so that offsets into ``text`` hold for the file."""
-    path.write_bytes(text.encode("utf-8"))
+    """Write a new file in UTF-8 without translating line ends, so that offsets into ``text`` hold for it.
+
+    Raises CorpusError where there is such a file.
+    """
+    with _new(path) as file:
+        file.write(text.encode("utf-8"))
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """A hard link where the file system allows one, else a copy."""
+    """A new file: a hard link where the file system allows one, else a copy.
+
+    Raises CorpusError where there is such a file.
+    """
     try:
         os.link(source, target)
     except OSError:
-        shutil.copyfile(source, target)
+        with source.open("rb") as content, _new(target) as file:
+            shutil.copyfileobj(content, file)
+
+
+def _new(path: Path) -> BinaryIO:
+    try:
+        return path.open("xb")
+    except FileExistsError:
+        raise CorpusError(
+            f"{path.name} is the name of two documents (some file systems take a and A for one). Rename one."
+        ) from None
 
 
 def source_files(source: Path, names: Sequence[str], importer: str) -> list[Path]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.report.page.tables import DEEPEST, Row, Tables
+from harness.report.page.tables import DEEPEST, Tables
+from harness.report.stored import Row
 
 Interval = tuple[int, int]
 UNJUDGED = -1

@@ -8,7 +8,8 @@ from typing import Any
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import curves
 from harness.report.page.numbers import figure, plain, scaled
-from harness.report.page.tables import Row, Tables
+from harness.report.page.tables import Tables
+from harness.report.stored import Row
 
 _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge", "cost", "git")
 # Longer tables of the run record would bury the page; anchoring.csv has them all.

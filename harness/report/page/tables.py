@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.report.cells import original
-
-Row = dict[str, str]
+from harness.report.read import no_result
+from harness.report.stored import Row, read_record, read_rows
 
 NEEDED = ("summary", "per_query")
 OPTIONAL = (
@@ -48,35 +45,23 @@ class Tables:
         return table in self.rows
 
 
-def read_tables(folder: Path) -> Tables:
-    """Read a folder of results; raises HarnessError where it is none or a file cannot be read."""
+def read_tables(folder: Path, name: str = "") -> Tables:
+    """Read a folder of results, called ``name`` (default: as the folder).
+
+    Raises HarnessError where it is none or a file cannot be read.
+    """
     try:
-        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-        rows = {name: list(_rows(folder / f"{name}.csv")) for name in NEEDED}
+        record = read_record(folder)
+        rows = {table: read_rows(folder, table) for table in NEEDED}
     except FileNotFoundError as error:
-        raise HarnessError(
-            f"{folder} holds no results of a benchmark ({Path(error.filename).name} is missing). "
-            f"Name a folder such as results/quickstart, written by harness bench."
-        ) from None
-    except ValueError as error:
-        raise HarnessError(f"{folder}: record.json is damaged ({error}). Run the benchmark again.") from None
-    for name in OPTIONAL:
-        path = folder / f"{name}.csv"
-        if path.exists():
-            rows[name] = list(_shown(path) if name == "rankings" else _rows(path))
-    return Tables(folder.resolve().name, record, rows)
+        raise no_result(folder, error) from None
+    for table in OPTIONAL:
+        with suppress(FileNotFoundError):
+            rows[table] = read_rows(folder, table, _is_shown if table == "rankings" else None)
+    for row in rows.get("rankings", ()):
+        del row["snippet"]
+    return Tables(name or folder.resolve().name, record, rows)
 
 
-def _rows(path: Path) -> Iterator[Row]:
-    # passages are longer than the 128 KiB that csv takes for a cell by default
-    csv.field_size_limit(2**31 - 1)
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            yield {key: original(value or "") for key, value in row.items() if key is not None}
-
-
-def _shown(path: Path) -> Iterator[Row]:
-    for row in _rows(path):
-        if int(row["rank"]) <= DEEPEST:
-            row.pop("snippet", None)
-            yield row
+def _is_shown(row: Row) -> bool:
+    return int(row["rank"]) <= DEEPEST

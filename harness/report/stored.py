@@ -1,0 +1,163 @@
+"""Read the files of a result back, and find out whether they are as a benchmark has left them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.report.cells import original
+from harness.report.schema import SCHEMAS, Schema
+
+RECORD = "record.json"
+Row = dict[str, str]
+
+_ANY = "*"
+# A key that is there holds what stands here: a type, a mapping of keys, or a list of one kind; null only
+# where it stands in a tuple. `*` stands for all other keys.
+_RECORD: dict[str, Any] = {
+    "config": {
+        "name": str,
+        "bootstrap": {"level": float, "seed": int},
+        "queries": str,
+        "labels": (str,),
+        "settings": [
+            {"name": str, "chunk": {"chunk_size": int, "tokens_per_chunk": int}, _ANY: ({_ANY: object},)}
+        ],
+    },
+    "config_sha256": str,
+    "date": str,
+    "hashes": {_ANY: str},
+    "models": {_ANY: {_ANY: object}},
+    "versions": {_ANY: str},
+    "timings": {_ANY: float},
+    "judge": {_ANY: object},
+    "counts": {
+        "conventions": [str],
+        "settings": {_ANY: {"seconds": {_ANY: (float,)}, "computed_share": {_ANY: (float,)}, _ANY: object}},
+        _ANY: object,
+    },
+    _ANY: object,
+}
+
+
+def damaged(path: Path, why: str = "") -> HarnessError:
+    """The error for a file of results that is not as a benchmark has left it."""
+    reason = f" ({why})" if why else ""
+    return HarnessError(
+        f"{path} is damaged: it cannot be read as a benchmark wrote it{reason}. Run the benchmark again."
+    )
+
+
+def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = None) -> list[Row]:
+    """The rows of a table, as text without the apostrophes of spreadsheets; checked by its schema.
+
+    ``keep`` chooses rows of a table too long to hold as a whole. Raises FileNotFoundError where there is no
+    such file, HarnessError that names file, row and column for a damaged one.
+    """
+    path = folder / f"{table}.csv"
+    schema = SCHEMAS.get(table, Schema({}))
+    rows: list[Row] = []
+    seen: set[tuple[str, ...]] = set()
+    for number, row in enumerate(_rows(path, schema), start=1):
+        if keep is not None and not keep(row):
+            continue
+        rows.append(row)
+        key = tuple(row[column] for column in schema.key)
+        if key in seen:
+            raise damaged(path, f"row {number} repeats one above it: {', '.join(key)[:80]!a}")
+        if key:
+            seen.add(key)
+    if schema.rows and not rows:
+        raise damaged(path, "it has no rows")
+    return rows
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The run record; raises FileNotFoundError where there is none, HarnessError for a damaged one."""
+    path = folder / RECORD
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise damaged(path, _reason(error)) from None
+    if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
+        raise damaged(path, "it does not hold a configuration")
+    wrong = _wrong(record, _RECORD, "")
+    if wrong:
+        raise damaged(path, f"{wrong} is not what it should be")
+    return record
+
+
+def _rows(path: Path, schema: Schema) -> Iterator[Row]:
+    """Row by row, every cell checked."""
+    # passages are longer than the 128 KiB that csv takes for a cell by default
+    csv.field_size_limit(2**31 - 1)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            records = (record for record in csv.reader(file, strict=True) if record)
+            header = next(records, [])
+            missing = [column for column in schema.needed if column not in header]
+            if missing:
+                raise damaged(path, f"it has no column {missing[0]}")
+            if len(set(header)) != len(header):
+                raise damaged(path, "a column stands twice")
+            kinds = {column: kind for column, kind in schema.kinds().items() if column in header}
+            for number, record in enumerate(records, start=1):
+                if len(record) != len(header):
+                    raise damaged(path, f"row {number} has {len(record)} cells, the header {len(header)}")
+                row = dict(zip(header, map(original, record), strict=True))
+                for column, kind in kinds.items():
+                    if not kind(row[column]):
+                        what = (kind.__doc__ or "").partition(".")[0].lower()
+                        why = f"row {number}, {column}: {row[column][:40]!a} where there should be {what}"
+                        raise damaged(path, why)
+                yield row
+    except FileNotFoundError:
+        raise
+    except (OSError, csv.Error, ValueError) as error:
+        raise damaged(path, _reason(error)) from None
+
+
+def _wrong(value: Any, spec: Any, where: str) -> str:
+    """The place of the first value that is not as ``spec`` says; '' where all are."""
+    if isinstance(spec, tuple):
+        return "" if value is None else _wrong(value, spec[0], where)
+    if isinstance(spec, Mapping):
+        if not isinstance(value, Mapping):
+            return where
+        for key, item in value.items():
+            found = _wrong(item, spec[key], f"{where}.{key}") if key in spec else ""
+            if key not in spec and _ANY in spec:
+                found = _wrong(item, spec[_ANY], f"{where}.{key}")
+            if found:
+                return found
+        return ""
+    if isinstance(spec, list):
+        if not isinstance(value, list):
+            return where
+        return next((found for item in value if (found := _wrong(item, spec[0], f"{where}[]"))), "")
+    return "" if spec is object or _is(value, spec) else where
+
+
+def _is(value: Any, kind: type) -> bool:
+    if isinstance(value, bool):
+        return False
+    if kind is float:
+        return isinstance(value, int | float) and math.isfinite(value)
+    if kind is int:
+        return isinstance(value, int) and 0 <= value < 2**63
+    return isinstance(value, kind)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return str(error).partition("\n")[0][:80]

@@ -1,0 +1,67 @@
+"""What was wrong with the cache in one run, to be told once at its end."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+from harness.errors import StoreError
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+class Faults:
+    """Counts what was damaged, by kind, and remembers why something could not be kept."""
+
+    def __init__(self) -> None:
+        self._damaged: Counter[str] = Counter()
+        self._where: dict[str, Path] = {}
+        self._not_kept = ""
+
+    def damaged(self, what: str, path: Path, count: int = 1) -> None:
+        """``count`` things of one kind failed their check, in or at ``path``."""
+        self._damaged[what] += count
+        self._where.setdefault(what, path)
+
+    def not_kept(self, path: Path, reason: object) -> None:
+        """The cache cannot be written."""
+        self._not_kept = self._not_kept or f"{path}: {reason}"
+
+    def cannot_write(self, path: Path, error: OSError) -> None:
+        """Note a cache that cannot be written; raises StoreError for a full disk, else ``error`` itself."""
+        if error.errno in _FULL:
+            raise no_room(path, error.strerror) from error
+        if error.errno not in _NOT_WRITABLE:
+            raise error
+        self.not_kept(path, error.strerror)
+
+    def sentences(self) -> list[str]:
+        """What to tell the user: at most one sentence for each kind of fault, and none twice."""
+        told = []
+        if self._damaged:
+            kinds = ", ".join(
+                f"{count} of {what} ({self._where[what]})" for what, count in self._damaged.items()
+            )
+            told.append(
+                f"parts of the cache were damaged and were computed again: {kinds}. The figures are not "
+                "affected; check the disk."
+            )
+        if self._not_kept:
+            told.append(f"the cache cannot be written ({self._not_kept}); what was computed is not kept.")
+        return told
+
+
+def no_room(path: Path, reason: object) -> StoreError:
+    """The error for a full disk."""
+    return StoreError(
+        f"{path} cannot be written: {reason}. Make room (harness cache says what the cache holds) and run "
+        "the same command again: it goes on with what is stored."
+    )
+
+
+def sqlite_kind(error: sqlite3.Error) -> int:
+    """The primary result code of SQLite, such as ``sqlite3.SQLITE_FULL``; 0 where there is none."""
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

@@ -1,0 +1,103 @@
+"""Advisory locks on files: the kernel drops them when their process ends, however it ends.
+
+No lock outlives a kill, so a dead owner is told from a live one for sure; a process id that was used again,
+or one on another machine, cannot be mistaken for it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from types import TracebackType
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock: nothing is locked there
+    fcntl = None  # type: ignore[assignment]
+
+# file systems that cannot lock, among them some network ones
+_CANNOT = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EINVAL})
+
+
+class Lock:
+    """A lock that is held until ``release``, or until the process ends.
+
+    ``sure`` is False where the file system has no locks: then nobody is kept out.
+    """
+
+    def __init__(self, handle: int, sure: bool) -> None:
+        self._handle: int | None = handle
+        self.sure = sure
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let others have it; a second call does nothing."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def lock(path: Path, *, shared: bool = False, wait: bool = False, create: bool = True) -> Lock | None:
+    """Lock the file at ``path``, which ``create`` makes if needed; None where somebody else holds it.
+
+    ``shared``: together with others that share it. ``wait``: until it is free. Raises OSError where the file
+    cannot be opened.
+    """
+    while True:
+        handle = _open(path, shared, create)
+        try:
+            sure = _flock(handle, shared, wait)
+            current = _is_at(handle, path)
+        except BaseException:
+            os.close(handle)
+            raise
+        if sure is not None and current:
+            return Lock(handle, sure)
+        os.close(handle)
+        # else the file was removed while we waited for it: lock the one that is there now
+        if sure is None:
+            return None
+
+
+def _open(path: Path, shared: bool, create: bool) -> int:
+    try:
+        return os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
+    except OSError as error:
+        if shared and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            return os.open(path, os.O_RDONLY)
+        raise
+
+
+def _flock(handle: int, shared: bool, wait: bool) -> bool | None:
+    """True: locked; False: this file system has no locks; None: somebody else holds it."""
+    if fcntl is None:
+        return False
+    how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
+    try:
+        fcntl.flock(handle, how)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        if error.errno in _CANNOT:
+            return False
+        raise
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(os.fstat(handle), there)

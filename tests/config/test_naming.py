@@ -1,0 +1,67 @@
+"""What settings are called, and the files that stand for them."""
+
+import pytest
+
+from harness.config.naming import file_names, name_settings
+from harness.embed import EmbedConfig
+
+
+def names_of(*models):
+    return name_settings(
+        [
+            {"chunk": None, "embed": EmbedConfig(model=model), "retrieve": None, "rerank": None}
+            for model in models
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("models", "names"),
+    [
+        (("hub/one", "hub/two"), ["embed=one", "embed=two"]),
+        (("a/model", "b/model"), ["embed=a/model", "embed=b/model"]),
+        (("x/a/model", "y/a/model", "other"), ["embed=x/a/model", "embed=y/a/model", "embed=other"]),
+        (("model", "a/model"), ["embed=model", "embed=a/model"]),
+        (("embedded:all-MiniLM-L6-v2", "a/b"), ["embed=all-MiniLM-L6-v2", "embed=b"]),
+    ],
+)
+def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart(models, names):
+    assert names_of(*models) == names
+
+
+@pytest.mark.parametrize("models", [("a b", "a_b"), ("./a/model", "a/model"), ("embedded:maxsim", "maxsim")])
+def test_no_two_models_are_the_same_setting(models):
+    assert len(set(names_of(*models))) == 2
+
+
+def test_files_of_settings_are_named_after_them():
+    assert file_names(["chunk=500/50 top_k=5", "base"]) == {
+        "chunk=500/50 top_k=5": "chunk=500-50_top_k=5",
+        "base": "base",
+    }
+
+
+def test_files_of_settings_stay_in_their_folder_and_apart():
+    odd = [
+        "../../x",
+        "..",
+        "a/b",
+        "a-b",
+        "A-b",
+        "a\0b",
+        "a\nb",
+        "\x1b[2J",
+        "C:\\x",
+        "é" * 300,
+        "x" * 300,
+        "",
+        "a b",
+    ]
+    names = file_names(odd)
+    assert len({name.casefold() for name in names.values()}) == len(odd)
+    for name in names.values():
+        assert "/" not in name
+        assert name.isprintable()
+        assert not name.startswith(".")
+        assert "\\" not in name
+        assert 0 < len(name.encode()) <= 180

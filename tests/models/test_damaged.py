@@ -1,0 +1,143 @@
+"""A model that is damaged, incomplete or of another kind is refused by name, and never computes a number."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from harness.embed import EmbedConfig, SentenceEncoder
+from harness.errors import ModelError
+from harness.models import resolve
+from harness.models.sound import check_hub_file
+from harness.rerank import CrossEncoderConfig, CrossEncoderScorer
+
+WEIGHTS = "model.safetensors"
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A copy of the embedded model; files are links until they are written anew."""
+    source = resolve("embedded:all-MiniLM-L6-v2").folder
+    for path in source.rglob("*"):
+        if path.is_file():
+            target = tmp_path / "model" / path.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(path)
+    return tmp_path / "model"
+
+
+def rewrite(path, content):
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+
+
+def header(length, text=b""):
+    return length.to_bytes(8, "little") + text
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("config.json", b""),
+        ("config.json", b"\xff\xfe"),
+        ("modules.json", b"[{"),
+        ("1_Pooling/config.json", b"\0" * 100),
+        ("sentence_bert_config.json", b"{'a': 1}"),
+        ("tokenizer.json", b"{}"),
+        ("tokenizer.json", b'{"version": "1.0"'),
+        (WEIGHTS, b""),
+        (WEIGHTS, b"\0" * 4096),
+        (WEIGHTS, b"\xff" * 4096),
+        (WEIGHTS, header(2, b"{}")),
+        (WEIGHTS, header(2, b"[]")),
+        (WEIGHTS, header(17, b'{"a": {"b": "c"}}')),
+        (WEIGHTS, b"version https://git-lfs.github.com/spec/v1\n"),
+        ("other.safetensors.index.json", b'{"weight_map": {"a": "gone.safetensors"}}'),
+    ],
+)
+def test_a_damaged_file_is_named_before_anything_is_loaded(model, file, content):
+    rewrite(model / file, content)
+    with pytest.raises(ModelError, match=rf"{file.replace('.', '[.]')} is damaged"):
+        SentenceEncoder(EmbedConfig(model=str(model)))
+
+
+def test_weights_that_were_cut_short_are_found(model):
+    whole = (model / WEIGHTS).read_bytes()
+    rewrite(model / WEIGHTS, whole[:-1])
+    with pytest.raises(
+        ModelError, match=rf"has {len(whole) - 1:,} bytes, and its header tells of {len(whole):,}"
+    ):
+        resolve(str(model))
+
+
+def without_a_layer(model):
+    tensors = load_file(model / WEIGHTS)
+    rewrite(model / WEIGHTS, b"")
+    kept = {name: tensor for name, tensor in tensors.items() if "layer.3.attention.self.query" not in name}
+    save_file(kept, model / WEIGHTS)
+
+
+def with_a_smaller_layer(model):
+    tensors = load_file(model / WEIGHTS)
+    rewrite(model / WEIGHTS, b"")
+    (name,) = (name for name in tensors if name.endswith("layer.3.attention.self.query.weight"))
+    save_file({**tensors, name: tensors[name][:-1].copy()}, model / WEIGHTS)
+
+
+def with_no_numbers(model):
+    tensors = load_file(model / WEIGHTS)
+    rewrite(model / WEIGHTS, b"")
+    save_file(
+        {name: np.full_like(t, np.nan) if t.ndim == 2 else t for name, t in tensors.items()}, model / WEIGHTS
+    )
+
+
+def of_no_kind(model):
+    rewrite(model / "config.json", b"{}")
+
+
+def without_pooling(model):
+    (model / "1_Pooling" / "config.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (without_a_layer, r"lack .*layer\.3\.attention\.self\.query.* random numbers would stand in"),
+        (with_a_smaller_layer, r"layer\.3\.attention\.self\.query|cannot be loaded"),
+        (with_no_numbers, "no finite numbers"),
+        (of_no_kind, "cannot be loaded"),
+        (without_pooling, "cannot be loaded"),
+    ],
+)
+def test_what_shows_only_when_it_is_loaded_is_found_by_trying(model, damage, message):
+    damage(model)
+    encoder = SentenceEncoder(EmbedConfig(model=str(model)))
+    with pytest.raises(ModelError, match=message):
+        encoder.try_out()
+
+
+def test_a_whole_model_passes(model):
+    SentenceEncoder(EmbedConfig(model=str(model))).try_out()
+
+
+def test_a_bi_encoder_is_no_cross_encoder(model):
+    scorer = CrossEncoderScorer(CrossEncoderConfig(model=str(model)))
+    with pytest.raises(ModelError, match="lack classifier"):
+        scorer.try_out()
+
+
+def test_files_of_the_hub_are_held_against_their_names(tmp_path):
+    content = json.dumps({"a": 1}).encode()
+    sha256 = hashlib.sha256(content).hexdigest()
+    git = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    for name in (sha256, git):
+        (tmp_path / name).write_bytes(content)
+        link = tmp_path / f"{name[:8]}.json"
+        link.symlink_to(tmp_path / name)
+        check_hub_file("m", link, sha256)
+        (tmp_path / name).write_bytes(content + b" ")
+        with pytest.raises(ModelError, match="not what was fetched"):
+            check_hub_file("m", link, hashlib.sha256(content + b" ").hexdigest())

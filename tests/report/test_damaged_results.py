@@ -1,0 +1,114 @@
+"""Whatever has become of a folder of results, a command shows it or says which file is damaged, and how."""
+
+import json
+import random
+
+import pytest
+
+from harness.cli import main
+from harness.report import read_summary
+from tests.report.damages import all_damages, damaged_copy
+from tests.report.page_results import write_folder
+
+COMMANDS = {
+    "show": "show {result}",
+    "show the worst": "show {result} --worst 3",
+    "show as CSV": "show {result} --format csv",
+    "list": "show {root}",
+    "report": "report {result} --output {root}/page.html",
+    "compare": "compare {result} --format markdown",
+    "compare with a whole one": "compare {whole} {result}",
+    "gate": "gate {result} --baseline {whole} --junit {root}/junit.xml",
+    "gate against it": "gate {whole} --baseline {result}",
+}
+# Enough to meet every kind of damage; the slow test tries all of them.
+QUICKLY = 40
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A whole result with every table, small enough to be read some thousand times."""
+    folder = write_folder(tmp_path_factory.mktemp("whole") / "whole", queries=4, ranks=3)
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    record["config"] |= {"queries": "docs/a.pdf", "labels": None, "relevance": {}, "anchor": {}, "parser": {}}
+    record["date"] = "2026-03-01T10:20:30+00:00"
+    (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
+    return folder
+
+
+def outcome(words, capsys):
+    """The exit code and what was printed; anything but an exit is the traceback a user would see."""
+    with pytest.raises(SystemExit) as stopped:
+        main(words.split())
+    return stopped.value.code, capsys.readouterr()
+
+
+def check(whole, tmp_path, damages, capsys):
+    for name, damage in damages:
+        result = damaged_copy(whole, tmp_path / "result", damage)
+        for command, words in COMMANDS.items():
+            code, printed = outcome(words.format(result=result, whole=whole, root=tmp_path), capsys)
+            case = f"{command}: {name}\n{printed.err}"
+            assert code in (0, 1), case
+            assert "Traceback" not in printed.err, case
+            # a gate that finds a drop exits with 1 too, and says so in its results
+            assert code == 0 or printed.err.startswith("error: ") or "FAILED" in printed.out, case
+
+
+def test_a_whole_result_passes_every_command(whole, tmp_path, capsys):
+    result = damaged_copy(whole, tmp_path / "result", lambda folder: None)
+    for words in COMMANDS.values():
+        code, printed = outcome(words.format(result=result, whole=whole, root=tmp_path), capsys)
+        assert code == 0, printed.err
+        assert "error" not in printed.err
+
+
+def test_no_damage_gives_a_traceback(whole, tmp_path, capsys):
+    damages = list(all_damages(whole))
+    check(whole, tmp_path, random.Random(1).sample(damages, QUICKLY), capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys):
+    check(whole, tmp_path, all_damages(whole), capsys)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (
+            "summary.csv",
+            ",0.",
+            ",O.",
+            r"summary\.csv is damaged: .*row 1, mean: 'O\..* a finite number",
+        ),
+        ("summary.csv", "validation", "train", r"summary\.csv is damaged: .*repeats one above it"),
+        ("summary.csv", "validation", "dev", r"summary\.csv is damaged: .*is missing for validation"),
+        ("summary.csv", "n_failed", "n_fail", r"summary\.csv is damaged: .*no column n_failed"),
+        ("summary.csv", ",human", "", r"summary\.csv is damaged: .*row 1 has 10 cells, the header 11"),
+        (
+            "record.json",
+            '"level": 0.95',
+            '"level": "x"',
+            r"record\.json is damaged: .*bootstrap\.level",
+        ),
+        (
+            "record.json",
+            '"name": "made"',
+            '"name": null',
+            r"record\.json is damaged: .*config\.name is not what",
+        ),
+    ],
+)
+def test_the_message_names_file_row_and_column(whole, tmp_path, file, old, new, message):
+    from harness.errors import HarnessError
+
+    def damage(folder):
+        text = (folder / file).read_text(encoding="utf-8")
+        assert old in text
+        (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+
+    result = damaged_copy(whole, tmp_path / "result", damage)
+    with pytest.raises(HarnessError, match=message):
+        read_summary(result)

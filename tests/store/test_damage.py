@@ -1,0 +1,233 @@
+"""A cache that is damaged or cannot be written changes no figure: what fails is told and computed again."""
+
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.errors import StoreError
+from harness.retrieve import ChromaConfig, ChromaRetriever
+from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
+from harness.types import Query
+
+ITEMS = {bytes([i]) * 32: np.full(96, i, dtype=np.float32).tobytes() for i in range(200)}
+
+
+def flip(path, seed, count=1, start=0):
+    """Flip ``count`` bits of a file, at places that ``seed`` decides."""
+    content = bytearray(path.read_bytes())
+    rnd = random.Random(seed)
+    for _ in range(count):
+        content[rnd.randrange(start, len(content))] ^= 1 << rnd.randrange(8)
+    path.write_bytes(bytes(content))
+
+
+def filled(path):
+    with KeyValue(path) as store:
+        store.put(ITEMS)
+    return path
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flipped_bits_in_vectors_never_give_another_value(tmp_path, seed):
+    path = filled(tmp_path / "values.sqlite")
+    flip(path, seed, count=20)
+    faults = Faults()
+    with KeyValue(path, faults, "vectors") as store:
+        found = store.get(list(ITEMS))
+        assert found.items() <= ITEMS.items()
+        # what is missing is written again, and everything is there then
+        store.put({key: value for key, value in ITEMS.items() if key not in found})
+        again = store.get(list(ITEMS))
+        assert again.items() <= ITEMS.items()
+    lost = len(ITEMS) - len(found)
+    told = faults.sentences()
+    assert len(told) <= 1
+    if lost:
+        assert "of vectors" in told[0]
+        assert "computed again" in told[0]
+    assert len(again) >= len(found)
+
+
+def test_a_value_that_fails_its_check_is_written_anew(tmp_path):
+    path = filled(tmp_path / "values.sqlite")
+    first, second, *_ = ITEMS
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(
+            "UPDATE item SET value = (SELECT value FROM item WHERE key = ?) WHERE key = ?", (second, first)
+        )
+        db.commit()
+    with KeyValue(path) as store:
+        assert first not in store.get(list(ITEMS))
+        store.put({first: ITEMS[first]})
+    with KeyValue(path) as store:
+        assert store.get(list(ITEMS)) == ITEMS
+
+
+def damaged_header(path):
+    path.write_bytes(b"this is no database at all, but long enough to look at" * 500)
+
+
+def damaged_page(path):
+    content = bytearray(path.read_bytes())
+    content[4096 : 4096 + 64] = b"\xff" * 64
+    path.write_bytes(bytes(content))
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize("damage", [damaged_header, damaged_page, cut])
+def test_a_damaged_database_is_replaced_while_others_use_it(tmp_path, damage):
+    path = filled(tmp_path / "values.sqlite")
+    other = KeyValue(path)
+    damage(path)
+    faults = Faults()
+    for _ in range(2):
+        with KeyValue(path, faults) as store:
+            missing = ITEMS.keys() - store.get(list(ITEMS)).keys()
+            store.put({key: ITEMS[key] for key in missing})
+            assert store.get(list(ITEMS)) == ITEMS
+    assert faults.sentences()
+    assert other.get(list(ITEMS)).items() <= ITEMS.items()
+    other.close()
+
+
+def test_tidying_removes_the_damaged_database_and_keeps_the_new_one(tmp_path):
+    layout = CacheLayout(tmp_path)
+    with layout.use():
+        path = layout.vectors("f" * 64)
+        for _ in range(2):
+            if path.parent.exists():
+                for existing in path.parent.glob("*.sqlite"):
+                    damaged_header(existing)
+            with KeyValue(path) as store:
+                store.put(ITEMS)
+    assert len(list(path.parent.glob("*.damaged"))) == 1
+    assert tidy(layout) == 1
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    with KeyValue(path) as store:
+        assert store.get(list(ITEMS)) == ITEMS
+
+
+def test_a_full_disk_is_told_with_what_to_do(tmp_path):
+    with KeyValue(tmp_path / "values.sqlite") as store:
+        store._db.execute("PRAGMA max_page_count = 8")
+        with pytest.raises(StoreError, match=r"values\.sqlite cannot be written: .*full.*Make room"):
+            store.put(ITEMS)
+        assert store.get(list(ITEMS)) == {}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flipped_bits_in_artifacts_never_give_another_value(tmp_path, seed):
+    faults = Faults()
+    store = Artifacts(tmp_path, faults)
+    value = {"spans": [[i, i * 7.25, "text"] for i in range(200)]}
+    store.put("chunks", "key", value)
+    flip(store.path("chunks", "key"), seed, count=1 + seed % 3)
+    found = store.get("chunks", "key")
+    # a bit of the header that says nothing, such as the time, may change
+    assert found == value or (found is None and "1 of chunks" in faults.sentences()[0])
+
+
+def test_an_artifact_under_another_key_is_not_taken_for_it(tmp_path):
+    store = Artifacts(tmp_path)
+    store.put("chunks", "one", [1])
+    shutil.copy(store.path("chunks", "one"), store.path("chunks", "two"))
+    assert store.get("chunks", "two") is None
+
+
+def test_an_artifact_that_cannot_be_read_is_damaged(tmp_path):
+    store = Artifacts(tmp_path)
+    store.path("chunks", "key").mkdir(parents=True)
+    assert store.get("chunks", "key") is None
+
+
+QUERIES = [Query(f"q{i}", "text", "train", True) for i in range(4)]
+VECTORS = np.random.default_rng(3).normal(size=(60, 8)).astype(np.float32)
+
+
+def retrieve(folder, faults):
+    ids = [f"d:{i}-{i + 1}" for i in range(len(VECTORS))]
+    slot = CollectionFolders(folder, faults).slot
+    return ChromaRetriever(ChromaConfig(top_k=5)).retrieve(QUERIES, VECTORS[:4], ids, VECTORS, "a" * 64, slot)
+
+
+@pytest.mark.parametrize("name", ["*.json", "*/chroma.sqlite3", "*/*/data_level0.bin", "*/*/header.bin"])
+def test_a_damaged_index_is_built_anew(tmp_path, name):
+    expected = retrieve(tmp_path, Faults())
+    faults = Faults()
+    assert retrieve(tmp_path, faults) == expected
+    assert faults.sentences() == []
+    (path,) = tmp_path.glob(name)
+    flip(path, 1)
+    assert retrieve(tmp_path, faults) == expected
+    assert "1 of indexes" in faults.sentences()[0]
+    faults = Faults()
+    assert retrieve(tmp_path, faults) == expected
+    assert faults.sentences() == []
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"folder": 1, "sha256": ""}', '{"folder": "../x"}', "\0"]
+)
+def test_a_damaged_pointer_leads_nowhere(tmp_path, content):
+    folder = tmp_path / "chroma"
+    expected = retrieve(folder, Faults())
+    (tmp_path / "x").mkdir()
+    (folder / f"{'a' * 64}.json").write_text(content)
+    assert retrieve(folder, Faults()) == expected
+    assert CollectionFolders(folder).remove_unfinished() == 1
+    assert (tmp_path / "x").is_dir()
+
+
+_AS_NOBODY = """
+import json, os, sys
+from pathlib import Path
+from harness.store import Artifacts, CacheLayout, Faults, KeyValue
+if os.geteuid() == 0:
+    os.setuid(65534)  # the superuser may write everywhere
+layout, faults = CacheLayout(Path(sys.argv[1])), Faults()
+held = layout.use()
+store = Artifacts(layout.artifacts, faults)
+found = [store.get("chunks", "key")]
+with KeyValue(layout.vectors("f" * 64), faults, "vectors") as values:
+    found.append(values.get([b"a"])[b"a"].decode())
+print(json.dumps([found, faults.sentences()]))
+store.put("chunks", "new", 1)
+for fingerprint in "f" * 64, "e" * 64:
+    with KeyValue(layout.vectors(fingerprint), faults, "vectors") as values:
+        values.put({b"b": b"2"})
+print(json.dumps(faults.sentences()))
+"""
+
+
+def test_a_cache_that_cannot_be_written_is_read():
+    with tempfile.TemporaryDirectory() as folder:
+        layout = CacheLayout(Path(folder))
+        layout.use().release()
+        Artifacts(layout.artifacts).put("chunks", "key", [1, 2])
+        with KeyValue(layout.vectors("f" * 64)) as values:
+            values.put({b"a": b"1"})
+        for path in (Path(folder), *Path(folder).rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        done = subprocess.run(
+            [sys.executable, "-c", _AS_NOBODY, folder], capture_output=True, text=True, check=False
+        )
+        for path in (Path(folder), *Path(folder).rglob("*")):
+            path.chmod(0o755)
+    assert done.stderr == ""
+    read, written = done.stdout.splitlines()
+    assert json.loads(read) == [[[1, 2], "1"], []]
+    (told,) = json.loads(written)
+    assert "cannot be written" in told
+    assert "not kept" in told
