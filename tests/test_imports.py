@@ -7,7 +7,7 @@ import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness"
 STAGES = {"corpus", "chunk", "retrieve", "rerank", "judge", "measures", "compare"}
-SHARED = {"types", "errors", "kinds", "progress"}
+SHARED = {"types", "errors", "kinds", "printable", "progress"}
 HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "transformers"}
 
 # room -> the rooms of ours it may import from, besides itself
@@ -15,6 +15,7 @@ ALLOWED = {
     "types": set(),
     "errors": set(),
     "kinds": {"errors"},
+    "printable": set(),
     "progress": set(),
     "measures": {"types"},
     "models": SHARED,

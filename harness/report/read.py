@@ -41,7 +41,7 @@ def read_result(folder: Path) -> StoredResult:
 
     try:
         per_query = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
-        per_query["setting"] = per_query["setting"].str.removeprefix("'")
+        per_query["setting"] = per_query["setting"].map(original)
         record = read_record(folder)
         documents = _rows(folder / "documents.csv")
         texts = {row["document"]: _text_hash(row) for row in documents if row["status"] == "read"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.cells import snippet, to_csv, write_csv
+from harness.report.cells import original, snippet, to_csv, write_csv
 from harness.report.rows import (
     AnswerabilityRow,
     CostRow,
@@ -175,7 +175,7 @@ def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:
 def _summary_row(row: dict[str, str]) -> SummaryRow:
     number = {key: float(row[key]) if row[key] else None for key in ("mean", "ci_low", "ci_high")}
     return SummaryRow(
-        setting=row["setting"].removeprefix("'"),
+        setting=original(row["setting"]),
         stage=row["stage"],
         split=row["split"],
         measure=row["measure"],
@@ -185,7 +185,7 @@ def _summary_row(row: dict[str, str]) -> SummaryRow:
         n_queries=int(row["n_queries"]),
         n_unanswerable=int(row["n_unanswerable"]),
         n_failed=int(row["n_failed"]),
-        judge=row.get("judge", "").removeprefix("'"),
+        judge=original(row.get("judge", "")),
     )
 
 
