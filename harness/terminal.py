@@ -5,10 +5,9 @@ Every text passes through `harness.printable`, and no console reads markup or em
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -39,6 +38,7 @@ from harness.report import (
 )
 from harness.report import Table as Figures
 from harness.store import write_text
+from harness.streams import Unbreakable, give_output_up
 
 _ROOM_FOR_BARS = 10
 
@@ -47,40 +47,12 @@ class _Console(Console):
     """Shows text letter for letter, and carries on where its reader has left."""
 
     def __init__(self, stderr: bool = False, quiet: bool = False) -> None:
-        file = cast(TextIO, _Unbreakable(sys.stderr)) if stderr and sys.stderr else None
+        file = cast(TextIO, Unbreakable(sys.stderr)) if stderr and sys.stderr else None
         super().__init__(file=file, stderr=stderr, quiet=quiet, markup=False, emoji=False, highlight=False)
 
     def on_broken_pipe(self) -> None:
         """Drop what follows: the command still has to do its work and to tell its exit code."""
         give_output_up()
-
-
-class _Unbreakable:
-    """Standard error, where a closed pipe or a lost terminal is no reason to end a run."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def write(self, text: str) -> int:
-        """Write it, if anybody listens."""
-        with suppress(OSError):
-            self._file.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Send it, if anybody listens."""
-        with suppress(OSError):
-            self._file.flush()
-
-
-def give_output_up() -> None:
-    """Send standard output to nowhere, so that Python does not complain at its exit of what is left."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
-    os.close(devnull)
 
 
 class TerminalReporter:

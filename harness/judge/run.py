@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any
 
 from harness.judge.asking import Asker, Call, StoppedError
@@ -15,6 +15,7 @@ from harness.judge.items import Item, items_of
 from harness.judge.llm import Describable, LlmJudge, Result, check_unscored, note_graded
 from harness.judge.records import Pair, Sink, Summary
 from harness.progress import Reporter, Task
+from harness.stopping import Stopped, on_stop
 
 LEASE = 60.0
 POLL = 0.2
@@ -56,8 +57,9 @@ class _Run:
             asyncio.create_task(self._work()) for _ in range(self._judge.config.endpoint.max_concurrency)
         ]
         try:
-            await asyncio.wait(workers)
-        except asyncio.CancelledError:
+            with on_stop(_canceller()):
+                await asyncio.wait(workers)
+        except (asyncio.CancelledError, Stopped):
             # Interrupted: what is on its way has been paid for, so wait for it and record it.
             self._asker.stopping.set()
             await asyncio.wait(workers)
@@ -181,6 +183,18 @@ class _Source:
     def defer(self, item: Item) -> None:
         """Put an item off until others have had time to answer it."""
         self._deferred.append((time.monotonic() + POLL, item))
+
+
+def _canceller() -> Callable[[], None]:
+    """What a signal's handler calls to cancel the task that runs now."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        # by way of the loop, which may be asleep
+        loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
 
 
 def _finish(work: Coroutine[Any, Any, Summary]) -> Summary:
