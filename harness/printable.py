@@ -26,6 +26,12 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def quoted(value: object, longest: int = 100) -> str:
+    """A value as Python would write it, cut where it is long: for messages about what was found instead."""
+    text = repr(value)
+    return printable(text if len(text) <= longest else f"{text[: longest - 1]}…")
+
+
 def without_controls(text: str) -> str:
     """Text for another program: lines, tabs and invisible letters stay; control characters are escaped."""
     return _CONTROL.sub(_escaped, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,6 +16,8 @@ _PAIRS = [
     ("tokens_per_chunk", "token_overlap", "tokens", False),
 ]
 ONLY = "base"
+# of the 255 bytes of a file name, what is left beside a hash, the stage and the suffix
+_LONGEST = 200
 
 Dump = Mapping[str, Any] | None
 
@@ -30,8 +33,16 @@ def name_settings(combinations: Sequence[Mapping[str, StageConfig | None]]) -> l
 
 
 def file_name(setting: str) -> str:
-    """A setting's name as part of a file name."""
-    return setting.replace("/", "-").replace(" ", "_")
+    """A setting's name as part of a file name.
+
+    A name that is too long, or has characters that a file name should not have, ends in its hash instead.
+    """
+    plain = setting.replace("/", "-").replace(" ", "_")
+    kept = "".join(letter for letter in plain if letter.isprintable() and letter != "\\")
+    if kept == plain and len(plain.encode()) <= _LONGEST:
+        return plain
+    digest = hashlib.sha256(setting.encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{kept.encode()[:_LONGEST].decode(errors='ignore')}~{digest}"
 
 
 def _dump(config: StageConfig | None) -> Dump:
@@ -40,18 +51,25 @@ def _dump(config: StageConfig | None) -> Dump:
 
 def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
     kinds = [None if dump is None else dump.get("kind") for dump in dumps]
+    varying = {kind: _varying(dumps, kind) for kind in set(kinds)}
+    several = len({kind for kind in kinds if kind is not None}) > 1
     labels = []
     for dump, kind in zip(dumps, kinds, strict=True):
         if dump is None:
-            labels.append([f"{stage}=none"] if len(set(kinds)) > 1 else [])
+            labels.append([f"{stage}=none"] if len(varying) > 1 else [])
             continue
-        same_kind = [
-            other for other, its in zip(dumps, kinds, strict=True) if other is not None and its == kind
-        ]
-        varying = {key for key in dump if len({repr(other[key]) for other in same_kind}) > 1}
-        shown_kind = [str(kind)] if len({k for k in kinds if k is not None}) > 1 else []
-        labels.append(shown_kind + _fields(stage, dump, varying))
+        labels.append(([str(kind)] if several else []) + _fields(stage, dump, varying[kind]))
     return labels
+
+
+def _varying(dumps: Sequence[Dump], kind: Any) -> set[str]:
+    """The fields in which the configurations of one kind differ."""
+    first: dict[str, str] = {}
+    found = set()
+    for dump in dumps:
+        if dump is not None and dump.get("kind") == kind:
+            found |= {key for key, value in dump.items() if first.setdefault(key, repr(value)) != repr(value)}
+    return found
 
 
 def _fields(stage: str, dump: Mapping[str, Any], varying: set[str]) -> list[str]:
