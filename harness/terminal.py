@@ -56,7 +56,7 @@ class _Console(Console):
 
 
 class TerminalReporter:
-    """Shows tasks as bars on stderr; without a terminal, one line when a task ends."""
+    """Shows tasks as bars on stderr; without a terminal, notes and warnings alone."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self._console = console or _Console(stderr=True, quiet=quiet)
@@ -76,7 +76,9 @@ class TerminalReporter:
     @contextmanager
     def task(self, name: str, total: int) -> Iterator[Task]:
         """Show a bar for the length of the with block."""
-        if not self._open:
+        # elsewhere it would draw nothing and print an empty line at its end
+        shown = not self._open and self._console.is_terminal
+        if shown:
             self._progress.start()
         self._open += 1
         bar = _Bar(self._progress, name, total)
@@ -85,7 +87,7 @@ class TerminalReporter:
         finally:
             bar.close()
             self._open -= 1
-            if not self._open:
+            if shown:
                 self._progress.stop()
 
     @contextmanager

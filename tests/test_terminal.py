@@ -107,6 +107,12 @@ def test_bars_and_boards_clean():
         assert text in drawn
 
 
+def test_without_a_terminal_bars_leave_nothing_behind(capsys):
+    with terminal.TerminalReporter().task("pairs", 1) as task:
+        task.advance()
+    assert capsys.readouterr() == ("", "")
+
+
 def test_what_another_program_reads_keeps_all_but_control_characters(capsys):
     terminal.write_out("::error title=a::b\n\tمی\u200cخواهم \x1b[1m\ud800\n")
     assert capsys.readouterr().out == "::error title=a::b\n\tمی\u200cخواهم \\x1b[1m\\ud800\n"
