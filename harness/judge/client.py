@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.judge.endpoint import NO_KEY, Endpoint, read_key
+from harness.judge.endpoint import Endpoint, read_key
 from harness.judge.retry import CallError, classify_status
+from harness.judge.secret import Secret
 
 Message = Mapping[str, str]
+# An id or a name of a model that is longer is none; what an error says is cut to a few sentences.
+_LONGEST_NAME = 200
+_LONGEST_ERROR = 400
+_MOST_TOKENS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +55,10 @@ class ChatClient:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._key = read_key(endpoint)
-        self._openai = _open(endpoint, self._key)
+        self._secret = Secret(read_key(endpoint))
+        self._openai = _open(endpoint, self._secret.key)
+        self._quiet = ExitStack()
+        self._quiet.enter_context(self._secret.kept_from_logs())
 
     def __repr__(self) -> str:
         return f"ChatClient({self._endpoint.model})"
@@ -78,19 +86,25 @@ class ChatClient:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
             code = error.code or (error.body.get("code") if isinstance(error.body, dict) else None)
             raise classify_status(
-                error.status_code, str(code or ""), self._clean(error.message), headers
+                error.status_code, str(code or ""), self._told(error.message), headers
             ) from None
         except openai.APIConnectionError as error:
-            detail = self._clean(str(error.__cause__ or error))
+            detail = self._told(error.__cause__ or error)
             raise CallError("connection", f"no answer from the endpoint: {detail}", again=True) from None
-        # A body that is not JSON reaches us as a decoding error or as the library's own.
-        except (openai.OpenAIError, ValueError) as error:
-            raise CallError("broken_reply", self._clean(str(error)), again=True) from None
-        return self._read(completion, time.monotonic() - started)
+        # Whatever a library makes of a body that is no completion: it may quote what came, key and all.
+        except Exception as error:
+            raise CallError("broken_reply", self._told(error), again=True) from None
+        try:
+            return self._read(completion, time.monotonic() - started)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            raise CallError("broken_reply", "the answer is not a chat completion", again=True) from None
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._openai.close()
+        try:
+            await self._openai.close()
+        finally:
+            self._quiet.close()
 
     def _body(
         self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
@@ -110,27 +124,30 @@ class ChatClient:
         return body
 
     def _read(self, completion: Any, seconds: float) -> Reply:
-        if not hasattr(completion, "choices"):
-            raise CallError("broken_reply", "the answer is not a chat completion", again=True)
+        """The reply in a completion; the library checks no types, so fields may hold anything."""
+        cut = self._secret.cut
         usage = completion.usage
         choice = completion.choices[0] if completion.choices else None
         message = choice.message if choice else None
         return Reply(
-            text=self._clean_text(getattr(message, "content", None) or ""),
-            finish=(choice.finish_reason or "") if choice else "no_choices",
-            refusal=self._clean_text(getattr(message, "refusal", None) or ""),
-            prompt_tokens=usage.prompt_tokens if usage else None,
-            completion_tokens=usage.completion_tokens if usage else None,
-            request_id=str(getattr(completion, "_request_id", None) or completion.id or ""),
-            served_model=str(completion.model or ""),
+            text=cut(getattr(message, "content", None)),
+            finish=cut(choice.finish_reason, _LONGEST_NAME) if choice else "no_choices",
+            refusal=cut(getattr(message, "refusal", None)),
+            prompt_tokens=_tokens(usage.prompt_tokens) if usage else None,
+            completion_tokens=_tokens(usage.completion_tokens) if usage else None,
+            request_id=cut(getattr(completion, "_request_id", None) or completion.id, _LONGEST_NAME),
+            served_model=cut(completion.model, _LONGEST_NAME),
             seconds=seconds,
         )
 
-    def _clean(self, text: str) -> str:
-        return self._clean_text(" ".join(text.split()))[:400]
+    def _told(self, error: object) -> str:
+        """What an error says, on one line."""
+        return self._secret.cut(" ".join(str(error).split()), _LONGEST_ERROR)
 
-    def _clean_text(self, text: str) -> str:
-        return text if self._key == NO_KEY else text.replace(self._key, "[key]")
+
+def _tokens(count: Any) -> int | None:
+    """A number of tokens; None, which is unknown, for what cannot be one."""
+    return count if isinstance(count, int) and 0 <= count <= _MOST_TOKENS else None
 
 
 def _open(endpoint: Endpoint, key: str) -> Any:
