@@ -14,7 +14,7 @@ HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "
 ALLOWED = {
     "types": set(),
     "errors": set(),
-    "kinds": {"errors"},
+    "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),
     "stopping": set(),

@@ -3,14 +3,18 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
 from harness.config import BootstrapConfig, load_config
 from harness.config.naming import file_name
+from harness.config.sweep import MOST_SETTINGS
+from harness.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
 from harness.embed import EmbedConfig
 from harness.errors import ConfigError
+from harness.kinds import LARGEST
 
 GOOD = "name: demo\ndocuments: docs/*.pdf\nqueries: queries.csv\nlabels: labels.csv\n"
 NINE = ", ".join("*{0}" for _ in range(9))
@@ -171,3 +175,11 @@ def test_what_is_read_is_what_pyyaml_reads(tmp_path):
     assert data == yaml.safe_load(text)
     assert json.dumps(sorted(map(str, lines.items())))
     assert lines[("3",)] == 2
+
+
+def test_the_page_on_errors_names_the_limits_that_hold():
+    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
+    page = " ".join(page.split())
+    assert f"at most {MOST_BYTES:,} bytes, {DEEPEST} levels" in page
+    assert f"{MOST_VALUES:,} values; a sweep has at most {MOST_SETTINGS:,} settings" in page
+    assert f"numbers go up to 2^{LARGEST.bit_length() - 1}" in page
