@@ -2,11 +2,19 @@
 
 import csv
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from harness.store import CacheLayout
+from harness.store.ledger import Ledger
 from tests.judge.fake_server import FakeServer, grade
 
 KEY = "sk-do-not-show-me-4711"
@@ -217,3 +225,31 @@ def test_the_bar_shows_what_the_judge_has_spent():
         assert isinstance(bar, Describable)
         bar.advance()
         bar.describe("2.0 pairs/s, 0.01 spent, 0 unscored")
+
+
+def test_a_run_that_is_terminated_records_the_answers_on_their_way_and_says_one_line(place, tmp_path):
+    """SIGTERM comes while the third call is being answered; what was sent has been paid for."""
+    running = {}
+
+    def script(request, number):
+        if number == 2:
+            running["process"].send_signal(signal.SIGTERM)
+        return replace(right(request), delay=0.3)
+
+    with FakeServer(script) as server:
+        path = place(server.url)
+        running["process"] = subprocess.Popen(
+            [sys.executable, "-m", "harness", "bench", str(path), "--quiet"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        )
+        out, err = running["process"].communicate(timeout=240)
+        asked = server.count
+    assert (running["process"].returncode, out) == (143, "")
+    assert err.startswith("error: stopped;")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "results").exists() or not list((tmp_path / "results").glob("[!.]*"))
+    with Ledger(CacheLayout(tmp_path / ".cache" / "harness").ledger) as ledger:
+        assert len(list(ledger.export_lines())) == asked >= 3

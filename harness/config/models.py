@@ -44,7 +44,8 @@ class BenchConfig(StageConfig):
 
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
-        description="Names the folder of the results; letters, digits, dot, dash, underscore.",
+        max_length=100,
+        description="The folder of the results; at most 100 letters, digits, dots, dashes, underscores.",
     )
     documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
         min_length=1,
