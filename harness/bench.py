@@ -34,12 +34,16 @@ from harness.store import replace_folder
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each."""
+    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
+
+    ``skipped`` are the documents that cannot be used.
+    """
 
     judge: str
     pairs: int
     settings: dict[str, int]
     estimate: Estimate | None
+    skipped: tuple[str, ...]
 
 
 def run_bench(config: BenchConfig, reporter: Reporter) -> tuple[Results, Path]:
@@ -121,11 +125,13 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     context = Context.at(config.cache, reporter)
     corpus, searched = search_all(config, context)
     judge = pool_judge_config(config)
+    skipped = tuple(item.doc_id for item in corpus.skipped)
     if judge is None:
-        return DryRun("labels", 0, {}, None)
+        return DryRun("labels", 0, {}, None, skipped)
     pool = make_pool(searched, corpus, judge.pool)
     settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
-    return DryRun(judge_name(judge), len(pool.pairs), settings, estimate_pool(pool.pairs, judge, context))
+    estimate = estimate_pool(pool.pairs, judge, context)
+    return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)
 
 
 def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:

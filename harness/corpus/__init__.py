@@ -6,6 +6,7 @@ from harness.corpus.labels import LabelRow, read_labels
 from harness.corpus.parallel import SkippedDocument, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint
 from harness.corpus.parsers import PARSERS, ParserConfig, PypdfConfig, Pypdfium2Config
+from harness.corpus.parsing import ParsingConfig
 from harness.corpus.queries import QuerySet, SplitConfig, read_queries
 from harness.corpus.text import ParsedDocument, TextStats
 
@@ -19,6 +20,7 @@ __all__ = [
     "LabelRow",
     "ParsedDocument",
     "ParserConfig",
+    "ParsingConfig",
     "PypdfConfig",
     "Pypdfium2Config",
     "QuerySet",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
 from harness.corpus.parsers import PARSERS, ParserConfig
+from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
     TEXT_FORMAT,
     ParsedDocument,
@@ -16,6 +17,7 @@ from harness.corpus.text import (
     text_sha256,
     without_surrogates,
 )
+from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.kinds import find_kind
 from harness.types import Document
@@ -23,14 +25,16 @@ from harness.types import Document
 _BOM = "\ufeff"
 
 
-def parse_document(file: DocumentFile, parser: ParserConfig) -> ParsedDocument:
+def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | None = None) -> ParsedDocument:
     """Extract the text of one file; raises CorpusError that names file, page where known, and remedy.
+
+    ``on_page`` is told the number of every PDF page before it is read.
 
     PDF pages are joined with a newline between them, which belongs to the page before it. Line ends and
     spaces of text files stay as they are, so offsets count the file's own characters.
     """
     if file.path.suffix.lower() in PDF_SUFFIXES:
-        return _parse_pdf(file, parser)
+        return _parse_pdf(file, parser, on_page or _tell_nobody)
     return _parse_text(file)
 
 
@@ -46,9 +50,14 @@ def parser_fingerprint(parser: ParserConfig) -> str:
     return f"{parser.kind} {library} {options} text-{TEXT_FORMAT}"
 
 
-def _parse_pdf(file: DocumentFile, parser: ParserConfig) -> ParsedDocument:
+def _tell_nobody(page: int) -> None:
+    pass
+
+
+def _parse_pdf(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:
+    refuse_special(file.path)
     read = find_kind("parser", PARSERS, parser.kind).make
-    pdf = read(file.path, parser)
+    pdf = read(file.path, parser, on_page)
     pages = [without_surrogates(page) for page in pdf.pages]
     empty = tuple(number for number, page in enumerate(pages, 1) if not page.strip())
     if len(empty) == len(pages):
@@ -70,22 +79,6 @@ def _parse_text(file: DocumentFile) -> ParsedDocument:
         raise CorpusError(f"{file.path}: the file holds no text. Fill it, or leave it out.")
     document = Document(file.doc_id, text, (), text_sha256(text))
     return ParsedDocument(document, _stats(document, file.path, (), "none", (), marks))
-
-
-def read_utf8(path: Path) -> str:
-    """The text of a UTF-8 file with its line ends and byte order mark; raises CorpusError for other bytes."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}). Check that it is there.") from error
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        guess = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "another encoding"
-        raise CorpusError(
-            f"{path}: byte {raw[error.start]:#04x} at offset {error.start} is not UTF-8 "
-            f"(line {raw[: error.start].count(10) + 1}); the file is in {guess}. Save it as UTF-8."
-        ) from error
 
 
 def _stats(

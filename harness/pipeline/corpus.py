@@ -122,7 +122,7 @@ def _parse(
                     context.artifacts.put("document", keys[file], item.to_json())
                 task.advance()
 
-            fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, on_done=keep)
+            fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, config.parsing, keep)
     if skipped and not fresh and not known:
         none = f"Of {counted(len(skipped), 'document')} none can be used"
         raise CorpusError(f"{none}. The first: {skipped[0].reason}")

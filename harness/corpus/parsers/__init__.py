@@ -1,6 +1,7 @@
 """The PDF parsers to choose from: ``PARSERS`` maps each kind to its config and to its page reader.
 
-A page reader is ``(path, config) -> PdfPages``. It raises CorpusError for every file it cannot read.
+A page reader is ``(path, config, on_page) -> PdfPages``. It tells ``on_page`` the number of every page
+before it reads it, and raises CorpusError for every file it cannot read.
 """
 
 from __future__ import annotations

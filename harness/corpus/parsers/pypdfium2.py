@@ -13,6 +13,7 @@ from harness.corpus.parsers.pdf_file import (
     page_error,
     password_error,
 )
+from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
 
@@ -29,15 +30,18 @@ class Pypdfium2Config(StageConfig):
     kind: Literal["pypdfium2"] = "pypdfium2"
 
 
-def read_with_pypdfium2(path: Path, config: Pypdfium2Config) -> PdfPages:
+def read_with_pypdfium2(path: Path, config: Pypdfium2Config, on_page: OnPage) -> PdfPages:
     """Extract the text of every page; line ends become LF, PDFium's line-end hyphen marks become hyphens."""
     check_pdf_file(path)
     pdf = _open(path)
     try:
         if len(pdf) == 0:
             raise no_pages_error(path)
-        pages = tuple(_page_text(path, pdf, number) for number in range(1, len(pdf) + 1))
-        return PdfPages(pages, _encryption_of(pdf))
+        pages = []
+        for number in range(1, len(pdf) + 1):
+            on_page(number)
+            pages.append(_page_text(path, pdf, number))
+        return PdfPages(tuple(pages), _encryption_of(pdf))
     finally:
         pdf.close()
 
@@ -50,12 +54,20 @@ def _open(path: Path) -> Any:
             f"{path}: the parser kind pypdfium2 is not installed. Install it: pip install 'harness[pdfium]', "
             "or use the kind pypdf."
         ) from error
+    _forget_last_error()
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _FPDF_ERR_PASSWORD:
             raise password_error(path) from error
         raise damaged_error(path, "pypdfium2", error) from error
+
+
+def _forget_last_error() -> None:
+    """PDFium keeps the error of an earlier file and may report it for this one; set another in its place."""
+    from pypdfium2 import raw
+
+    raw.FPDF_LoadMemDocument64(b"no PDF", 6, None)  # sets FPDF_ERR_FORMAT
 
 
 def _page_text(path: Path, pdf: Any, number: int) -> str:
