@@ -8,6 +8,7 @@ from harness.corpus.parse import parse_document, parser_fingerprint
 from harness.corpus.parsers import PARSERS, ParserConfig, PypdfConfig, Pypdfium2Config
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.queries import QuerySet, SplitConfig, read_queries
+from harness.corpus.reading import refuse_special
 from harness.corpus.text import ParsedDocument, TextStats
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "parser_fingerprint",
     "read_labels",
     "read_queries",
+    "refuse_special",
 ]

@@ -21,6 +21,7 @@ from harness.corpus import (
     parser_fingerprint,
     read_labels,
     read_queries,
+    refuse_special,
 )
 from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
@@ -61,14 +62,17 @@ class Corpus:
 
 def load_corpus(config: BenchConfig, context: Context) -> Corpus:
     """Read documents, queries and labels; raises CorpusError or LabelError for what cannot be used."""
+    with context.timed("labels"):
+        # before the documents, which may take long
+        queries = read_queries(config.queries, config.split)
+        label_rows = tuple(read_labels(config.labels)) if config.labels else ()
+        file = _span_file(config)
     with context.timed("parse"):
         files = find_documents(config.documents, Path())
-        hashes = {str(file.path): _sha256(file.path) for file in files}
+        hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, context, files, hashes)
     with context.timed("labels"):
-        queries = read_queries(config.queries, config.split)
         documents = {item.document.doc_id: item.document for item in parsed}
-        label_rows = tuple(read_labels(config.labels)) if config.labels else ()
         anchored = anchor(
             label_rows,
             documents,
@@ -76,7 +80,6 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
             query_ids=[query.query_id for query in queries.queries],
             skipped_documents=[item.doc_id for item in skipped],
         )
-        file = _span_file(config)
         labels = anchored.judgments if file is None else _read_spans(file, documents, queries)
     read = [path for path in (config.queries, config.labels, file) if path is not None]
     hashes |= {str(path): _sha256(path) for path in read}
@@ -86,7 +89,13 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
 def _span_file(config: BenchConfig) -> Path | None:
     """The file of graded spans that ``relevance.file`` names."""
     judge = config.relevance.judge
-    return Path(judge.file) if isinstance(judge, LabelsConfig) and judge.file else None
+    if not (isinstance(judge, LabelsConfig) and judge.file):
+        return None
+    try:
+        refuse_special(Path(judge.file))
+    except CorpusError as error:
+        raise LabelError(f"relevance.file: {error}") from error
+    return Path(judge.file)
 
 
 def _read_spans(file: Path, documents: Mapping[str, Document], queries: QuerySet) -> tuple[Judgment, ...]:
