@@ -143,10 +143,14 @@ def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
             "reason": "; ".join(item.stats.warnings),
             "pages": item.stats.pages,
             "pages_without_text": " ".join(map(str, item.stats.pages_without_text)),
+            "suspect_pages": " ".join(map(str, item.stats.suspect_pages)),
             "characters": item.stats.characters,
+            "suspect_characters": item.stats.suspect_characters,
+            "missing_characters": item.stats.missing_characters,
             "undecodable_characters": item.stats.undecodable_characters,
             "no_break_spaces": item.stats.no_break_spaces,
             "encryption": item.stats.encryption,
+            "second_reader": item.stats.second_reader,
             "text_sha256": item.document.sha256,
         }
         for item in corpus.parsed

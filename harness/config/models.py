@@ -54,7 +54,10 @@ class BenchConfig(StageConfig):
     parser: ParserConfig = Field(
         PypdfConfig(), description="How PDFs are read: `{kind: pypdf}` or `{kind: pypdfium2}`."
     )
-    parsing: ParsingConfig = Field(ParsingConfig(), description="What reading a PDF may cost.")
+    parsing: ParsingConfig = Field(
+        ParsingConfig(),
+        description="What reading a document may cost, and how much of its text may be suspect.",
+    )
     on_bad_document: Literal["fail", "skip", "fail_at_end"] = Field(
         "fail",
         description="A document that cannot be used ends the run (`fail`) or is left out and listed; after "

@@ -13,6 +13,7 @@ from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
 from harness.corpus.parse import parse_document
 from harness.corpus.parsers import ParserConfig
 from harness.corpus.parsing import ParsingConfig
+from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
 from harness.corpus.worker_process import OnPage
 from harness.corpus.workers import Lost, Workers
@@ -92,14 +93,29 @@ def _parse_in_workers(
 ) -> None:
     by_size = sorted(files, key=lambda file: (-_size(file), file.doc_id))
     count = min(len(files), parsing.workers or _available_cpus())
+    # files that are parsed and being read again: a second reader that dies must not cost what the first found
+    parsed: dict[DocumentFile, ParsedDocument] = {}
     with Workers[DocumentFile](count, parsing) as workers:
         for file in by_size:
             workers.submit(file, partial(_outcome, file, parser))
         for file, outcome in workers.results():
-            if isinstance(outcome, Lost):
-                page = f", page {outcome.page}" if outcome.page else ""
-                outcome = f"{file.path}{page}: {parser.kind} {outcome.reason}"
-            record(file, outcome)
+            if file in parsed:
+                readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
+                record(file, compare(parsed.pop(file), readings, parser))
+            elif isinstance(outcome, ParsedDocument) and parsing.second_reading:
+                parsed[file] = outcome
+                workers.submit(file, partial(read_again, file.path, parser), first=True)
+            elif isinstance(outcome, Lost):
+                record(file, _at(outcome, f"{parser.kind} {outcome.reason}", file.path))
+            else:
+                record(file, outcome)
+
+
+def _at(lost: Lost, reason: str, path: Path | None = None) -> str:
+    """The reason with the page, after the path where one is given."""
+    places = [str(path)] if path else []
+    places += [f"page {lost.page}"] if lost.page else []
+    return f"{', '.join(places)}{': ' if places else ''}{reason}"
 
 
 def _size(file: DocumentFile) -> int:

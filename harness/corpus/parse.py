@@ -7,12 +7,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
-from harness.corpus.parsers import PARSERS, ParserConfig
+from harness.corpus.parsers import PARSERS, ParserConfig, second_reader
 from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
+    STATS_FORMAT,
     TEXT_FORMAT,
     ParsedDocument,
     TextStats,
+    count_odd,
     join_pages,
     text_sha256,
     without_surrogates,
@@ -38,8 +40,11 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
     return _parse_text(file)
 
 
-def parser_fingerprint(parser: ParserConfig) -> str:
-    """All that decides the text besides the file: kind, library version, options and our text format."""
+def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> str:
+    """All that decides the text besides the file: kind, library version, options and our formats.
+
+    With ``second_reading`` also the second reader, on which the statistics depend.
+    """
     options = json.dumps(parser.model_dump(exclude={"kind"}), sort_keys=True)
     try:
         library = version(parser.kind)
@@ -47,7 +52,8 @@ def parser_fingerprint(parser: ParserConfig) -> str:
         raise CorpusError(
             f"The parser kind {parser.kind} is not installed: pip install {parser.kind}."
         ) from error
-    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT}"
+    second = f" {second_reader(parser).name}" if second_reading else ""
+    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}{second}"
 
 
 def _tell_nobody(page: int) -> None:
@@ -92,6 +98,7 @@ def _stats(
     return TextStats(
         pages=len(document.page_starts),
         pages_without_text=empty,
+        odd_characters=count_odd(document.text),
         undecodable_characters=document.text.count("\ufffd"),
         no_break_spaces=document.text.count("\u00a0"),
         characters=len(document.text),

@@ -16,11 +16,13 @@ from harness.corpus import (
     QuerySet,
     SkippedDocument,
     anchor,
+    bad_document,
     find_documents,
     parse_documents,
     parser_fingerprint,
     read_labels,
     read_queries,
+    refusal,
     refuse_special,
 )
 from harness.errors import CorpusError, LabelError
@@ -28,6 +30,7 @@ from harness.judge import LabelsConfig
 from harness.judge.labels import pairs_of_labels
 from harness.judge.labels import read_labels as read_spans
 from harness.pipeline.context import Context
+from harness.pipeline.text_warnings import tell_of_text
 from harness.report import counted
 from harness.store import key_of
 from harness.types import Document, Judgment
@@ -132,16 +135,34 @@ def _parse(
                 task.advance()
 
             fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, config.parsing, keep)
-    if skipped and not fresh and not known:
-        none = f"Of {counted(len(skipped), 'document')} none can be used"
-        raise CorpusError(f"{none}. The first: {skipped[0].reason}")
     context.count("documents_parsed", len(fresh))
     context.count("documents_reused", len(known))
+    by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
+    skipped = [*skipped, *_refused(config, files, by_id)]
+    parsed = [by_id[file.doc_id] for file in files if file.doc_id in by_id]
+    if skipped and not parsed:
+        none = f"Of {counted(len(skipped), 'document')} none can be used"
+        raise CorpusError(f"{none}. The first: {skipped[0].reason}")
     for item in skipped:
         # the reason begins with the path, and often with the page
         context.reporter.warn(f"skipped {item.reason}")
-    by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
-    return [by_id[file.doc_id] for file in files if file.doc_id in by_id], skipped
+    tell_of_text(parsed, config, context)
+    return parsed, skipped
+
+
+def _refused(
+    config: BenchConfig, files: Sequence[DocumentFile], by_id: dict[str, ParsedDocument]
+) -> list[SkippedDocument]:
+    """Take the documents that lost too much text out of ``by_id``; where bad ones end the run, raise."""
+    refused = []
+    for file in files:
+        reason = refusal(by_id[file.doc_id], config.parsing) if file.doc_id in by_id else None
+        if reason is not None:
+            if config.on_bad_document == "fail":
+                raise bad_document(f"{file.path}: {reason}")
+            refused.append(SkippedDocument(file.doc_id, file.path, f"{file.path}: {reason}"))
+            del by_id[file.doc_id]
+    return refused
 
 
 def _sha256(path: Path) -> str:

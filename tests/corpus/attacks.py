@@ -40,3 +40,32 @@ def self_referring_form():
     entries = b"/Type/XObject/Subtype/Form/BBox[0 0 612 792]"
     entries += b"/Resources<</XObject<</X 6 0 R>>/Font<</F 5 0 R>>>>"
     return one_page(b"/X Do", stream(b"BT /F 9 Tf (form) Tj ET /X Do /X Do", entries))
+
+
+def pages_of(*contents, resources=b"/Font<</F 3 0 R>>"):
+    """A PDF with one page for each content stream, which may use the font /F (Helvetica)."""
+    objects = [b"", b"", b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
+    kids = []
+    for content in contents:
+        objects.append(stream(content))
+        objects.append(
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R/Resources<<%s>>>>"
+            % (len(objects), resources)
+        )
+        kids.append(b"%d 0 R" % len(objects))
+    objects[0] = b"<</Type/Catalog/Pages 2 0 R>>"
+    objects[1] = b"<</Type/Pages/Kids[%s]/Count %d>>" % (b" ".join(kids), len(kids))
+    return raw_pdf(*objects)
+
+
+TEXT = b"Thirty-nine thousand people worked for the company at the end of the year."
+SCAN = b"q 500 0 0 700 50 50 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q\n"
+RULE = b"0.5 w 72 72 m 540 72 l S\n"
+
+
+def lines(count):
+    """A content stream that writes a line of text that often, one below the other."""
+    return b"".join(b"BT /F 9 Tf 72 %d Td (%s) Tj ET\n" % (700 - 10 * i, TEXT) for i in range(count))
+
+
+LINE = lines(1)

@@ -33,7 +33,7 @@ class PypdfConfig(StageConfig):
 def read_with_pypdf(path: Path, config: PypdfConfig, on_page: OnPage) -> PdfPages:
     """Extract the text of every page; raises CorpusError for a file or page that cannot be read."""
     check_pdf_file(path)
-    with path.open("rb") as stream, _collect_warnings() as warnings:
+    with path.open("rb") as stream, collect_warnings() as warnings:
         reader = _open(path, stream)
         encryption = _encryption_of(reader)
         try:
@@ -99,7 +99,7 @@ def _encryption_of(reader: Any) -> str:
 
 
 @contextmanager
-def _collect_warnings() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """Keep pypdf's log off the terminal; yield the distinct messages, the first ten."""
     messages: list[str] = []
 

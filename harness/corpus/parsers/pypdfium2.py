@@ -13,6 +13,7 @@ from harness.corpus.parsers.pdf_file import (
     page_error,
     password_error,
 )
+from harness.corpus.parsers.second_reading import MOST_PATHS_OF_A_BLANK_PAGE, PageReading
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
@@ -44,6 +45,35 @@ def read_with_pypdfium2(path: Path, config: Pypdfium2Config, on_page: OnPage) ->
         return PdfPages(tuple(pages), _encryption_of(pdf))
     finally:
         pdf.close()
+
+
+def count_with_pypdfium2(path: Path, on_page: OnPage) -> list[PageReading]:
+    """Count the characters of every page, as a second reading; raises CorpusError as the parser does."""
+    pdf = _open(path)
+    try:
+        readings = []
+        for number in range(1, len(pdf) + 1):
+            on_page(number)
+            characters = sum(map(len, _page_text(path, pdf, number).split()))
+            readings.append(PageReading(characters, blank=not characters and _is_blank(pdf, number)))
+        return readings
+    finally:
+        pdf.close()
+
+
+def _is_blank(pdf: Any, number: int) -> bool:
+    """Whether a page holds nothing but a few lines and boxes."""
+    from pypdfium2 import raw
+
+    page = pdf[number - 1]
+    try:
+        count = raw.FPDFPage_CountObjects(page)
+        return count < MOST_PATHS_OF_A_BLANK_PAGE and all(
+            raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, i)) == raw.FPDF_PAGEOBJ_PATH
+            for i in range(count)
+        )
+    finally:
+        page.close()
 
 
 def _open(path: Path) -> Any:
