@@ -99,7 +99,7 @@ class RecursiveSplitter:
 
 
 class _Joined:
-    """Joins neighbouring pieces up to the size, each chunk beginning with at most ``overlap`` of the one before.
+    """Joins neighbouring pieces up to the size; a chunk begins with at most ``overlap`` of the one before.
 
     ``width`` is the separator's length in characters, ``separator_size`` its length in the unit.
     """

@@ -123,9 +123,20 @@ def test_a_chunk_of_the_same_range_is_given_once():
     assert [(chunk.start, chunk.end) for chunk in chunks] == [(2, 4)]
 
 
-@pytest.mark.parametrize(
-    "text", ["x" * 1_000_000, "word " * 200_000, "\n\n" * 500_000], ids=["x", "words", "breaks"]
-)
+@quick
+@given(text=texts, size=sizes, separators=separators, keep=st.sampled_from(["start", "end", False]))
+def test_pieces_may_be_measured_in_any_batches(text, size, separators, keep):
+    splitter = RecursiveSplitter(Characters(), *size, separators, keep)
+    whole = splitter.split(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recursive, "_BATCH", 2)
+        assert splitter.split(text) == whole
+
+
+LINES = {"x": "x" * 1_000_000, "words": "word " * 200_000, "breaks": "\n\n" * 500_000}
+
+
+@pytest.mark.parametrize("text", LINES.values(), ids=LINES)
 def test_memory_does_not_grow_with_the_pieces_of_a_line(text):
     """A document of 50 MB on one line has 50 million pieces; as tuples they took 8 GB."""
     splitter = RecursiveSplitter(Characters(), 1000, 100)
