@@ -35,12 +35,16 @@ from harness.store import replace_folder
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each."""
+    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
+
+    ``skipped`` are the documents that cannot be used.
+    """
 
     judge: str
     pairs: int
     settings: dict[str, int]
     estimate: Estimate | None
+    skipped: tuple[str, ...]
 
 
 def run_bench(
@@ -138,11 +142,13 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     with Context.at(config.cache, reporter) as context:
         corpus, searched = search_all(config, context)
         judge = pool_judge_config(config)
+        skipped = tuple(item.doc_id for item in corpus.skipped)
         if judge is None:
-            return DryRun("labels", 0, {}, None)
+            return DryRun("labels", 0, {}, None, skipped)
         pool = make_pool(searched, corpus, judge.pool)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
-        return DryRun(judge_name(judge), len(pool.pairs), settings, estimate_pool(pool.pairs, judge, context))
+        estimate = estimate_pool(pool.pairs, judge, context)
+        return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)
 
 
 def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
@@ -154,10 +160,14 @@ def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
             "reason": "; ".join(item.stats.warnings),
             "pages": item.stats.pages,
             "pages_without_text": " ".join(map(str, item.stats.pages_without_text)),
+            "suspect_pages": " ".join(map(str, item.stats.suspect_pages)),
             "characters": item.stats.characters,
+            "suspect_characters": item.stats.suspect_characters,
+            "missing_characters": item.stats.missing_characters,
             "undecodable_characters": item.stats.undecodable_characters,
             "no_break_spaces": item.stats.no_break_spaces,
             "encryption": item.stats.encryption,
+            "second_reader": item.stats.second_reader,
             "text_sha256": item.document.sha256,
         }
         for item in corpus.parsed

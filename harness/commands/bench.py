@@ -34,6 +34,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench import run_bench
+    from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.pipeline.page import REPORT, write_page
     from harness.report import counted, loss_table
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         if page.note:
             print_line(page.note)
     print_line(f"Look at them in a browser: {folder / REPORT}")
-    return 0
+    return exit_code(config, [row["document"] for row in results.documents if row["status"] == "skipped"])
 
 
 def _judging(record: RunRecord) -> list[str]:
@@ -88,6 +89,7 @@ def _judging(record: RunRecord) -> list[str]:
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench import dry_run
+    from harness.commands.skipped import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 
@@ -96,4 +98,4 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
     cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)
     print_line(f"{plan.judge}: {cost}. Nothing was spent.")
-    return 0
+    return exit_code(config, plan.skipped)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
 from harness.config.relevance import RelevanceConfig
-from harness.corpus import AnchorConfig, ParserConfig, PypdfConfig, SplitConfig
+from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
 from harness.embed import EmbedConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
@@ -55,8 +55,14 @@ class BenchConfig(StageConfig):
     parser: ParserConfig = Field(
         PypdfConfig(), description="How PDFs are read: `{kind: pypdf}` or `{kind: pypdfium2}`."
     )
-    on_bad_document: Literal["fail", "skip"] = Field(
-        "fail", description="A document that cannot be read ends the run, or is skipped and listed."
+    parsing: ParsingConfig = Field(
+        ParsingConfig(),
+        description="What reading a document may cost, and how much of its text may be suspect.",
+    )
+    on_bad_document: Literal["fail", "skip", "fail_at_end"] = Field(
+        "fail",
+        description="A document that cannot be used ends the run (`fail`) or is left out and listed; after "
+        "`fail_at_end` the run ends with exit code 1 once everything is written.",
     )
     queries: Path = Field(
         description="CSV or JSONL with query_id, text and optionally split, answerable, answer, type, note."
