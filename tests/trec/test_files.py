@@ -21,6 +21,7 @@ from harness.trec import (
     read_qrels,
     read_run,
     run_from_dict,
+    sources,
     trec_id,
     unpack,
     write_trec_qrels,
