@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _TABULAR = {".parquet", *_DELIMITERS}
 _FREE_ROWS = 20_000_000
-_LARGEST_ROWS_PER_BYTE = 1000
-"""One ranking for all queries gets near it; a file of equal rows, which is no run, can hold far more."""
+_LARGEST_ROWS_PER_BYTE = 50
+"""A table of equal rows, which is no run, has a hundred and more."""
 
 
 def read_run(path: Path) -> Run:
@@ -138,7 +138,9 @@ def _read_parquet(path: Path) -> pa.Table:
     """
     about = parquet.read_metadata(path)
     if about.num_rows > _LARGEST_ROWS_PER_BYTE * path.stat().st_size + _FREE_ROWS:
-        raise TrecError(f"{path}: {about.num_rows} rows in so few bytes are no run or judgments")
+        raise TrecError(
+            f"{path}: {about.num_rows} rows in so few bytes are no run or judgments. If they are, write CSV"
+        )
     schema = about.schema.to_arrow_schema()
     query = find_column(schema.names, QUERY_NAMES)
     coded = [query] if query is not None and pa.types.is_string(schema.field(query).type) else []

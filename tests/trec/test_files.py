@@ -271,16 +271,10 @@ def test_a_damaged_parquet_file_is_refused_by_name_or_read(tmp_path):
 
 def test_a_parquet_file_of_endless_equal_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "_FREE_ROWS", 0)
-    rows = 10_000_000
-    column = pa.array(np.zeros(rows, np.bool_))
+    rows = 4_000_000
+    column = pa.array(np.zeros(rows, np.int64))
     parquet.write_table(
-        pa.table({"query_id": column, "doc_id": column, "score": column}),
-        tmp_path / "r.parquet",
-        row_group_size=rows,
-        data_page_size=1 << 30,
-        compression="zstd",
-        column_encoding="RLE",
-        use_dictionary=False,
+        pa.table({"query_id": column, "doc_id": column, "score": column}), tmp_path / "r.parquet"
     )
     with pytest.raises(TrecError, match=f"{rows} rows in so few bytes"):
         read_run(tmp_path / "r.parquet")
