@@ -56,7 +56,11 @@ def read_result(folder: Path) -> StoredResult:
             f"{folder} is damaged: per_query.csv, documents.csv or judgments.csv cannot be read as a "
             f"benchmark wrote it ({error}). Run the benchmark again."
         ) from None
-    spans = sorted([row.get(column, "") for column in _JUDGED] for row in judgments)
+    # only a fact with copies has a name that matters; results of older versions name none
+    spans = sorted(
+        [row.get(column, "") for column in _JUDGED] + ([row["evidence"]] if row.get("evidence") else [])
+        for row in judgments
+    )
     return StoredResult(
         name=folder.name,
         per_query=per_query,

@@ -258,7 +258,8 @@ def _why_no_text(kind: Any) -> str:
 def _first_empty(strings: Any, code: npt.NDArray[Any] | None) -> int | None:
     """The first row whose string has no character, None where there is none."""
     chunks = strings.chunks if isinstance(strings, pa.ChunkedArray) else [strings]
-    empty = [np.flatnonzero(np.diff(_ends(chunk)) == 0) for chunk in chunks]
+    ends = [_ends(chunk) for chunk in chunks]
+    empty = [np.flatnonzero(of[1:] == of[:-1]) for of in ends]
     if not any(map(len, empty)):
         return None
     places = np.concatenate([found + first for found, first in zip(empty, _starts(chunks), strict=True)])
