@@ -32,7 +32,7 @@ def read_scored_from(folder: Path) -> ScoredFrom:
     if missing:
         raise HarnessError(
             f"{folder} was scored on other judgments, and cannot be scored again without "
-            f"{', '.join(missing)}. Copy the whole folder that harness bench wrote, or run the benchmark again."
+            f"{', '.join(missing)}. Copy the whole folder of results, or run the benchmark again."
         )
     queries = tuple(map(_query, _rows(folder / "queries.csv")))
     return ScoredFrom(queries, _rankings(folder / "rankings.csv"), read_chunk_offsets(folder))
