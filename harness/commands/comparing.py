@@ -23,6 +23,7 @@ the number of comparisons, what was chosen on train and holds on validation, and
   harness compare results/main results/branch --format markdown --output comment.md
 
 Results that were not scored on the same queries and the same judged text are refused, with reasons.
+Where one language model has judged other pools of text, all are scored again on the union of these.
 docs/statistics.md describes the methods and shows how well they hold.
 """
 _GATE = """\
