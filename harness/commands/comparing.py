@@ -113,7 +113,7 @@ def run_compare(args: argparse.Namespace) -> int:
     from harness.terminal import tell, write_lines
 
     names = _distinct(args.results)
-    stored, done = _united(dict(zip(args.results, names, strict=True)), args)
+    stored, done = _united(args.results, args)
     loaded = [_load(stored[folder], args.measure, args.stage) for folder in args.results]
     matrices = dict(zip(names, (one for one, _ in loaded), strict=True))
     matrix = join(matrices, dict(zip(names, (two for _, two in loaded), strict=True))).defined()
@@ -194,7 +194,7 @@ def run_gate(args: argparse.Namespace) -> int:
 
     # of two grades for a span that of the baseline stands
     folders = (args.baseline, args.results)
-    stored, done = _united(dict(zip(folders, _distinct(folders), strict=True)), args)
+    stored, done = _united(folders, args)
     results, on = _load(stored[args.results], args.measure, args.stage)
     baseline, base_on = _load(stored[args.baseline], args.measure or results.measure, args.stage)
     result = gate(
@@ -214,16 +214,17 @@ def run_gate(args: argparse.Namespace) -> int:
 
 
 def _united(
-    names: Mapping[Path, str], args: argparse.Namespace
+    folders: Sequence[Path], args: argparse.Namespace
 ) -> tuple[Mapping[Path, StoredResult], tuple[str, ...]]:
     """The results, on the same judgments where one judge has graded different pools, and what was done."""
     from harness.pipeline.uniting import united
     from harness.report import read_result
     from harness.terminal import TerminalReporter
 
-    results = {folder: read_result(folder) for folder in names}
-    if len(results) < 2:
+    results = {folder: read_result(folder) for folder in folders}
+    if len({folder.resolve() for folder in folders}) < 2:
         return results, ()
+    names = dict(zip(folders, _distinct(folders), strict=True))
     return united(results, names, args.measure, args.judge, TerminalReporter())
 
 

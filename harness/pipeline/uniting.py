@@ -36,10 +36,15 @@ def united(
 
     ``judge`` names a configuration whose judge is asked for what it has not graded. Results that people have
     judged, and those that were scored alike, stay as they are. Raises HarnessError where the judges differ
-    and none is named, and where a result lacks what it was scored from.
+    and none is named, where one is named and people have judged, and where a result lacks what it was scored
+    from.
     """
     pooled = all(one.record.get("judge", {}).get("kind", "labels") != "labels" for one in results.values())
     alike = {json.dumps([one.judged, one.record["config"].get("relevance")]) for one in results.values()}
+    if judge is not None and not pooled:
+        raise HarnessError(
+            f"--judge {judge}: people have judged the results; there is nothing to ask a judge."
+        )
     if not pooled or (len(alike) == 1 and judge is None):
         return dict(results), ()
     pools = {names[folder]: _pool(folder, one.record["judge"]) for folder, one in results.items()}
