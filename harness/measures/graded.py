@@ -30,8 +30,8 @@ class Graded:
     ``hits`` is None where every item is its own evidence, as with judged documents. ``ties`` [N], if given,
     numbers the groups of equally scored items, whose gains NDCG averages. ``condensed_from`` is the lowest
     grade that condensed rankings keep, None for any. ``partly`` [N], if given: the item earns the grade that
-    is known of it, and a part of it has none, as a judgment failed; ``certain`` is then the ideal without such
-    items (``certain_offsets``).
+    is known of it, and a part of it has none, as a judgment failed; ``certain`` is then the ideal without
+    such items (``certain_offsets``).
     """
 
     offsets: Ints
