@@ -160,6 +160,7 @@ def _spent(summary: Summary) -> dict[str, Any]:
         "prompt_tokens": summary.prompt_tokens,
         "completion_tokens": summary.completion_tokens,
         "cost": summary.cost,
+        "maybe_billed": {"calls": summary.unseen_calls, "at_most": summary.unseen_cost},
         "faults": dict(summary.faults),
         "unscored": dict(summary.unscored),
         "samples_disagree": summary.disagreeing,
