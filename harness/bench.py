@@ -87,6 +87,7 @@ def run_bench(
         waterfall=waterfall,
         chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
         prices=price_rows(searched, summary, judged.costs, queries, config),
+        cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
         query_types={name: more.get("type", "") for name, more in corpus.queries.extras.items()},
     )
     folder = config.results / config.name

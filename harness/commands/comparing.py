@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.compare import ScoredOn, ScoreMatrix
     from harness.findings import Costs
-    from harness.report import Part
+    from harness.report import Part, StoredResult
 
 _COMPARE = """\
 Compare settings query by query: mean differences with intervals, randomisation tests corrected for
@@ -23,6 +23,7 @@ the number of comparisons, what was chosen on train and holds on validation, and
   harness compare results/main results/branch --format markdown --output comment.md
 
 Results that were not scored on the same queries and the same judged text are refused, with reasons.
+Where one language model has judged other pools of text, all are scored again on the union of these.
 docs/statistics.md describes the methods and shows how well they hold.
 """
 _GATE = """\
@@ -93,6 +94,13 @@ def add_format(parser: argparse.ArgumentParser, more: tuple[str, ...] = ()) -> N
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--measure", metavar="NAME", help="default: the first measure of the results")
     parser.add_argument(
+        "--judge",
+        type=Path,
+        metavar="CONFIG",
+        help="where a language model judges: have the judge of this configuration grade what it has not "
+        "graded for some of the results",
+    )
+    parser.add_argument(
         "--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"
     )
 
@@ -104,8 +112,9 @@ def run_compare(args: argparse.Namespace) -> int:
     from harness.report import to_csv
     from harness.terminal import tell, write_lines
 
-    loaded = [_load(folder, args.measure, args.stage) for folder in args.results]
     names = _distinct(args.results)
+    stored, done = _united(args.results, args)
+    loaded = [_load(stored[folder], args.measure, args.stage) for folder in args.results]
     matrices = dict(zip(names, (one for one, _ in loaded), strict=True))
     matrix = join(matrices, dict(zip(names, (two for _, two in loaded), strict=True))).defined()
     compared = compare_settings(
@@ -116,7 +125,11 @@ def run_compare(args: argparse.Namespace) -> int:
         folds=args.folds,
         only_real=args.format != "text",
     )
-    tell((*_changed(matrices), *compared.parts, *_reranked(args)), args.format, args.output)
+    tell(
+        (*([done] if done else []), *_changed(matrices), *compared.parts, *_reranked(args)),
+        args.format,
+        args.output,
+    )
     if args.csv and compared.found:
         fields = tuple(compared.found[0].__slots__)
         rows = ({f: getattr(one, f) for f in fields} for one in compared.found)
@@ -179,11 +192,16 @@ def run_gate(args: argparse.Namespace) -> int:
     from harness.compare import gate, github_annotations, junit
     from harness.terminal import print_line, write_lines, write_out
 
-    results, on = _load(args.results, args.measure, args.stage)
-    baseline, base_on = _load(args.baseline, args.measure or results.measure, args.stage)
+    # of two grades for a span that of the baseline stands
+    folders = (args.baseline, args.results)
+    stored, done = _united(folders, args)
+    results, on = _load(stored[args.results], args.measure, args.stage)
+    baseline, base_on = _load(stored[args.baseline], args.measure or results.measure, args.stage)
     result = gate(
         results, baseline, max_drop=args.max_drop, confidence=args.confidence, scored_on=(on, base_on)
     )
+    for line in done:
+        print_line(line)
     for check in result.checks:
         print_line(
             f"{'FAILED' if check.failed else 'passed'}  {check.setting}: {result.measure} {check.reason}"
@@ -195,13 +213,26 @@ def run_gate(args: argparse.Namespace) -> int:
     return 1 if result.failed else 0
 
 
-def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, ScoredOn]:
+def _united(
+    folders: Sequence[Path], args: argparse.Namespace
+) -> tuple[Mapping[Path, StoredResult], tuple[str, ...]]:
+    """The results, on the same judgments where one judge has graded different pools, and what was done."""
+    from harness.pipeline.uniting import united
+    from harness.report import read_result
+    from harness.terminal import TerminalReporter
+
+    results = {folder: read_result(folder) for folder in folders}
+    if len({folder.resolve() for folder in folders}) < 2:
+        return results, ()
+    names = dict(zip(folders, _distinct(folders), strict=True))
+    return united(results, names, args.measure, args.judge, TerminalReporter())
+
+
+def _load(result: StoredResult, measure: str | None, stage: str) -> tuple[ScoreMatrix, ScoredOn]:
     from harness.compare import ScoredOn, from_table
     from harness.errors import ConfigError
     from harness.measures import less_is_better
-    from harness.report import read_result
 
-    result = read_result(folder)
     known = list(dict.fromkeys(result.per_query["measure"]))
     wanted = measure or known[0]
     if less_is_better(wanted):
@@ -210,10 +241,10 @@ def _load(folder: Path, measure: str | None, stage: str) -> tuple[ScoreMatrix, S
             "beside it."
         )
     if wanted not in known:
-        raise ConfigError(f"{folder} was not scored by {wanted}; it has {', '.join(known)}.")
+        raise ConfigError(f"{result.name} was not scored by {wanted}; it has {', '.join(known)}.")
     stages = list(dict.fromkeys(result.per_query["stage"]))
     if stage != "final" and stage not in stages:
-        raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
+        raise ConfigError(f"{result.name} has no stage {stage}; it has {', '.join(stages)}.")
     scored_on = ScoredOn.of(result.record, result.texts, result.judged)
     return from_table(result.per_query, wanted, stage), scored_on
 

@@ -2,6 +2,7 @@
 
 from harness.report.cells import to_csv
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
+from harness.report.offsets import CHUNK_OFFSETS, read_chunk_offsets
 from harness.report.read import (
     StoredResult,
     read_first_passages,
@@ -39,6 +40,7 @@ from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import write_results
 
 __all__ = [
+    "CHUNK_OFFSETS",
     "FEWEST_FOR_INTERVAL",
     "FORMATS",
     "AnswerabilityRow",
@@ -65,6 +67,7 @@ __all__ = [
     "one_line_width",
     "other_measures",
     "past_runs",
+    "read_chunk_offsets",
     "read_first_passages",
     "read_result",
     "read_summary",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.types import ChunkHealth, Query, QueryScore, Ranking, RunRecord
+from harness.types import Chunk, ChunkHealth, Query, QueryScore, Ranking, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class ChunkQrels:
 class JudgmentRow:
     """One graded span. ``grade`` None: not scored, for the ``reason``.
 
+    Spans of a query with one ``evidence`` name, unless it is '', are copies of one fact.
+
     ``scored_on``: the settings are scored on it; False for human labels that only stand beside a judge's.
     ``samples`` are the grades that were combined, ``spread`` their range; ``cost`` None: unknown.
     """
@@ -79,6 +81,7 @@ class JudgmentRow:
     start: int
     end: int
     page: int | None
+    evidence: str
     grade: int | None
     reason: str
     judge: str
@@ -204,7 +207,8 @@ class Results:
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
     where all queries are answerable, ``waterfall`` where no query has relevant text. ``query_types`` maps
-    query ids to what kind of question they are.
+    query ids to what kind of question they are. ``cut`` maps a setting to a name of its chunking,
+    which settings with the same chunks share, and to these.
     """
 
     name: str
@@ -226,3 +230,4 @@ class Results:
     chunks: list[ChunkRow] = field(default_factory=list)
     prices: list[PriceRow] = field(default_factory=list)
     query_types: Mapping[str, str] = field(default_factory=dict)
+    cut: Mapping[str, tuple[str, Sequence[Chunk]]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.cells import snippet, to_csv, write_csv
+from harness.report.offsets import write_chunk_offsets
 from harness.report.rows import (
     AnswerabilityRow,
     CostRow,
@@ -86,6 +87,7 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         _write(folder / name, content)
     _write_long(folder / "rankings.csv", _RANKED, results.ranked)
     _write_long(folder / "judgments.csv", _JUDGMENTS, results.judgments)
+    write_chunk_offsets(folder, results.cut)
     for (setting, stage), rankings in results.runs.items():
         _write(folder / "runs" / f"{file_name(setting)}.{stage}.trec", trec_run(rankings, stage))
     for setting, qrels in results.qrels.items():
