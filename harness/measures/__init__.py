@@ -13,7 +13,7 @@ from harness.measures.measure import Measure
 from harness.measures.projection import ChunkGrades, Projection, project
 from harness.measures.qrels import SpanQrels
 from harness.measures.score import ScoreTable, compute, score
-from harness.measures.table import FAMILIES, KNOWN, less_is_better, parse_measure
+from harness.measures.table import FAMILIES, KNOWN, less_is_better, parse_measure, rank_cutoff
 
 __all__ = [
     "FAMILIES",
@@ -34,6 +34,7 @@ __all__ = [
     "mean_and_interval",
     "parse_measure",
     "project",
+    "rank_cutoff",
     "score",
     "separation",
     "thresholds",
