@@ -32,7 +32,26 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     chunks of that length that each hold one evidence, it is NDCG with ranks. ``budget``, ``enough`` and ``L``
     are in the ruler's unit (characters or tokens).
     """
-    evidence, place, grade, earlier = _found(trail, budget, enough)
+    place = places(trail, np.minimum(_HALF * trail.length, enough))
+    return gain_by_place(trail, place, budget, enough, L)
+
+
+def places(trail: Trail, needed: Floats) -> Floats:
+    """How much of the trail has been read when ``needed`` units of each span have; infinite where never."""
+    order = np.lexsort((trail.read_at, trail.read_span))
+    span, begin = trail.read_span[order], trail.read_at[order]
+    length = trail.read_until[order] - begin
+    had = before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
+    enough = np.flatnonzero(had + length >= needed[span] - _ROUNDING)
+    found, first = np.unique(span[enough], return_index=True)
+    place = np.full(len(trail.spans), np.inf)
+    place[found] = (begin + needed[span] - had)[enough[first]]
+    return place
+
+
+def gain_by_place(trail: Trail, place: Floats, budget: int, enough: int, L: int) -> Floats:
+    """``ndcg_evidence`` where each span [S] is found at its ``place`` on the trail; infinite means never."""
+    evidence, place, grade, earlier = _found(trail, place, budget)
     gain = gain_exp(grade) - gain_exp(earlier)
     owner = _owner_of_evidence(trail)
     last = -(-budget // enough)
@@ -49,9 +68,8 @@ def _discount(stretch: Ints, enough: int, L: int) -> Floats:
     return discount
 
 
-def _found(trail: Trail, budget: int, enough: int) -> tuple[Ints, Floats, Ints, Ints]:
+def _found(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints, Ints]:
     """What is found within the budget: (evidence, place, grade, the grade that was found of it before)."""
-    place = _places(trail, np.minimum(_HALF * trail.length, enough))
     spans = np.flatnonzero(place <= budget + _ROUNDING)
     evidence, grade = trail.spans.evidence[spans], trail.spans.grade[spans]
     order = np.lexsort((-grade, place[spans], evidence))
@@ -62,19 +80,6 @@ def _found(trail: Trail, budget: int, enough: int) -> tuple[Ints, Floats, Ints, 
     earlier = np.maximum(np.concatenate([[0], highest[:-1]]) - evidence * step, 0)
     better = grade > earlier
     return evidence[better], place[spans][better], grade[better], earlier[better]
-
-
-def _places(trail: Trail, needed: Floats) -> Floats:
-    """How much of the trail has been read when ``needed`` units of each span have; infinite where never."""
-    order = np.lexsort((trail.read_at, trail.read_span))
-    span, begin = trail.read_span[order], trail.read_at[order]
-    length = trail.read_until[order] - begin
-    had = before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
-    enough = np.flatnonzero(had + length >= needed[span] - _ROUNDING)
-    found, first = np.unique(span[enough], return_index=True)
-    place = np.full(len(trail.spans), np.inf)
-    place[found] = (begin + needed[span] - had)[enough[first]]
-    return place
 
 
 def _owner_of_evidence(trail: Trail) -> Ints:

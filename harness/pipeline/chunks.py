@@ -80,25 +80,25 @@ def _examined(
     stored = context.artifacts.get("chunk_health", examined_key)
     if stored is None:
         lengths = token_lengths(chunks, tokenizer)
-        health = examine(chunks, lengths, _outlines(corpus, context), tokenizer.window)
+        health = examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": asdict(health) if health else {}}
         context.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
 
 
-def _outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
+def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
     """Sentences and tables of every document, found at most once per text; one file serves all chunkings."""
     key = key_of(corpus.key, OUTLINE_VERSION)
     stored = context.artifacts.get("outlines", key)
     if stored is None:
-        outlines = {}
+        found = {}
         with context.reporter.task("outline documents", len(corpus.documents)) as task:
             for document in corpus.documents:
-                outlines[document.doc_id] = Outline.of(document.text)
+                found[document.doc_id] = Outline.of(document.text)
                 task.advance()
-        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in outlines.items()}
+        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
         context.artifacts.put("outlines", key, flat)
-        return outlines
+        return found
     return {
         doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
         for doc_id, both in stored.items()

@@ -149,7 +149,7 @@ def _score(
         measures,
         projection=_projection(relevance),
         unanswerable="zero" if relevance.unanswerable == "zero" else "nan",
-        token_boundaries=_token_boundaries(searched, documents, context),
+        token_boundaries=token_boundaries(searched, documents, context),
         chunk_tokens=searched.chunking.tokens,
     )
 
@@ -279,7 +279,7 @@ def _ranked(
     return rows
 
 
-def _token_boundaries(
+def token_boundaries(
     searched: Searched, documents: Sequence[Document], context: Context
 ) -> Callable[[str], list[int]]:
     """Where the encoder's tokens begin in a document, and where the last one ends."""
