@@ -3,7 +3,7 @@
     python -m benchmarks.measure_study configs/study_measure_meridian.yaml --budget 5000
     python -m benchmarks.measure_study configs/study_measure_meridian.yaml --budget 5000 --bm25
     python -m benchmarks.measure_study configs/study_measure_chunking_eval.yaml --budget 5000 --bm25
-    python -m benchmarks.measure_study configs/study_measure_financebench.yaml --budget 10000 --bm25
+    python -m benchmarks.measure_study configs/study_measure_financebench.yaml --budget 10000 --bm25 --own
 
 Ranks the chunks of every setting for every query, by the retriever of the configuration or by BM25, and
 scores the rankings by every candidate (``measure_candidates``) with the labels drawn in several ways.
@@ -12,108 +12,26 @@ scores the rankings by every candidate (``measure_candidates``) with the labels 
 from __future__ import annotations
 
 import argparse
-import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, islice, product
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import meridian_pool
-from benchmarks.measure_candidates import CANDIDATES, HALF_OR_200, NEEDED, L, Values, item_at
-from harness.chunk import Outline, chunk_documents
-from harness.config import BenchConfig, load_config
-from harness.measures import ChunkTable, SpanQrels, project
+from benchmarks.measure_answers import anchored, keys, without_answer
+from benchmarks.measure_candidates import CANDIDATES, HALF_OR_200, L, Values
+from benchmarks.measure_systems import DEPTH, Study, System, first, prepared
+from harness.config import load_config
+from harness.measures import median_length
 from harness.measures.evidence_ndcg import gain_by_place, places
-from harness.measures.grading import lay_out
-from harness.measures.relabel import Text, median_length, relabelled
-from harness.measures.ruler import Characters
-from harness.measures.trail import Trail, read
-from harness.pipeline.chunks import chunk_corpus
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import Corpus, load_corpus
-from harness.pipeline.judging import judged_by_people
-from harness.pipeline.scoring import queries_to_score
-from harness.pipeline.search import search
-from harness.progress import Silent
-from harness.types import Query, Ranking
+from harness.pipeline.corpus import Corpus
+from harness.types import Ranking
 
-DEPTH = 200
 SEEDS = range(3)
 DEPTHS = (1, 5, 20, 50)
 ANCHORED = "answer, else half or 200"
-MOST_WINDOWS = 10_000
 SHOWN = ("ndcg_text", "half", "half or 100", "half or 200")
-_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
-
-
-@dataclass(frozen=True)
-class System:
-    """One chunking with its rankings, and the median length of its chunks in characters."""
-
-    name: str
-    table: ChunkTable
-    rankings: tuple[Ranking, ...]
-
-    @property
-    def length(self) -> float:
-        """In characters."""
-        return float(np.median(self.table.end - self.table.start))
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is scored: the systems, the queries with relevant text, the labels in every way of drawing."""
-
-    systems: tuple[System, ...]
-    queries: tuple[Query, ...]
-    ways: Mapping[str, SpanQrels]
-    budget: int
-
-    def trail(
-        self,
-        system: System,
-        way: str,
-        rankings: Sequence[Ranking] | None = None,
-        drawn: SpanQrels | None = None,
-    ) -> Trail:
-        """The rankings of a system, or others of its chunks, read with the labels drawn in one way."""
-        spans = self.ways[way] if drawn is None else drawn
-        number = {query_id: i for i, query_id in enumerate(spans.query_ids)}
-        rows = np.array([number.get(query.query_id, -1) for query in self.queries])
-        given = system.rankings if rankings is None else rankings
-        chunk, offsets = lay_out(given, self.queries, system.table.rows())
-        return read(chunk, offsets, rows, spans, system.table, Characters())
-
-
-def prepared(config: BenchConfig, budget: int, lexical: bool) -> tuple[Study, Corpus]:
-    """Search every setting and draw the labels in every way."""
-    context = Context.at(config.cache, Silent())
-    corpus = load_corpus(config, context)
-    judgments = judged_by_people(corpus, config).judgments
-    queries = queries_to_score(corpus.queries.queries, judgments, config.relevance)
-    asked = tuple(query for query in queries if query.answerable)
-    systems = []
-    for setting in config.settings:
-        if lexical:
-            tokenizer = context.encoder(setting.embed).tokenizer
-            chunks = tuple(chunk_documents(corpus.documents, setting.chunk, tokenizer))
-            index = meridian_pool.Bm25(chunks, meridian_pool.words)
-            found = [index.rank(query.query_id, query.text, DEPTH) for query in asked]
-        else:
-            chunking = chunk_corpus(corpus, setting, context)
-            chunks = chunking.chunks
-            kept = {query.query_id for query in asked}
-            everything = search(setting, chunking, corpus.queries.queries, context).rankings["retrieve"]
-            found = [ranking for ranking in everything if ranking.query_id in kept]
-        systems.append(System(setting.name, ChunkTable.of(chunks), tuple(found)))
-    texts = {d.doc_id: Text(len(d.text), Outline.of(d.text).sentences) for d in corpus.documents}
-    ways = relabelled(SpanQrels.from_judgments(judgments), texts)
-    return Study(tuple(systems), asked, ways, budget), corpus
-
-
 Means = dict[tuple[str, str, str], Values]
 
 
@@ -125,7 +43,7 @@ def scored(study: Study, corpus: Corpus) -> Means:
         for system in study.systems:
             if cores:
                 trail = study.trail(system, way, drawn=drawn)
-                core = np.array([key in cores for key in _keys(trail.spans)])
+                core = np.array([key in cores for key in keys(trail.spans)])
                 needed = np.where(core, trail.length, HALF_OR_200(trail))
                 place = places(trail, needed)
                 values[ANCHORED, system.name, way] = gain_by_place(trail, place, study.budget, 200, L)
@@ -135,27 +53,9 @@ def scored(study: Study, corpus: Corpus) -> Means:
     return values
 
 
-def anchored(study: Study, corpus: Corpus, way: str) -> tuple[set[tuple[int, ...]], SpanQrels]:
-    """The labels with those that hold figures of the answer cut to the shortest text with all of these.
-
-    Returns which spans were cut, and all spans.
-    """
-    spans = study.ways[way]
-    start, end = spans.start.copy(), spans.end.copy()
-    known = answers(study, corpus, way)
-    for row, wanted in known.items():
-        windows = (
-            (min(a for a, _ in chosen), max(b for _, b in chosen))
-            for chosen in islice(product(*wanted), MOST_WINDOWS)
-        )
-        start[row], end[row] = min(windows, key=lambda window: window[1] - window[0])
-    drawn = replace(spans, start=start, end=end)
-    return set(_keys(drawn.take(np.array(sorted(known), dtype=np.int64)))), drawn
-
-
 def random_means(study: Study) -> dict[str, list[float]]:
     """By candidate the means of all systems over rankings of chunks drawn at random."""
-    first = next(iter(study.ways))
+    given = next(iter(study.ways))
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
@@ -167,7 +67,7 @@ def random_means(study: Study) -> dict[str, list[float]]:
                 Ranking(query.query_id, tuple(ids[rng.permutation(len(ids))[:depth]]), scores)
                 for query in study.queries
             ]
-            trail = study.trail(system, first, drawn)
+            trail = study.trail(system, given, drawn)
             for name, compute in CANDIDATES.items():
                 found[name][system.name].append(float(compute(trail, study.budget).mean()))
     return {name: [float(np.mean(means)) for means in by.values()] for name, by in found.items()}
@@ -175,14 +75,14 @@ def random_means(study: Study) -> dict[str, list[float]]:
 
 def lowered_by_reading_on(study: Study) -> dict[str, int]:
     """By candidate in how many (setting, query) a longer beginning of the ranking scores less."""
-    first = next(iter(study.ways))
+    given = next(iter(study.ways))
     counts: dict[str, int] = dict.fromkeys(CANDIDATES, 0)
     for system in study.systems:
         earlier: dict[str, Values] = {}
         lowered = {name: np.zeros(len(study.queries), dtype=bool) for name in CANDIDATES}
         for depth in (*DEPTHS, DEPTH):
-            cut = [Ranking(r.query_id, r.chunk_ids[:depth], r.scores[:depth]) for r in system.rankings]
-            trail = study.trail(system, first, cut)
+            cut = [first(ranking, depth) for ranking in system.rankings]
+            trail = study.trail(system, given, cut)
             for name, compute in CANDIDATES.items():
                 now = compute(trail, study.budget)
                 lowered[name] |= now < earlier.get(name, now) - 1e-9
@@ -190,121 +90,6 @@ def lowered_by_reading_on(study: Study) -> dict[str, int]:
         for name, flags in lowered.items():
             counts[name] += int(flags.sum())
     return counts
-
-
-def figures(text: str) -> dict[float, list[tuple[int, int]]]:
-    """The figures of a text with two digits or more and the places where they stand."""
-    found: dict[float, list[tuple[int, int]]] = defaultdict(list)
-    for match in _FIGURE.finditer(text):
-        if sum(letter.isdigit() for letter in match[0]) >= 2:
-            found[float(match[0].replace(",", ""))].append(match.span())
-    return found
-
-
-def answers(study: Study, corpus: Corpus, way: str) -> dict[int, list[list[tuple[int, int]]]]:
-    """Span row → for every figure of the written answer that the *label* holds, its places in the document.
-
-    Rows are those of spans of grade 3 or more; figures that the question names do not count.
-    """
-    labels, spans = study.ways[next(iter(study.ways))], study.ways[way]
-    text = {document.doc_id: document.text for document in corpus.documents}
-    asked = {query.query_id: query.text for query in study.queries}
-    wanted = {}
-    for query_id, more in corpus.queries.extras.items():
-        named = figures(asked.get(query_id, ""))
-        wanted[query_id] = [figure for figure in figures(more.get("answer", "")) if figure not in named]
-    by_fact: dict[int, list[list[tuple[int, int]]]] = {}
-    for row in np.flatnonzero(labels.grade >= 3):
-        start, end = int(labels.start[row]), int(labels.end[row])
-        inside = figures(text[labels.doc_ids[labels.doc[row]]][start:end])
-        here = [
-            [(start + a, start + b) for a, b in inside[figure]]
-            for figure in wanted.get(labels.query_ids[labels.query[row]], [])
-            if figure in inside
-        ]
-        if here:
-            by_fact[int(row)] = here
-    # the ways of drawing keep the order of the evidence, not of the rows: match rows by what they contain
-    middle = {row: (labels.start[row] + labels.end[row]) / 2 for row in by_fact}
-    return {_same(labels, row, spans, middle[row]): places_of for row, places_of in by_fact.items()}
-
-
-def _same(labels: SpanQrels, row: int, spans: SpanQrels, middle: float) -> int:
-    alike = np.flatnonzero(
-        (spans.query == labels.query[row])
-        & (spans.doc == labels.doc[row])
-        & (spans.evidence == labels.evidence[row])
-        & (spans.start <= middle)
-        & (spans.end >= middle)
-    )
-    return int(alike[0])
-
-
-def without_answer(study: Study, corpus: Corpus, way: str) -> dict[str, tuple[int, int]]:
-    """By rule: how many spans were found, and how many of them in text that does not answer.
-
-    Counted are spans whose label holds figures of the written answer. The chunk in which a span was found
-    counts as read to its end; text that shows not all of these figures does not answer.
-    """
-    known = answers(study, corpus, way)
-    counts = {name: [0, 0] for name in (*NEEDED, "chunks: half of span or chunk")}
-    for system in study.systems:
-        trail = study.trail(system, way)
-        rows = {key: i for i, key in enumerate(_keys(trail.spans))}
-        spans = study.ways[way]
-        in_trail = {rows[_keys(spans.take(np.array([row])))[0]]: at for row, at in known.items()}
-        shown = system.table
-        order, offsets = lay_out(system.rankings, study.queries, shown.rows())
-        for name, needed in NEEDED.items():
-            place = places(trail, needed(trail))
-            found = np.array([row for row in in_trail if place[row] <= study.budget], dtype=np.int64)
-            for row, item in zip(found.tolist(), item_at(trail, place, found).tolist(), strict=True):
-                begin = offsets[trail.owner[row]]
-                chunks = order[begin : item + 1]
-                doc = trail.spans.doc_ids[trail.spans.doc[row]]
-                counts[name][0] += 1
-                counts[name][1] += not _shows(shown, chunks, doc, in_trail[row])
-        _count_chunks(counts["chunks: half of span or chunk"], study, system, way, known, order, offsets)
-    return {name: (total, lacking) for name, (total, lacking) in counts.items()}
-
-
-def _count_chunks(
-    count: list[int],
-    study: Study,
-    system: System,
-    way: str,
-    known: Mapping[int, list[list[tuple[int, int]]]],
-    order: Values,
-    offsets: Values,
-) -> None:
-    """Of the first ten chunks, those that the projection credits with a span whose answer is known."""
-    spans = study.ways[way]
-    grades = project(spans, system.table)
-    number = {query_id: i for i, query_id in enumerate(spans.query_ids)}
-    for i, query in enumerate(study.queries):
-        chunks = order[offsets[i] : offsets[i + 1]][:10]
-        pairs = grades.rows_of(np.full(len(chunks), number[query.query_id]), chunks)
-        for chunk, pair in zip(chunks.tolist(), pairs.tolist(), strict=True):
-            if pair < 0:
-                continue
-            for row in grades.cover_span[
-                grades.cover_offsets[pair] : grades.cover_offsets[pair + 1]
-            ].tolist():
-                if row in known:
-                    doc = spans.doc_ids[spans.doc[row]]
-                    count[0] += 1
-                    count[1] += not _shows(system.table, np.array([chunk]), doc, known[row])
-
-
-def _keys(spans: SpanQrels) -> list[tuple[int, ...]]:
-    columns = (spans.query, spans.doc, spans.start, spans.end, spans.evidence)
-    return [tuple(map(int, key)) for key in zip(*columns, strict=True)]
-
-
-def _shows(table: ChunkTable, chunks: Values, doc: str, wanted: list[list[tuple[int, int]]]) -> bool:
-    """Whether each figure stands whole in one of the chunks, in any of its places."""
-    here = [c for c in chunks.tolist() if table.doc_ids[table.doc[c]] == doc]
-    return all(any(table.start[c] <= a and b <= table.end[c] for a, b in at for c in here) for at in wanted)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -333,10 +118,10 @@ def real_pairs(values: Means, study: Study, name: str) -> tuple[int, int]:
 
     Returns how many keep their sign under all ways of drawing, and how many there are.
     """
-    first = next(iter(study.ways))
+    given = next(iter(study.ways))
     held = real = 0
     for one, other in combinations(study.systems, 2):
-        gaps = values[name, one.name, first] - values[name, other.name, first]
+        gaps = values[name, one.name, given] - values[name, other.name, given]
         if abs(gaps.mean()) <= 1.98 * gaps.std(ddof=1) / np.sqrt(len(gaps)):
             continue
         real += 1
@@ -350,13 +135,13 @@ def real_pairs(values: Means, study: Study, name: str) -> tuple[int, int]:
 
 def print_study(study: Study, corpus: Corpus) -> None:
     values = scored(study, corpus)
-    first = next(iter(study.ways))
+    given = next(iter(study.ways))
     print(f"{len(study.queries)} queries, budget {study.budget} characters\n")
     print("Labels:\n")
     print_table(
         ["labels", "median characters"], [[w, f"{median_length(s):,.0f}"] for w, s in study.ways.items()]
     )
-    for name in (name for name in (*SHOWN, ANCHORED) if (name, study.systems[0].name, first) in values):
+    for name in (name for name in (*SHOWN, ANCHORED) if (name, study.systems[0].name, given) in values):
         print(f"{name}:\n")
         rows = [
             [s.name, f"{s.length:,.0f}", *(f"{values[name, s.name, way].mean():.3f}" for way in study.ways)]
@@ -407,8 +192,13 @@ def main() -> None:
     parser.add_argument("config", type=Path)
     parser.add_argument("--budget", type=int, default=5000, help="characters to read")
     parser.add_argument("--bm25", action="store_true", help="rank by BM25 and embed nothing")
+    parser.add_argument(
+        "--own",
+        action="store_true",
+        help="with --bm25: rank only chunks of the documents that the labels of the query are in",
+    )
     args = parser.parse_args()
-    study, corpus = prepared(load_config(args.config), args.budget, args.bm25)
+    study, corpus = prepared(load_config(args.config), args.budget, args.bm25, args.own)
     print_study(study, corpus)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,6 +16,9 @@ _PAIRS = [
     ("tokens_per_chunk", "token_overlap", "tokens", False),
 ]
 ONLY = "base"
+_WINDOW = {"tokens_per_chunk", "token_overlap"}
+# English prose has some four and a half characters a token, other text fewer.
+_CHARACTERS_A_TOKEN = 5
 
 Dump = Mapping[str, Any] | None
 
@@ -61,7 +65,14 @@ def _fields(stage: str, dump: Mapping[str, Any], varying: set[str]) -> list[str]
             tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
             out.append(f"{short}={dump[first]}{tail}")
             varying = varying - {first, second}
+            if first == "chunk_size" and not _WINDOW & varying and _is_capped(dump):
+                out.append(f"window={dump['tokens_per_chunk']}")
     return out + [f"{_short(stage, key)}={_value(dump[key])}" for key in dump if key in varying]
+
+
+def _is_capped(dump: Mapping[str, Any]) -> bool:
+    """Whether a size in characters is more than its window of tokens can hold of most text."""
+    return bool(dump["chunk_size"] > _CHARACTERS_A_TOKEN * dump.get("tokens_per_chunk", math.inf))
 
 
 def _short(stage: str, key: str) -> str:
