@@ -6,7 +6,7 @@ import numpy as np
 
 from harness.measures.gain import gain_exp
 from harness.measures.ragged import Floats, Ints, before, offsets_of, positions, sorted_descending
-from harness.measures.trail import Trail
+from harness.measures.trail import Trail, of_answers
 
 _HALF = 0.5
 # Places in tokens are sums of fractions: what is short of a whole by less than this is whole.
@@ -17,8 +17,9 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     """Discounted gain of the evidence found within ``budget``, over that of the best possible reading.
 
     The ranking is read as one text. A span is *found* at the place where half of it, or ``enough`` units of
-    it, have been read, over all chunks so far. Its evidence then earns ``2^g - 1``, once; a copy of a higher
-    grade that is found later earns the difference. The text is counted in stretches of ``enough`` units:
+    it, have been read, over all chunks so far; where its label names the part that answers, at the place
+    where all of that has been read. Its evidence then earns ``2^g - 1``, once; a copy of a higher grade that
+    is found later earns the difference. The text is counted in stretches of ``enough`` units:
     what is found in stretch r (1, 2, …) is discounted by ``1 / log2(2 + (r - 1) * enough / L)``. A stretch
     pays for one evidence; what else is found in it waits for the next free one, the greatest gain first. The
     ideal has the evidence in order of gain, one a stretch, so it is the same under every chunking. In
@@ -32,7 +33,9 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     chunks of that length that each hold one evidence, it is NDCG with ranks. ``budget``, ``enough`` and ``L``
     are in the ruler's unit (characters or tokens).
     """
-    place = places(trail, np.minimum(_HALF * trail.length, enough))
+    trail, named = of_answers(trail)
+    needed = np.where(named, trail.length, np.minimum(_HALF * trail.length, enough))
+    place = places(trail, needed)
     return gain_by_place(trail, place, budget, enough, L)
 
 

@@ -1,5 +1,6 @@
 """ndcg_evidence: golden values, a plain restatement, and what makes it comparable between chunkings."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from math import ceil, log2
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from harness.measures import score
+from harness.measures import SpanQrels, Text, relabelled, score
 from tests.measures.build import chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 from tests.measures.test_text import cases
@@ -258,3 +259,37 @@ def test_irrelevant_text_before_evidence_never_raises_the_value(case, length, me
     before = value(measure, ranked, judged, chunks, "q1")
     after = value(measure, [noise, *ranked], judged, [*chunks, noise], "q1")
     assert np.isnan(before) or after <= before + 1e-12
+
+
+def test_a_span_that_names_its_answer_is_found_where_that_has_been_read():
+    judged = [replace(span("q", "d", 0, 30, 2), answer=(22, 26)), span("q", "d", 5, 9, 1)]
+    best = 3 + rank(2)
+    # A and B show two thirds of the span, and none of the answer; the second span is found in A
+    assert ten([A, B], judged) == pytest.approx(1 / best, abs=1e-12)
+    # half of the answer is not enough; all of it is, at place 4 + 2 of the second stretch
+    assert ten([chunk("d", 20, 24)], judged) == 0.0
+    assert ten([A, chunk("d", 20, 24), chunk("d", 24, 28)], judged) == pytest.approx(
+        (1 + 3 * rank(2)) / best, abs=1e-12
+    )
+    # padding and trimming leave the answer where it is
+    named = SpanQrels.from_judgments(judged[:1])
+    late = [A, B, C]
+    for drawn in relabelled(named, {"d": Text(1000, np.zeros((0, 2), dtype=np.int64))}).values():
+        assert ten(late, drawn) == ten(late, named) == pytest.approx(rank(3), abs=1e-12)
+
+
+@given(cases(), st.sampled_from(MEASURES))
+@settings(deadline=None)
+def test_a_span_that_is_all_answer_is_a_span_that_must_be_read_whole(case, measure):
+    judged, chunks, ranked = case
+    named = [replace(j, answer=(j.start, j.end)) for j in judged]
+    got = value(measure, ranked, named, chunks, "q1")
+    assert np.isnan(got) or 0 <= got <= value(measure, ranked, judged, chunks, "q1") + 1e-12
+    everything = [chunk(doc, 0, 200) for doc in "abc"]
+    whole = value(measure, everything, named, everything, "q1")
+    assert np.isnan(whole) or whole <= 1 + 1e-12
+
+
+def test_an_answer_outside_its_span_is_refused():
+    with pytest.raises(ValueError, match=r"d:5-15 does not hold its answer, 12-16"):
+        SpanQrels.from_judgments([replace(span("q", "d", 5, 15, 2), answer=(12, 16))])
