@@ -23,7 +23,7 @@ from benchmarks.measure_answers import anchored, keys, without_answer
 from benchmarks.measure_candidates import CANDIDATES, HALF_OR_200, L, Values
 from benchmarks.measure_systems import DEPTH, Study, System, first, prepared
 from harness.config import load_config
-from harness.measures import median_length
+from harness.measures import median_length, score
 from harness.measures.evidence_ndcg import gain_by_place, places
 from harness.pipeline.corpus import Corpus
 from harness.types import Ranking
@@ -53,8 +53,11 @@ def scored(study: Study, corpus: Corpus) -> Means:
     return values
 
 
+CHUNK_LEVEL = "ndcg_exp@10"
+
+
 def random_means(study: Study) -> dict[str, list[float]]:
-    """By candidate the means of all systems over rankings of chunks drawn at random."""
+    """By candidate, and by ``ndcg_exp@10``, the mean of every system over rankings drawn at random."""
     given = next(iter(study.ways))
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in SEEDS:
@@ -70,6 +73,8 @@ def random_means(study: Study) -> dict[str, list[float]]:
             trail = study.trail(system, given, drawn)
             for name, compute in CANDIDATES.items():
                 found[name][system.name].append(float(compute(trail, study.budget).mean()))
+            chunks = score(drawn, study.queries, study.ways[given], system.table, [CHUNK_LEVEL]).values
+            found[CHUNK_LEVEL][system.name].append(float(chunks.mean()))
     return {name: [float(np.mean(means)) for means in by.values()] for name, by in found.items()}
 
 
@@ -113,24 +118,24 @@ def stable_pairs(values: Means, study: Study, name: str, systems: Sequence[Syste
     return stable, len(pairs)
 
 
-def real_pairs(values: Means, study: Study, name: str) -> tuple[int, int]:
+def real_pairs(values: Means, study: Study, name: str) -> dict[tuple[str, str], tuple[str, ...]]:
     """The pairs of systems whose difference has a paired 95 % t interval off 0 with the labels as they are.
 
-    Returns how many keep their sign under all ways of drawing, and how many there are.
+    For each the ways of drawing the labels under which it has another sign.
     """
     given = next(iter(study.ways))
-    held = real = 0
+    found = {}
     for one, other in combinations(study.systems, 2):
         gaps = values[name, one.name, given] - values[name, other.name, given]
         if abs(gaps.mean()) <= 1.98 * gaps.std(ddof=1) / np.sqrt(len(gaps)):
             continue
-        real += 1
-        held += all(
-            np.sign((values[name, one.name, way] - values[name, other.name, way]).mean())
-            == np.sign(gaps.mean())
+        found[one.name, other.name] = tuple(
+            way
             for way in study.ways
+            if np.sign((values[name, one.name, way] - values[name, other.name, way]).mean())
+            != np.sign(gaps.mean())
         )
-    return held, real
+    return found
 
 
 def print_study(study: Study, corpus: Corpus) -> None:
@@ -154,14 +159,14 @@ def print_study(study: Study, corpus: Corpus) -> None:
     for name in dict.fromkeys(name for name, *_ in values):
         every, of = stable_pairs(values, study, name, study.systems)
         some, of_some = stable_pairs(values, study, name, larger)
-        held, real = real_pairs(values, study, name)
+        real = real_pairs(values, study, name)
         most = max(v.max() for (candidate, *_), v in values.items() if candidate == name)
         rows.append(
             [
                 name,
                 f"{every} of {of}",
                 f"{some} of {of_some}",
-                f"{held} of {real}",
+                f"{sum(not ways for ways in real.values())} of {len(real)}",
                 f"{most:.3f}",
                 f"{min(chance[name]):.3f}–{max(chance[name]):.3f}" if name in chance else "–",
                 str(lowered.get(name, "–")),
@@ -177,6 +182,13 @@ def print_study(study: Study, corpus: Corpus) -> None:
         "lowered",
     ]
     print_table(head, rows)
+    print("Differences off 0 under half or 200 that turn:\n")
+    turned = real_pairs(values, study, "half or 200").items()
+    print_table(["of", "under"], [[" − ".join(pair), ", ".join(ways)] for pair, ways in turned if ways])
+    print("Random rankings:\n")
+    names = (CHUNK_LEVEL, *SHOWN)
+    rows = [[s.name, *(f"{chance[name][i]:.3f}" for name in names)] for i, s in enumerate(study.systems)]
+    print_table(["setting", *names], rows)
     if any(more.get("answer") for more in corpus.queries.extras.values()):
         for way in (next(iter(study.ways)), "padded by 250"):
             rows = [
