@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measure_answers import anchored, keys, without_answer
+from benchmarks.measure_answers import anchored, answers, keys, without_answer
 from benchmarks.measure_candidates import CANDIDATES, HALF_OR_200, L, Values
 from benchmarks.measure_systems import DEPTH, Study, System, first, prepared
 from harness.config import load_config
@@ -189,6 +189,9 @@ def print_study(study: Study, corpus: Corpus) -> None:
     names = (CHUNK_LEVEL, *SHOWN)
     rows = [[s.name, *(f"{chance[name][i]:.3f}" for name in names)] for i, s in enumerate(study.systems)]
     print_table(["setting", *names], rows)
+    labels = study.ways[given]
+    known = len(answers(study, corpus, given))
+    print(f"{known} of {(labels.grade >= 3).sum()} spans of grade 3 or more hold figures of the answer\n")
     if any(more.get("answer") for more in corpus.queries.extras.values()):
         for way in (next(iter(study.ways)), "padded by 250"):
             rows = [
