@@ -2,6 +2,7 @@
 
 from harness.report.cells import to_csv
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
+from harness.report.label_note import label_note
 from harness.report.read import StoredResult, read_first_passages, read_result, read_table, read_waterfall
 from harness.report.render import FORMATS, Part, render
 from harness.report.rows import (
@@ -54,6 +55,7 @@ __all__ = [
     "best_of",
     "chunk_table",
     "counted",
+    "label_note",
     "last_stages",
     "loss_table",
     "name_of_earlier",

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from harness.bench import run_bench
+from harness.cli import main
 from harness.compare import compare_pair
 from harness.config import load_config
 from harness.findings import LabelSensitivity, label_parts, label_sensitivity
 from harness.progress import Silent
+from harness.report import label_note
 
 FILE = "label_sensitivity.csv"
 
@@ -60,6 +62,18 @@ def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
     # a setting that no file knows, or another measure: nothing is claimed
     assert label_sensitivity({"today": folder}, {**names, ("old", "x"): "x"}, "ndcg_evidence@300") is None
     assert label_sensitivity({"today": folder}, names, "ndcg_exp@3") is None
+
+
+def test_show_says_how_long_the_labels_are_where_chunkings_differ(write_config, capsys):
+    results, folder = run(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    length = results.record.counts["label_characters_p50"]
+    with pytest.raises(SystemExit):
+        main(["show", str(folder)])
+    assert f"The median label has {length:,.0f} characters." in capsys.readouterr().out
+    chunk = {"kind": "page"}
+    alike = {"settings": [{"chunk": chunk}, {"chunk": dict(chunk)}]}
+    assert label_note(alike, results.record.counts) is None
+    assert label_note(results.record.config, {}) is None
 
 
 class Warned(Silent):
