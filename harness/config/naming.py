@@ -19,6 +19,8 @@ ONLY = "base"
 _WINDOW = {"tokens_per_chunk", "token_overlap"}
 # English prose has some four and a half characters a token, other text fewer.
 _CHARACTERS_A_TOKEN = 5
+# What a key that is left out means, where it is not simply absent.
+_UNSET = {"top_n": "all"}
 
 Dump = Mapping[str, Any] | None
 
@@ -67,7 +69,11 @@ def _fields(stage: str, dump: Mapping[str, Any], varying: set[str]) -> list[str]
             varying = varying - {first, second}
             if first == "chunk_size" and not _WINDOW & varying and _is_capped(dump):
                 out.append(f"window={dump['tokens_per_chunk']}")
-    return out + [f"{_short(stage, key)}={_value(dump[key])}" for key in dump if key in varying]
+    return out + [
+        f"{_short(stage, key)}={_UNSET.get(key, 'none') if dump[key] is None else _value(dump[key])}"
+        for key in dump
+        if key in varying
+    ]
 
 
 def _is_capped(dump: Mapping[str, Any]) -> bool:

@@ -12,15 +12,28 @@ from harness.types import Judgment
 
 
 @dataclass(frozen=True, slots=True)
+class UnscoredSpans:
+    """Spans whose grade is not known, one row each: columns as in ``SpanQrels``."""
+
+    doc_ids: tuple[str, ...]
+    query: Ints
+    doc: Ints
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+@dataclass(frozen=True, slots=True)
 class SpanQrels:
     """The scored spans of all queries, one row each, sorted by query, document, start, end and evidence.
 
     ``query`` and ``doc`` [S] are indices into ``query_ids`` and ``doc_ids`` (both sorted); ``start``, ``end``
     half-open character offsets; ``grade`` 0 and up. ``evidence`` [S] numbers the facts over all queries:
     spans of one query with the same non-empty name share a number, any other span has its own. ``unscored``
-    counts the judgments without a grade, which are left out: they are unjudged text, not grade 0. ``answer``
-    [S, 2] is the part of each span that answers, start and end; both -1 where the span names none. None where
-    no span does.
+    are the spans that have no grade, as a judgment failed: they may hold any. ``answer`` [S, 2] is the part
+    of each span that answers, start and end; both -1 where the span names none. None where no span does.
     """
 
     query_ids: tuple[str, ...]
@@ -31,7 +44,7 @@ class SpanQrels:
     end: Ints
     grade: Ints
     evidence: Ints
-    unscored: int = 0
+    unscored: UnscoredSpans
     answer: Ints | None = None
 
     def __len__(self) -> int:
@@ -51,23 +64,30 @@ class SpanQrels:
         """
         rows = list(judgments)
         scored = [row for row in rows if row.grade is not None]
-        for row in scored:
+        for row in rows:
             _check(row)
         scored.sort(key=_place)
         scored = _without_repeats(scored)
-        query_ids, query = _encode([row.query_id for row in scored])
-        doc_ids, doc = _encode([row.doc_id for row in scored])
+        unscored = _unscored(rows, scored)
+        query_ids, query = _encode([row.query_id for row in scored], [row.query_id for row in unscored])
+        doc_ids, doc = _encode([row.doc_id for row in scored], [row.doc_id for row in unscored])
         return cls(
             query_ids,
             doc_ids,
-            query,
-            doc,
+            query[0],
+            doc[0],
             np.array([row.start for row in scored], dtype=np.int64),
             np.array([row.end for row in scored], dtype=np.int64),
             np.array([row.grade for row in scored], dtype=np.int64),
             _number_evidence(scored),
-            unscored=sum(row.grade is None for row in rows),
-            answer=_answers(scored),
+            UnscoredSpans(
+                doc_ids,
+                query[1],
+                doc[1],
+                np.array([row.start for row in unscored], dtype=np.int64),
+                np.array([row.end for row in unscored], dtype=np.int64),
+            ),
+            _answers(scored),
         )
 
     def take(self, rows: AnyArray | Bools) -> SpanQrels:
@@ -81,7 +101,8 @@ class SpanQrels:
             self.end[rows],
             self.grade[rows],
             self.evidence[rows],
-            answer=None if self.answer is None else self.answer[rows],
+            self.unscored,
+            None if self.answer is None else self.answer[rows],
         )
 
     def evidence_grades(self) -> tuple[Ints, Ints]:
@@ -126,10 +147,18 @@ def _answers(ordered: Sequence[Judgment]) -> Ints | None:
     return np.array([row.answer or (-1, -1) for row in ordered], dtype=np.int64)
 
 
-def _encode(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    vocabulary = tuple(sorted(set(names)))
+def _unscored(rows: Sequence[Judgment], scored: Sequence[Judgment]) -> list[Judgment]:
+    """The judgments without a grade, but for those of spans that another judgment grades."""
+    known = {_place(row)[:4] for row in scored}
+    places = {_place(row)[:4]: row for row in rows if row.grade is None}
+    return [places[place] for place in sorted(places.keys() - known)]
+
+
+def _encode(*columns: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
+    """The sorted names of all columns, and each column as indices into them."""
+    vocabulary = tuple(sorted({name for column in columns for name in column}))
     code = {name: i for i, name in enumerate(vocabulary)}
-    return vocabulary, np.array([code[name] for name in names], dtype=np.int64)
+    return vocabulary, [np.array([code[name] for name in column], dtype=np.int64) for column in columns]
 
 
 def _number_evidence(ordered: Sequence[Judgment]) -> Ints:

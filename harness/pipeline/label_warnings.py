@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from harness.config import BenchConfig
+from harness.corpus import AnchorConfig, Anchoring
 from harness.measures import FAMILIES, parse_measure
 from harness.measures.measure import arguments
 from harness.pipeline.corpus import Corpus
@@ -35,7 +36,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
     )
     _tell(
         reporter.warn,
-        [str(row.line) for row in found if row.copies > 1],
+        [str(row.line) for row in found if row.copies > 1 and not _credited(row, config.anchor)],
         ("quote stands", "quotes stand"),
         "more than once where it was looked for, and the first place was taken; quote more of the text, or "
         "label every copy under one evidence name",
@@ -78,6 +79,11 @@ def _warn_of_length(labels: Sequence[Judgment], config: BenchConfig, reporter: R
                 "finding it, whether they answer or not. Shorten the labels, or name the words that answer "
                 "in their column answer."
             )
+
+
+def _credited(row: Anchoring, config: AnchorConfig) -> bool:
+    """Whether the other places that hold the quote count as well."""
+    return config.duplicates and (row.end or 0) - (row.start or 0) >= config.duplicate_length
 
 
 def _tell(
