@@ -17,6 +17,7 @@ from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.headlines import headlines
 from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
 from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
+from harness.pipeline.label_sensitivity import label_sensitivity_rows
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.loss import lost_rows
 from harness.pipeline.prices import metered, note_effort, price_rows
@@ -67,6 +68,8 @@ def run_bench(
             live.scored(scored[-1].summary)
         with context.timed("waterfall"):
             waterfall = lost_rows(searched, corpus, judged.judgments, config)
+        with context.timed("label_sensitivity"):
+            drawn = label_sensitivity_rows(searched, queries, judged.judgments, corpus, config, context)
     summary = [row for one in scored for row in one.summary]
     results = Results(
         name=config.name,
@@ -85,6 +88,7 @@ def run_bench(
         answerability=[row for one in scored for row in one.answerability],
         thresholds=[row for one in scored for row in one.thresholds],
         waterfall=waterfall,
+        label_sensitivity=drawn,
         chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
         prices=price_rows(searched, summary, judged.costs, queries, config),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},

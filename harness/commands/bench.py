@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.pipeline.page import REPORT, write_page
-    from harness.report import counted, loss_table
+    from harness.report import counted, label_note, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     config = load_config(args.config)
@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
     print_summary(results.name, results.summary, config.bootstrap.level)
     if results.waterfall:
         show(loss_table(results.waterfall))
-    for line in _judging(results.record):
+    note = label_note(results.record.config, results.record.counts)
+    for line in [*([note] if note else []), *_judging(results.record)]:
         print_line(line)
     counts = results.record.counts
     print_line(

@@ -107,8 +107,8 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    from harness.compare import join
-    from harness.findings import compare_settings
+    from harness.compare import join, joined_names
+    from harness.findings import compare_settings, label_parts, label_sensitivity
     from harness.report import to_csv
     from harness.terminal import tell, write_lines
 
@@ -125,11 +125,17 @@ def run_compare(args: argparse.Namespace) -> int:
         folds=args.folds,
         only_real=args.format != "text",
     )
-    tell(
-        (*([done] if done else []), *_changed(matrices), *compared.parts, *_reranked(args)),
-        args.format,
-        args.output,
+    sensitivity = label_sensitivity(
+        dict(zip(names, args.results, strict=True)), joined_names(matrices), matrix.measure, args.stage
     )
+    parts = (
+        *([done] if done else []),
+        *_changed(matrices),
+        *compared.parts,
+        *label_parts(sensitivity, compared.found),
+        *_reranked(args),
+    )
+    tell(parts, args.format, args.output)
     if args.csv and compared.found:
         fields = tuple(compared.found[0].__slots__)
         rows = ({f: getattr(one, f) for f in fields} for one in compared.found)

@@ -83,6 +83,7 @@ class BenchConfig(StageConfig):
     measures: tuple[str, ...] = Field(
         (
             "ndcg_exp@10",
+            "ndcg_evidence@5000",
             "ndcg_text@5000",
             "ndcg_lin@10",
             "recall@10",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,9 @@ ONLY = "base"
 _UNSAFE = re.compile(r"[^\w.,=+@~()\[\]-]")
 # bytes; a file system allows 255, and the names of a stage and of the format come on top
 _LONGEST = 160
+_WINDOW = {"tokens_per_chunk", "token_overlap"}
+# English prose has some four and a half characters a token, other text fewer.
+_CHARACTERS_A_TOKEN = 5
 # What a key that is left out means, where it is not simply absent.
 _UNSET = {"top_n": "all"}
 
@@ -105,7 +109,14 @@ def _fields(stage: str, dump: Mapping[str, Any], shown: Mapping[str, str]) -> li
             tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
             out.append(f"{short}={dump[first]}{tail}")
             varying = varying - {first, second}
+            if first == "chunk_size" and not _WINDOW & varying and _is_capped(dump):
+                out.append(f"window={dump['tokens_per_chunk']}")
     return out + [f"{_short(stage, key)}={shown[key]}" for key in dump if key in varying]
+
+
+def _is_capped(dump: Mapping[str, Any]) -> bool:
+    """Whether a size in characters is more than its window of tokens can hold of most text."""
+    return bool(dump["chunk_size"] > _CHARACTERS_A_TOKEN * dump.get("tokens_per_chunk", math.inf))
 
 
 def _short(stage: str, key: str) -> str:

@@ -5,5 +5,16 @@ Of settings with one another, of a result with an earlier one, and of a ranking 
 
 from harness.findings.changes import changed_table, reranked_table
 from harness.findings.compared import Compared, Costs, compare_settings, leader_table
+from harness.findings.label_sensitivity import LabelSensitivity, label_parts, label_sensitivity
 
-__all__ = ["Compared", "Costs", "changed_table", "compare_settings", "leader_table", "reranked_table"]
+__all__ = [
+    "Compared",
+    "Costs",
+    "LabelSensitivity",
+    "changed_table",
+    "compare_settings",
+    "label_parts",
+    "label_sensitivity",
+    "leader_table",
+    "reranked_table",
+]

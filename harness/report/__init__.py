@@ -2,6 +2,7 @@
 
 from harness.report.cells import to_csv
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
+from harness.report.label_note import label_note
 from harness.report.offsets import CHUNK_OFFSETS, read_chunk_offsets
 from harness.report.read import (
     StoredResult,
@@ -18,6 +19,7 @@ from harness.report.rows import (
     ChunkRow,
     CostRow,
     JudgmentRow,
+    LabelSensitivityRow,
     PriceRow,
     RankedRow,
     Results,
@@ -48,6 +50,7 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "JudgmentRow",
+    "LabelSensitivityRow",
     "Part",
     "PriceRow",
     "RankedRow",
@@ -61,6 +64,7 @@ __all__ = [
     "best_of",
     "chunk_table",
     "counted",
+    "label_note",
     "last_stages",
     "loss_table",
     "name_of_earlier",

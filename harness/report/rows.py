@@ -200,15 +200,31 @@ class PriceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelSensitivityRow:
+    """The ``mean`` of a setting with the ``labels`` drawn in one way; see docs/results.md.
+
+    ``label_p50`` is the median length of a relevant label in characters.
+    """
+
+    setting: str
+    stage: str
+    measure: str
+    labels: str
+    label_p50: float
+    mean: float | None
+    n_queries: int
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What is written to ``results/<name>/``.
 
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades;
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
-    where all queries are answerable, ``waterfall`` where no query has relevant text. ``query_types`` maps
-    query ids to what kind of question they are. ``cut`` maps a setting to a name of its chunking,
-    which settings with the same chunks share, and to these.
+    where all queries are answerable, ``waterfall`` where no query has relevant text, ``label_sensitivity``
+    where no measure reads a length of text. ``query_types`` maps query ids to what kind of question they are.
+    ``cut`` maps a setting to a name of its chunking, which settings with the same chunks share, and to these.
     """
 
     name: str
@@ -229,5 +245,6 @@ class Results:
     waterfall: list[WaterfallRow] = field(default_factory=list)
     chunks: list[ChunkRow] = field(default_factory=list)
     prices: list[PriceRow] = field(default_factory=list)
+    label_sensitivity: list[LabelSensitivityRow] = field(default_factory=list)
     query_types: Mapping[str, str] = field(default_factory=dict)
     cut: Mapping[str, tuple[str, Sequence[Chunk]]] = field(default_factory=dict)

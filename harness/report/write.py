@@ -14,6 +14,7 @@ from harness.report.rows import (
     AnswerabilityRow,
     CostRow,
     JudgmentRow,
+    LabelSensitivityRow,
     PriceRow,
     RankedRow,
     Results,
@@ -81,6 +82,10 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         )
     if results.prices:
         tables[PRICES] = to_csv(tuple(PriceRow.__slots__), map(asdict, results.prices))
+    if results.label_sensitivity:
+        tables["label_sensitivity.csv"] = to_csv(
+            tuple(LabelSensitivityRow.__slots__), map(asdict, results.label_sensitivity)
+        )
     if results.waterfall:
         tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
     for name, content in tables.items():
