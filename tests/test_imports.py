@@ -16,13 +16,14 @@ ALLOWED = {
     "errors": set(),
     "kinds": {"errors"},
     "progress": set(),
+    "stats": set(),
     "measures": {"types"},
     "models": SHARED,
     "store": SHARED,
     "report": SHARED,
     "trec": {"errors", "types", "measures"},
     "findings": SHARED | {"compare", "report"},
-    **{stage: SHARED | {"models"} for stage in STAGES - {"measures"}},
+    **{stage: SHARED | {"models", "stats"} for stage in STAGES - {"measures"}},
 }
 
 

@@ -169,21 +169,25 @@ def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):
 
 
 def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, capsys):
+    """Twelve labelled queries; q12, for which people found nothing; q13, which is marked as unanswerable."""
     colours = ("red", "blue", "green")
     ids = range(12)
     (tmp_path / "queries.csv").write_text(
-        "query_id,text,split\n"
-        + "".join(f"q{n},{n}: how many cars fit the {colours[n % 3]} hall?,train\n" for n in ids)
+        "query_id,text,split,answerable\n"
+        + "".join(f"q{n},{n}: how many cars fit the {colours[n % 3]} hall?,train,yes\n" for n in ids)
+        + "q12,Who built the red hall?,train,yes\nq13,Who owns the blue hall?,train,no\n"
     )
     (tmp_path / "labels.csv").write_text(
         "query_id,document,quote,grade\n" + "".join(f'q{n},a,"{SENTENCES[n % 3]}",4\n' for n in ids)
+        + f'q12,a,"{SENTENCES[0]}",0\n'
     )
     with FakeServer(right) as server:
         assert exit_code("judge", "agreement", place(server.url), "--settings") == 0
     with (tmp_path / "results" / "one-agreement" / "corrected.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["setting"] for row in rows} == {"chunk=40/0", "chunk=50/0"}
-    assert all(row["labelled"] == row["judged"] == "12" for row in rows)
+    counts = {(row["labelled"], row["unanswerable"], row["judged"]) for row in rows}
+    assert counts == {("12", "1", "13")}
     with (tmp_path / "results" / "one-agreement" / "corrected_differences.csv").open() as file:
         differences = list(csv.DictReader(file))
     # the highest mean against each of the others; labels and judge are of the same queries, so people decide
