@@ -95,7 +95,7 @@ def main():
     for name, judge, grades in CASES:
         tables = read_tables(options.folder / name, judge, grades)
         for queries in (12, 25, 50):
-            _line(judge, "jackknife t", queries, simulate(tables, queries, options.trials))
+            _line(judge, "jackknife", queries, simulate(tables, queries, options.trials))
         found = simulate(tables, 12, options.percentile_trials, percentile=True)
         _line(judge, "percentile bootstrap", 12, found)
 

@@ -178,7 +178,8 @@ def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, c
         + "q12,Who built the red hall?,train,yes\nq13,Who owns the blue hall?,train,no\n"
     )
     (tmp_path / "labels.csv").write_text(
-        "query_id,document,quote,grade\n" + "".join(f'q{n},a,"{SENTENCES[n % 3]}",4\n' for n in ids)
+        "query_id,document,quote,grade\n"
+        + "".join(f'q{n},a,"{SENTENCES[n % 3]}",4\n' for n in ids)
         + f'q12,a,"{SENTENCES[0]}",0\n'
     )
     with FakeServer(right) as server:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.agreement_coverage import read_tables, simulate
+from harness.compare.interval import guarded
 from harness.errors import LabelError
 from harness.judge.agreement import (
     bias_per_grade,
@@ -130,17 +131,14 @@ def test_the_bootstrap_draws_whole_queries():
 
 
 def test_the_jackknife_leaves_out_whole_queries():
-    # Of a mean of query means it is Student's interval on Fisher's scale: atanh is nearly linear near 0.
+    # Of a mean of query means it is their own interval; near 0 Fisher's scale changes next to nothing.
     rng = np.random.default_rng(5)
     means = rng.normal(0, 0.05, 12)
     values = np.repeat(means, 30)
     found = jackknife(lambda rows: float(values[rows].mean()), np.repeat(np.arange(12), 30))
-    reach = 2.201 * means.std(ddof=1) / math.sqrt(12)  # t(11) at 97.5 %
+    low, high = guarded(means[None], 0.025)
     assert found.value == pytest.approx(means.mean())
-    assert (found.low, found.high) == (
-        pytest.approx(means.mean() - reach, abs=2e-4),
-        pytest.approx(means.mean() + reach, abs=2e-4),
-    )
+    assert (found.low, found.high) == (pytest.approx(low[0], abs=2e-4), pytest.approx(high[0], abs=2e-4))
 
 
 @pytest.mark.parametrize(("human", "judge"), [([0, 4, 0, 4], [0, 4, 0, 4]), ([0, 4, 0, 4], [4, 0, 4, 0])])
@@ -160,10 +158,10 @@ def test_two_queries_bound_nothing():
 @pytest.mark.slow
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the shared corpora are not here (HARNESS_SHARED)")
 def test_intervals_of_twelve_queries_cover():
-    """400 trials: a true coverage of 94 % shows above 90.5 % in 998 of 1,000 runs; the seed is fixed."""
+    """400 trials: a true coverage of 94.5 % shows above 91 % in 998 of 1,000 runs; the seed is fixed."""
     tables = read_tables(PUBLIC / "llmjudge_dl23.csv", "h2oloo-fewself", 4)
     found = simulate(tables, queries=12, trials=400)
-    assert min(found.values()) > 0.905, found
+    assert min(found.values()) > 0.91, found
 
 
 def test_the_order_of_settings():
