@@ -79,6 +79,7 @@ def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
         out = capsys.readouterr().out
         assert "9 pairs: 9 calls to make, 0 already in the ledger" in out
         assert "Nothing was spent" in out
+        assert "price likely 0.0" in re.sub(r"\s+", " ", out)
         # the rankings are cached now, so validate knows as much
         assert exit_code("validate", path) == 0
         assert "9 calls to make" in re.sub(r"[\s│]+", " ", capsys.readouterr().out)

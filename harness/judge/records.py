@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -76,6 +76,9 @@ class Ledger(Protocol):
 
     def cost(self, key: str) -> float | None:
         """What all tries of a call have cost."""
+
+    def usage(self, prompt_sha: str, model: str, parameters: Mapping[str, object]) -> tuple[int, int]:
+        """How many calls of one prompt and model are answered, and the completion tokens of all tries."""
 
     def claim(self, key: str, seconds: float) -> bool:
         """Reserve a call for this process; False when somebody is already asking it."""

@@ -134,6 +134,15 @@ class Ledger:
         ).fetchone()
         return None if unknown else float(total)
 
+    def usage(self, prompt_sha: str, model: str, parameters: Mapping[str, Any]) -> tuple[int, int]:
+        """How many calls of one prompt and model are answered, and the completion tokens of all tries."""
+        calls, tokens = self._db.execute(
+            "SELECT COUNT(DISTINCT key), COALESCE(SUM(completion_tokens), 0) FROM answers "
+            "WHERE prompt_sha = ? AND model = ? AND parameters = ? AND completion_tokens IS NOT NULL",
+            (prompt_sha, model, _dump(dict(parameters))),
+        ).fetchone()
+        return int(calls), int(tokens)
+
     def claim(self, key: str, seconds: float) -> bool:
         """Reserve a call for this process for some seconds; False when it is taken.
 
