@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import agreement
+from harness.commands import agreement, answers
 
 if TYPE_CHECKING:
     from harness.store.ledger import Ledger
@@ -20,6 +20,7 @@ Look after the judgments of language models, and find out how far to believe the
   harness bench my.yaml --dry-run             what judging would cost, before anything is spent
   harness judge check my.yaml                 try the judge on a small known set (spends a little)
   harness judge agreement my.yaml             compare it with your own labels
+  harness judge answers my.yaml --failed      what it answered, word for word
   harness judge export --to judgments.jsonl   every judgment ever bought, to keep or to share
   harness judge import judgments.jsonl        take them into another cache; nothing is bought twice
 
@@ -31,7 +32,7 @@ def add(commands: Any) -> None:
     """Describe the command and its parts."""
     parser = commands.add_parser(
         "judge",
-        help="judgments: export, import; try a judge, compare it with people",
+        help="judgments: look at them, export, import; try a judge, compare it with people",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -40,6 +41,7 @@ def add(commands: Any) -> None:
     _add_import(parts)
     _add_check(parts)
     agreement.add(parts)
+    answers.add(parts)
 
 
 def _add_export(parts: Any) -> None:
@@ -70,10 +72,10 @@ def _add_check(parts: Any) -> None:
     parser = parts.add_parser(
         "check",
         help="try the judge on a small known set",
-        description="Run some 20 known passages, several times each, through the judge of CONFIG: does it "
-        "grade plain passages as a person could, does it obey instructions inside a passage, does it agree "
-        "with itself, does the place in a list matter? This spends a little; the answers go into the ledger. "
-        "Exit code 1 if something is amiss.",
+        description="Run some 50 known passages, several times each, through the judge of CONFIG: does it "
+        "grade plain passages as a person could, does it obey instructions inside a passage, on the subject "
+        "or off it, does it agree with itself, does the place in a list matter? This spends a "
+        "little; the answers go into the ledger. Exit code 1 if something is amiss.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
     parser.add_argument(
@@ -92,7 +94,7 @@ def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
     from harness.terminal import print_line, write_out
 
-    with _ledger(args.cache) as ledger:
+    with open_ledger(args.cache) as ledger:
         if args.to is None:
             for line in ledger.export_lines():
                 write_out(line + "\n")
@@ -141,7 +143,10 @@ def check(args: argparse.Namespace) -> int:
         f"{report.judge}: known set of {report.passages} passages, alone and under attack",
         [
             ("sensible grades", f"{report.in_range:.0%} of the plain passages"),
-            *((f"gained by: {name}", f"{gain:+.2f} grades") for name, gain in report.leakage.items()),
+            *(
+                (f"gained by: {attack}, {carrier}", f"{gain:+.2f} grades")
+                for (attack, carrier), gain in report.leakage.items()
+            ),
             ("agrees with itself", f"{report.self_agreement:.0%}"),
             ("place in the list", position),
             ("without a grade", f"{report.unscored} of {report.pairs}"),
@@ -154,7 +159,7 @@ def check(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _ledger(cache: Path) -> Iterator[Ledger]:
+def open_ledger(cache: Path) -> Iterator[Ledger]:
     """The ledger of a cache that has one; raises JudgeError, rather than make an empty one."""
     from harness.errors import JudgeError
     from harness.store import CacheLayout

@@ -52,4 +52,6 @@ def shortest_answer(prompt: Prompt, passages: int) -> str:
         return json.dumps({"scores": [0] * passages})
     if prompt.answer == "labelled":
         return json.dumps({"grades": [{"passage": n, "grade": 0} for n in range(1, passages + 1)]})
+    if prompt.answer == "final_score":
+        return "##final score: 0"
     return json.dumps({**dict.fromkeys(prompt.aspects, 0), "grade": 0})

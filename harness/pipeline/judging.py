@@ -9,6 +9,7 @@ from typing import Any
 from harness.config import BenchConfig
 from harness.errors import JudgeError
 from harness.judge import LabelsJudge, LlmConfig, LlmJudge, Pair, Pool, PoolConfig, Summary, pool_of
+from harness.judge.addressing import speaks_to_judge
 from harness.judge.client import Reply
 from harness.judge.money import Estimate, cost_by_setting
 from harness.judge.records import Sink
@@ -20,6 +21,8 @@ from harness.pipeline.search import Searched
 from harness.report import CostRow, JudgmentRow
 from harness.store.ledger import Ledger
 from harness.types import Judgment
+
+FLAGS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         return judged_by_people(corpus, config)
     pool = make_pool(searched, corpus, judge_config.pool)
     graded = GradedPool(pool.pairs)
+    flagged = flag_passages(pool.pairs, context) if isinstance(judge_config, LlmConfig) else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
@@ -61,7 +65,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         rows=_followed_by(graded.rows, _label_rows(corpus, scored_on=False)),
         failed=graded.failed,
         costs=_costs(graded, pool),
-        spent=_spent(summary),
+        spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
 
 
@@ -93,6 +97,22 @@ def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) 
         corpus.documents,
         config,
     )
+
+
+def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
+    """Warn of passages that speak to the judge; returns their words by the id of the passage."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):
+            found[pair.passage.chunk_id] = words
+    if found:
+        passages = "a passage speaks" if len(found) == 1 else f"{len(found)} passages speak"
+        shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
+        context.reporter.warn(
+            f"{passages} to the judge ({shown}{'; …' if len(found) > FLAGS_SHOWN else ''}). See what it answered: "
+            "`harness judge answers CONFIG --flagged`."
+        )
+    return found
 
 
 def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context) -> Estimate | None:
