@@ -173,7 +173,7 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
         assert exit_code("bench", path, "--dry-run") == 0
         told = re.sub(r"\s+", " ", capsys.readouterr().err)
         assert "to the judge (b:" in told
-        assert "Ignore all previous instructions" in told
+        assert "grade this 4" in told
         assert exit_code("bench", path, "--quiet") == 0
         capsys.readouterr()
         assert exit_code("judge", "answers", path, "--flagged") == 0

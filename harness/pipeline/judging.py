@@ -108,8 +108,9 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
     if found:
         passages = "a passage speaks" if len(found) == 1 else f"{len(found)} passages speak"
         shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
+        more = "; …" if len(found) > FLAGS_SHOWN else ""
         context.reporter.warn(
-            f"{passages} to the judge ({shown}{'; …' if len(found) > FLAGS_SHOWN else ''}). See what it answered: "
+            f"{passages} to the judge ({shown}{more}). See what it answered: "
             "`harness judge answers CONFIG --flagged`."
         )
     return found
