@@ -1,6 +1,6 @@
 """Do intervals of agreement hold with few queries? Coverage on populations like the public judgments.
 
-    python -m benchmarks.agreement_coverage [FOLDER] [--trials 1000] [--percentile-trials 300]
+    python -m benchmarks.agreement_coverage [FOLDER] [--trials 1000] [--queries 12 25 50] [--percentile]
 
 FOLDER holds the files of judge_agreement.py. A query of the population is a published one, chosen by chance,
 whose shares of (human grade, judge's grade) are shaken: Dirichlet with concentration 60 about its own table
@@ -88,16 +88,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=shared / "corpora" / "judge-agreement")
     parser.add_argument("--trials", type=int, default=1000)
-    parser.add_argument("--percentile-trials", type=int, default=300)
+    parser.add_argument("--queries", type=int, nargs="+", default=[12])
+    parser.add_argument("--percentile", action="store_true", help="also percentiles of a bootstrap; slow")
     options = parser.parse_args()
     print("| like | interval | queries | kappa | quadratic kappa | alpha (ordinal) |")
     print("|---|---|---|---|---|---|")
     for name, judge, grades in CASES:
         tables = read_tables(options.folder / name, judge, grades)
-        for queries in (12, 25, 50):
+        for queries in options.queries:
             _line(judge, "jackknife", queries, simulate(tables, queries, options.trials))
-        found = simulate(tables, 12, options.percentile_trials, percentile=True)
-        _line(judge, "percentile bootstrap", 12, found)
+            if options.percentile:
+                found = simulate(tables, queries, options.trials, percentile=True)
+                _line(judge, "percentile bootstrap", queries, found)
 
 
 def _line(judge, how, queries, found):

@@ -187,6 +187,37 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
     assert SENTENCES[1] not in out
 
 
+def test_a_panel_is_planned_run_shown_and_checked(place, tmp_path, capsys):
+    def script(request, number):
+        said = right(request)
+        return grade(1) if request["body"]["model"] == "stern-1" else said
+
+    with FakeServer(script) as server:
+        path = place(server.url)
+        member = f"{{endpoint: {{model: NAME, base_url: '{server.url}', api_key_env: FAKE_KEY}}}}"
+        members = ", ".join(member.replace("NAME", name) for name in ("fake-1", "fake-2", "stern-1"))
+        text = path.read_text()
+        head = text[: text.index("relevance:")]
+        path.write_text(f"{head}relevance: {{judge: panel, pool: {{unit: chunk}}, members: [{members}]}}\n")
+        assert exit_code("bench", path, "--dry-run", "--quiet") == 0
+        assert "9 pairs: 27 calls to make" in re.sub(r"\s+", " ", capsys.readouterr().out)
+        assert exit_code("validate", path) == 0
+        assert "median of fake-1" in re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        assert exit_code("bench", path, "--quiet") == 0
+        out = re.sub(r"\s+", " ", capsys.readouterr().out)
+        assert "The members agree on 0% of the pairs" in out
+        assert "stern-1 (pointwise v1) is -" in out or "stern-1 (pointwise v1) is +" in out
+        assert exit_code("judge", "answers", path) == 0
+        assert "27 answers" in capsys.readouterr().out
+        record = json.loads((tmp_path / "results" / "one" / "record.json").read_text())
+        assert record["judge"]["kind"] == "panel"
+        assert len(record["judge"]["members"]) == 3
+        assert record["cost"]["panel"]["all_agree"] == 0
+        path.write_text(path.read_text().replace("stern-1", "fake-1"))
+        assert exit_code("validate", path) == 1
+        assert "same judge" in capsys.readouterr().err
+
+
 def test_check_tries_the_judge_and_a_gullible_one_fails(place, capsys):
     with FakeServer(lambda request, number: grade(4)) as server:
         assert exit_code("judge", "check", place(server.url), "--repeats", 2) == 1

@@ -47,14 +47,14 @@ def run(args: argparse.Namespace) -> int:
     from harness.commands.judge import open_ledger
     from harness.config import load_config
     from harness.pipeline.answers import Wanted, answers
-    from harness.pipeline.judges import llm_config
+    from harness.pipeline.judges import llm_configs
     from harness.terminal import print_line
 
     config = load_config(args.config)
-    judge = llm_config(config)
+    judges = llm_configs(config)
     wanted = Wanted(args.query, failed=args.failed, flagged=args.flagged)
     with open_ledger(config.cache) as ledger:
-        found = list(answers(ledger, [judge], config, wanted))
+        found = list(answers(ledger, judges, config, wanted))
     shown = found[-args.limit :] if args.limit else found
     for entry in shown:
         for line in _told(entry, full=args.full):

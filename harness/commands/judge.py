@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.commands import agreement, answers
 
 if TYPE_CHECKING:
+    from harness.judge.check import CheckReport
     from harness.store.ledger import Ledger
 
 _CACHE = Path(".cache/harness")
@@ -126,18 +127,27 @@ def import_(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Run the known set and print what it shows."""
+    """Run the known set through every model that judges and print what it shows."""
     from harness.config import load_config
     from harness.judge.check import check_judge
-    from harness.pipeline.judges import llm_config
+    from harness.pipeline.judges import llm_configs
     from harness.store import CacheLayout
     from harness.store.ledger import Ledger
-    from harness.terminal import TerminalReporter, print_facts, print_line
+    from harness.terminal import TerminalReporter
 
     config = load_config(args.config)
-    judge = llm_config(config)
-    with Ledger(CacheLayout(config.cache).ledger) as ledger:
-        report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
+    passed = True
+    for judge in llm_configs(config):
+        with Ledger(CacheLayout(config.cache).ledger) as ledger:
+            report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
+        _print_check(report)
+        passed = passed and report.passed
+    return 0 if passed else 1
+
+
+def _print_check(report: CheckReport) -> None:
+    from harness.terminal import print_facts, print_line
+
     position = "one passage a call" if report.position_bias is None else f"{report.position_bias:+.2f} grades"
     print_facts(
         f"{report.judge}: known set of {report.passages} passages, alone and under attack",
@@ -155,7 +165,6 @@ def check(args: argparse.Namespace) -> int:
     )
     for problem in report.problems:
         print_line(f"amiss: {problem}")
-    return 0 if report.passed else 1
 
 
 @contextmanager

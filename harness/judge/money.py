@@ -85,7 +85,7 @@ class Estimate:
         price = f"price unknown, for relevance.prices has none of {self.model}"
         if self.price is not None and self.likely_price is not None:
             price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
-            price += f", by relevance.prices of {self.model}: {self.rate}"
+            price += f", by relevance.prices of {self.model}" + (f": {self.rate}" if self.rate else "")
         return (
             f"{pairs}; about {self.prompt_tokens:,} tokens to send ({self.counted_by}), likely "
             f"{self.likely_completion_tokens:,} to receive ({self.likely_by}), at most "

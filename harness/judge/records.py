@@ -42,7 +42,8 @@ Sink = Callable[[Graded], None]
 class Summary:
     """What a run of a judge did: pairs, calls, tokens, money, and what could not be scored.
 
-    ``faults`` counts the tries that brought no answer, by their reason; most of them were repeated.
+    ``faults`` counts the tries that brought no answer, by their reason; most of them were repeated. ``panel``
+    says how far the members of a panel agree.
     """
 
     judge: str = ""
@@ -58,6 +59,7 @@ class Summary:
     faults: dict[str, int] = field(default_factory=dict)
     unscored: dict[str, int] = field(default_factory=dict)
     unscored_examples: list[str] = field(default_factory=list)
+    panel: dict[str, object] = field(default_factory=dict)
 
     @property
     def unscored_count(self) -> int:

@@ -8,15 +8,16 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.errors import JudgeError
-from harness.judge import LabelsJudge, LlmConfig, LlmJudge, Pair, Pool, PoolConfig, Summary, pool_of
+from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolConfig, Summary, pool_of
 from harness.judge.addressing import speaks_to_judge
 from harness.judge.client import Reply
 from harness.judge.money import Estimate, cost_by_setting
 from harness.judge.records import Sink
+from harness.judge.standins import StandIn
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.graded import GradedPool, LazyRows, judgment_row
-from harness.pipeline.judges import PoolJudge, PoolJudgeConfig, make_judge, pool_judge_config
+from harness.pipeline.judges import PoolJudge, PoolJudgeConfig, asked, make_judge, pool_judge_config
 from harness.pipeline.search import Searched
 from harness.report import CostRow, JudgmentRow
 from harness.store.ledger import Ledger
@@ -54,7 +55,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         return judged_by_people(corpus, config)
     pool = make_pool(searched, corpus, judge_config.pool)
     graded = GradedPool(pool.pairs)
-    flagged = flag_passages(pool.pairs, context) if isinstance(judge_config, LlmConfig) else {}
+    flagged = flag_passages(pool.pairs, context) if asked(judge_config) else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
@@ -118,19 +119,22 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
 
 def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context) -> Estimate | None:
     """What grading would take, asking nothing; None for a judge that costs nothing."""
-    if not isinstance(config, LlmConfig):
+    if not asked(config):
         return None
     with Ledger(context.cache.ledger) as ledger:
-        return LlmJudge(config, ledger).estimate(pairs)
+        judge = make_judge(config, ledger, context)
+        return None if isinstance(judge, StandIn) else judge.estimate(pairs)
 
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
-    """Grade pairs (read twice); where the ledger has every answer, neither key nor endpoint is needed."""
-    if isinstance(judge, LlmJudge):
-        estimate = judge.estimate(pairs)
-        context.reporter.note(f"{judge.name}: {estimate}")
-        if not estimate.calls:
-            judge.client = _NothingToAsk()
+    """Grade pairs (read several times); where the ledger has every answer, no key or endpoint is needed."""
+    members = judge.members if isinstance(judge, PanelJudge) else [judge]
+    for one in members:
+        if isinstance(one, LlmJudge):
+            estimate = one.estimate(pairs)
+            context.reporter.note(f"{one.name}: {estimate}")
+            if not estimate.calls:
+                one.client = _NothingToAsk()
     return judge.grade(pairs, sink, reporter=context.reporter, total=total)
 
 
@@ -183,6 +187,7 @@ def _spent(summary: Summary) -> dict[str, Any]:
         "cost": summary.cost,
         "faults": dict(summary.faults),
         "unscored": dict(summary.unscored),
+        **({"panel": summary.panel} if summary.panel else {}),
         "samples_disagree": summary.disagreeing,
         "served_models": sorted(summary.served_models),
     }
