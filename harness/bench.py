@@ -10,6 +10,7 @@ from typing import Any
 from harness.config import BenchConfig
 from harness.config.naming import file_name
 from harness.judge.money import Estimate
+from harness.pipeline.budget import warn_of_unfilled_budgets
 from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
@@ -113,6 +114,7 @@ def search_all(
             if found is not None:
                 found(corpus, one)
             task.advance()
+    warn_of_unfilled_budgets(searched, config, context.reporter)
     return corpus, searched
 
 

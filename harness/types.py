@@ -10,6 +10,8 @@ from typing import Any, Literal
 Split = Literal["train", "validation"]
 SPLITS: tuple[Split, ...] = ("train", "validation")
 MAX_GRADE = 4
+# The score of a chunk that a reranker left where the retriever had put it: below all that were scored.
+NOT_SCORED = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,10 @@ class Answered(Asked):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ranked chunks of one query. The order of ``chunk_ids`` is the rank order and is authoritative."""
+    """The ranked chunks of one query. The order of ``chunk_ids`` is the rank order and is authoritative.
+
+    A score is NOT_SCORED where the last stage did not score the chunk.
+    """
 
     query_id: str
     chunk_ids: tuple[str, ...]

@@ -59,7 +59,7 @@ def _settings(source: Source) -> list[Setting]:
 
 
 def _check_depth(source: Source, combination: Stages) -> None:
-    """A reranker cannot keep more than was retrieved."""
+    """A reranker cannot score more than was retrieved."""
     top_k = getattr(combination["retrieve"], "top_k", None)
     top_n = getattr(combination["rerank"], "top_n", None)
     if top_k is not None and top_n is not None and top_n > top_k:
@@ -67,7 +67,7 @@ def _check_depth(source: Source, combination: Stages) -> None:
         at = written[0] if written else ("retrieve", "top_k")
         raise source.error(
             at,
-            f"the reranker keeps {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "
+            f"the reranker scores {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "
             f"(retrieve.top_k). Lower the first or raise the second.",
         )
 

@@ -15,6 +15,8 @@ _PAIRS = [
     ("tokens_per_chunk", "token_overlap", "tokens", False),
 ]
 ONLY = "base"
+# What a key that is left out means, where it is not simply absent.
+_UNSET = {"top_n": "all"}
 
 Dump = Mapping[str, Any] | None
 
@@ -61,7 +63,11 @@ def _fields(stage: str, dump: Mapping[str, Any], varying: set[str]) -> list[str]
             tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
             out.append(f"{short}={dump[first]}{tail}")
             varying = varying - {first, second}
-    return out + [f"{_short(stage, key)}={_value(dump[key])}" for key in dump if key in varying]
+    return out + [
+        f"{_short(stage, key)}={_UNSET.get(key, 'none') if dump[key] is None else _value(dump[key])}"
+        for key in dump
+        if key in varying
+    ]
 
 
 def _short(stage: str, key: str) -> str:

@@ -2,6 +2,7 @@
 
 from harness.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor
 from harness.corpus.documents import SUFFIXES, DocumentFile, document_id, find_documents
+from harness.corpus.duplicates import credit_duplicates
 from harness.corpus.labels import LabelRow, read_labels
 from harness.corpus.parallel import SkippedDocument, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint
@@ -26,6 +27,7 @@ __all__ = [
     "SplitConfig",
     "TextStats",
     "anchor",
+    "credit_duplicates",
     "document_id",
     "find_documents",
     "parse_document",

@@ -26,6 +26,16 @@ class AnchorConfig(StageConfig):
 
     threshold: float = Field(default=90.0, ge=0, le=100)
     on_unanchored: Literal["fail", "list"] = "fail"
+    duplicates: bool = Field(
+        default=True,
+        description="Where the text of a relevant label stands elsewhere too, word for word (white space "
+        "aside), both are one evidence: finding either is enough. `false`: only the labelled places count.",
+    )
+    duplicate_length: int = Field(
+        default=30,
+        ge=1,
+        description="The fewest characters, white space aside, of a label whose duplicates count.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

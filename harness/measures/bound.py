@@ -15,6 +15,9 @@ _BLOCK_CELLS = 4_000_000
 def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -> Floats:
     """The highest NDCG@k over all ways to grade what is unjudged 0..max_grade, each as evidence of its own.
 
+    An item that is judged in part counts for what is known of it and as unjudged besides; the ideal holds
+    what is judged whole. The bound is then not exact, but still never below the truth.
+
     An unjudged item that turns out relevant adds to the ranking's gain *and* to the ideal, so grading all of
     them highest is not always the best case: a late one would cost more than it brings. This is the exact
     maximum, hence never below ``ndcg`` and never above 1.
@@ -32,7 +35,8 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
     found = dcg(graded.earned, graded.offsets, k, gain)
     reach = _reach(graded, k, max_grade)
     steps = np.diff(gain(np.arange(max_grade + 1)))
-    above = dcg(graded.ideal, graded.ideal_offsets, k, gain) - _capped(reach, k) @ steps
+    offsets, ideal = graded.certain_ideal
+    above = dcg(ideal, offsets, k, gain) - _capped(reach, k) @ steps
     for first in range(0, graded.n_queries, rows):
         block = slice(first, first + rows)
         brought = _brought(holes, hole_positions, first, min(first + rows, graded.n_queries), k)
@@ -43,16 +47,16 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
 def _holes(graded: Graded, k: int) -> tuple[Ints, Ints]:
     """Query and 0-based position of every unjudged item among the first k."""
     index, offsets = head(graded.offsets, k)
-    unjudged = ~graded.judged[index]
+    unjudged = graded.open[index]
     return owners(offsets)[unjudged], positions(offsets)[unjudged]
 
 
 def _reach(graded: Graded, k: int, max_grade: int) -> Ints:
     """How many items of the ideal reach each grade 1..max_grade, at most k: [Q, max_grade]."""
-    owner = owners(graded.ideal_offsets)
+    offsets, ideal = graded.certain_ideal
+    owner = owners(offsets)
     levels = [
-        np.bincount(owner[graded.ideal >= grade], minlength=graded.n_queries)
-        for grade in range(1, max_grade + 1)
+        np.bincount(owner[ideal >= grade], minlength=graded.n_queries) for grade in range(1, max_grade + 1)
     ]
     return np.minimum(np.stack(levels, axis=1), k)
 

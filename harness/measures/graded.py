@@ -28,7 +28,9 @@ class Graded:
     ``ideal`` holds per query the grades of the best possible ranking, highest first (``ideal_offsets``);
     ``evidence`` the grade of everything there is to find (``evidence_offsets``), retrievable or not.
     ``hits`` is None where every item is its own evidence, as with judged documents. ``ties`` [N], if given,
-    numbers the groups of equally scored items, whose gains NDCG averages.
+    numbers the groups of equally scored items, whose gains NDCG averages. ``partly`` [N], if given: the item
+    earns the grade that is known of it, and a part of it has none, as a judgment failed; ``certain`` is then
+    the ideal without such items (``certain_offsets``).
     """
 
     offsets: Ints
@@ -40,6 +42,21 @@ class Graded:
     evidence: Ints
     hits: Hits | None = None
     ties: Ints | None = None
+    partly: Bools | None = None
+    certain_offsets: Ints | None = None
+    certain: Ints | None = None
+
+    @property
+    def open(self) -> Bools:
+        """Whether an item may be worth more than is known, [N]: unjudged, or judged in part."""
+        return ~self.judged if self.partly is None else ~self.judged | self.partly
+
+    @property
+    def certain_ideal(self) -> tuple[Ints, Ints]:
+        """As ``ideal_offsets`` and ``ideal``, of the items alone that are judged whole."""
+        if self.certain_offsets is None or self.certain is None:
+            return self.ideal_offsets, self.ideal
+        return self.certain_offsets, self.certain
 
     @property
     def n_queries(self) -> int:
@@ -67,6 +84,7 @@ class Graded:
             judged=np.ones(int(kept.sum()), dtype=np.bool_),
             earned=self.earned[self.judged],
             hits=None if self.hits is None else self._moved_up(self.hits),
+            partly=None if self.partly is None else self.partly[self.judged],
             ties=None if self.ties is None else np.unique(self.ties[self.judged], return_inverse=True)[1],
         )
 

@@ -78,6 +78,9 @@ def grade_rankings(
         _first_of_evidence(grades.evidence[known], grades.grade[known]), grades.grade[known], 0
     )
     ideal, ideal_offsets = _ideal(query_in_spans, spans, grades)
+    certain, certain_offsets = _ideal(query_in_spans, spans, grades, ~grades.partly)
+    partly = np.zeros(len(chunk), dtype=np.bool_)
+    partly[judged] = grades.partly[known]
     evidence, evidence_offsets = _to_find(query_in_spans, spans)
     graded = Graded(
         offsets,
@@ -88,6 +91,9 @@ def grade_rankings(
         evidence_offsets,
         evidence,
         _hits(positions(offsets), row, query_in_spans, spans, grades),
+        partly=partly,
+        certain_offsets=certain_offsets,
+        certain=certain,
     )
     return graded, RankedItems(offsets, query, positions(offsets) + 1, chunk, grade, earned)
 
@@ -117,10 +123,12 @@ def _positions_in_queries(query_in_spans: Ints, n_in_spans: int) -> Ints:
     return inverse
 
 
-def _ideal(query_in_spans: Ints, spans: SpanQrels, grades: ChunkGrades) -> tuple[Ints, Ints]:
+def _ideal(
+    query_in_spans: Ints, spans: SpanQrels, grades: ChunkGrades, rows: Bools | slice = slice(None)
+) -> tuple[Ints, Ints]:
     """Per scored query the best grade of a chunk for each evidence that a chunk stands for, highest first."""
     best = np.zeros(spans.n_evidence, dtype=np.int64)
-    np.maximum.at(best, grades.evidence, grades.grade)
+    np.maximum.at(best, grades.evidence[rows], grades.grade[rows])
     return _per_query(best, query_in_spans, spans)
 
 

@@ -37,7 +37,7 @@ class Family:
     where nothing is relevant. ``unjudged_counts``: what is unjudged may be relevant, so that the value may be
     above 0 where nothing is judged relevant. ``whole_ranking``: what stands below the cutoff counts too.
     ``averages_ties``: gains of tied items can be averaged. ``less_is_better``: a price, which no setting is
-    chosen for.
+    chosen for. ``cut_in_text``: the cutoff is a length of text in the unit read, not a number of ranks.
     """
 
     compute: Callable[..., Floats]
@@ -49,6 +49,7 @@ class Family:
     whole_ranking: bool = False
     averages_ties: bool = False
     less_is_better: bool = False
+    cut_in_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

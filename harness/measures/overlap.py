@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
 from harness.measures.chunks import ChunkTable
-from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import Ints, slices
 
 _BLOCK_PAIRS = 4_000_000
 
 
-def overlapping(spans: SpanQrels, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]:
+class Spans(Protocol):
+    """Rows of spans: ``doc`` [S] are indices into ``doc_ids``, ``start``, ``end`` [S] half-open offsets."""
+
+    @property
+    def doc_ids(self) -> tuple[str, ...]:
+        """The names of the documents."""
+
+    @property
+    def doc(self) -> Ints:
+        """The document of each span."""
+
+    @property
+    def start(self) -> Ints:
+        """The first character of each span."""
+
+    @property
+    def end(self) -> Ints:
+        """The place after the last character of each span."""
+
+
+def overlapping(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]:
     """All pairs of a span and a chunk with a character in common: (span, chunk, characters shared).
 
     Pairs come in the order of the spans. Time is O((S + C) log C + candidates), where the candidates of a
@@ -36,7 +56,7 @@ def overlapping(spans: SpanQrels, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]
     return span, chunk, shared
 
 
-def _documents_in_common(spans: SpanQrels, chunks: ChunkTable) -> tuple[Ints, Ints]:
+def _documents_in_common(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints]:
     """The chunks of judged documents by document and start: (their document in ``spans``, their row)."""
     number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
     renumber = np.array([number.get(doc_id, -1) for doc_id in chunks.doc_ids], dtype=np.int64)
@@ -56,7 +76,7 @@ def _blocks(counts: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _shared(
-    spans: SpanQrels, chunks: ChunkTable, rows: Ints, chunk: Ints, counts: Ints
+    spans: Spans, chunks: ChunkTable, rows: Ints, chunk: Ints, counts: Ints
 ) -> tuple[Ints, Ints, Ints]:
     span = np.repeat(rows, counts)
     shared = np.minimum(spans.end[span], chunks.end[chunk]) - np.maximum(

@@ -9,10 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from harness.measures.chunks import ChunkTable
-from harness.measures.overlap import overlapping
+from harness.measures.overlap import Spans, overlapping
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import Bools, Ints, offsets_of
-from harness.types import Chunk
+from harness.types import MAX_GRADE, Chunk
 
 Rule = Literal["half_of_span_or_chunk", "any_overlap", "full_cover"]
 
@@ -58,7 +58,8 @@ class ChunkGrades:
     ``grade`` [P] is the highest grade of the spans the chunk covers; ``evidence`` [P] what it stands for: the
     evidence of its best span (then the larger share of the span, the larger overlap, the earlier evidence).
     The spans it covers are ``cover_span[cover_offsets[p]:cover_offsets[p + 1]]``, rows of the ``SpanQrels``.
-    A (query, chunk) that has no row is unjudged.
+    ``partly`` [P]: it covers a span without a grade too, so it may be worth more than its ``grade``. A
+    (query, chunk) that has no row is unjudged; so is one of grade 0 that covers a span without a grade.
     """
 
     n_chunks: int
@@ -68,6 +69,7 @@ class ChunkGrades:
     evidence: Ints
     cover_offsets: Ints
     cover_span: Ints
+    partly: Bools
 
     def rows_of(self, query: Ints, chunk: Ints) -> Ints:
         """The row of each (query, chunk), -1 where it is unjudged or the query (-1) has no judgment."""
@@ -85,14 +87,16 @@ def project(
     """Grade every chunk for every query by the spans it covers; see ``ChunkGrades``."""
     rule = rule or Projection()
     table = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
-    span, chunk, shared = overlapping(spans, table)
+    span, chunk, shared = _covering(spans, table, rule)
     span_length = spans.end[span] - spans.start[span]
-    covered = rule.covers(shared, span_length, table.end[chunk] - table.start[chunk])
-    span, chunk, shared, span_length = (column[covered] for column in (span, chunk, shared, span_length))
+    partly = _touches_unscored(spans, table, rule, spans.query[span], chunk)
+    known = ~partly | (_best_of(spans.query[span], chunk, len(table), spans.grade[span]) > 0)
+    span, chunk, shared, span_length = (column[known] for column in (span, chunk, shared, span_length))
+    partly = partly[known]
     best_first = np.lexsort(
         (spans.evidence[span], -shared, -shared / span_length, -spans.grade[span], chunk, spans.query[span])
     )
-    span, chunk = span[best_first], chunk[best_first]
+    span, chunk, partly = span[best_first], chunk[best_first], partly[best_first]
     query = spans.query[span]
     first = np.flatnonzero(_changes(query) | _changes(chunk))
     return ChunkGrades(
@@ -103,7 +107,33 @@ def project(
         evidence=spans.evidence[span[first]],
         cover_offsets=offsets_of(np.diff(np.append(first, len(span)))),
         cover_span=span,
+        partly=partly[first] & (spans.grade[span[first]] < MAX_GRADE),
     )
+
+
+def _covering(spans: Spans, table: ChunkTable, rule: Projection) -> tuple[Ints, Ints, Ints]:
+    """All pairs of a span and a chunk that covers it, and the characters they share."""
+    span, chunk, shared = overlapping(spans, table)
+    covered = rule.covers(shared, spans.end[span] - spans.start[span], table.end[chunk] - table.start[chunk])
+    return span[covered], chunk[covered], shared[covered]
+
+
+def _touches_unscored(
+    spans: SpanQrels, table: ChunkTable, rule: Projection, query: Ints, chunk: Ints
+) -> Bools:
+    """Whether each (query, chunk) covers a span of the query that has no grade."""
+    if not len(spans.unscored):
+        return np.zeros(len(query), dtype=np.bool_)
+    span, covering, _ = _covering(spans.unscored, table, rule)
+    return np.isin(query * len(table) + chunk, spans.unscored.query[span] * len(table) + covering)
+
+
+def _best_of(query: Ints, chunk: Ints, n_chunks: int, grade: Ints) -> Ints:
+    """The highest grade of each row's (query, chunk)."""
+    pairs, pair = np.unique(query * n_chunks + chunk, return_inverse=True)
+    best = np.zeros(len(pairs), dtype=np.int64)
+    np.maximum.at(best, pair, grade)
+    return best[pair]
 
 
 def _changes(values: Ints) -> Bools:

@@ -12,13 +12,27 @@ from harness.types import Judgment
 
 
 @dataclass(frozen=True, slots=True)
+class UnscoredSpans:
+    """Spans whose grade is not known, one row each: columns as in ``SpanQrels``."""
+
+    doc_ids: tuple[str, ...]
+    query: Ints
+    doc: Ints
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+@dataclass(frozen=True, slots=True)
 class SpanQrels:
     """The scored spans of all queries, one row each, sorted by query, document, start, end and evidence.
 
     ``query`` and ``doc`` [S] are indices into ``query_ids`` and ``doc_ids`` (both sorted); ``start``, ``end``
     half-open character offsets; ``grade`` 0 and up. ``evidence`` [S] numbers the facts over all queries:
     spans of one query with the same non-empty name share a number, any other span has its own. ``unscored``
-    counts the judgments without a grade, which are left out: they are unjudged text, not grade 0.
+    are the spans that have no grade, as a judgment failed: they may hold any.
     """
 
     query_ids: tuple[str, ...]
@@ -29,7 +43,7 @@ class SpanQrels:
     end: Ints
     grade: Ints
     evidence: Ints
-    unscored: int = 0
+    unscored: UnscoredSpans
 
     def __len__(self) -> int:
         return len(self.grade)
@@ -48,22 +62,29 @@ class SpanQrels:
         """
         rows = list(judgments)
         scored = [row for row in rows if row.grade is not None]
-        for row in scored:
+        for row in rows:
             _check(row)
         scored.sort(key=_place)
         scored = _without_repeats(scored)
-        query_ids, query = _encode([row.query_id for row in scored])
-        doc_ids, doc = _encode([row.doc_id for row in scored])
+        unscored = _unscored(rows, scored)
+        query_ids, query = _encode([row.query_id for row in scored], [row.query_id for row in unscored])
+        doc_ids, doc = _encode([row.doc_id for row in scored], [row.doc_id for row in unscored])
         return cls(
             query_ids,
             doc_ids,
-            query,
-            doc,
+            query[0],
+            doc[0],
             np.array([row.start for row in scored], dtype=np.int64),
             np.array([row.end for row in scored], dtype=np.int64),
             np.array([row.grade for row in scored], dtype=np.int64),
             _number_evidence(scored),
-            unscored=sum(row.grade is None for row in rows),
+            UnscoredSpans(
+                doc_ids,
+                query[1],
+                doc[1],
+                np.array([row.start for row in unscored], dtype=np.int64),
+                np.array([row.end for row in unscored], dtype=np.int64),
+            ),
         )
 
     def take(self, rows: AnyArray | Bools) -> SpanQrels:
@@ -77,6 +98,7 @@ class SpanQrels:
             self.end[rows],
             self.grade[rows],
             self.evidence[rows],
+            self.unscored,
         )
 
     def evidence_grades(self) -> tuple[Ints, Ints]:
@@ -113,10 +135,18 @@ def _without_repeats(ordered: Sequence[Judgment]) -> list[Judgment]:
     return kept
 
 
-def _encode(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    vocabulary = tuple(sorted(set(names)))
+def _unscored(rows: Sequence[Judgment], scored: Sequence[Judgment]) -> list[Judgment]:
+    """The judgments without a grade, but for those of spans that another judgment grades."""
+    known = {_place(row)[:4] for row in scored}
+    places = {_place(row)[:4]: row for row in rows if row.grade is None}
+    return [places[place] for place in sorted(places.keys() - known)]
+
+
+def _encode(*columns: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
+    """The sorted names of all columns, and each column as indices into them."""
+    vocabulary = tuple(sorted({name for column in columns for name in column}))
     code = {name: i for i, name in enumerate(vocabulary)}
-    return vocabulary, np.array([code[name] for name in names], dtype=np.int64)
+    return vocabulary, [np.array([code[name] for name in column], dtype=np.int64) for column in columns]
 
 
 def _number_evidence(ordered: Sequence[Judgment]) -> Ints:

@@ -45,8 +45,12 @@ FAMILIES: dict[str, Family] = {
     "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
     "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
     "judged": Family(judged, needs_relevant=False),
-    "ndcg_text": Family(ndcg_text, cutoff="required", params={"L": 1000}, reads="characters"),
-    "ndcg_text_tokens": Family(ndcg_text, cutoff="required", params={"L": 250}, reads="tokens"),
+    "ndcg_text": Family(
+        ndcg_text, cutoff="required", params={"L": 1000}, reads="characters", cut_in_text=True
+    ),
+    "ndcg_text_tokens": Family(
+        ndcg_text, cutoff="required", params={"L": 250}, reads="tokens", cut_in_text=True
+    ),
     "text_recall": Family(text_recall, reads="characters"),
     "text_precision": Family(text_precision, reads="characters"),
     "text_iou": Family(text_iou, reads="characters"),

@@ -16,6 +16,7 @@ from harness.corpus import (
     QuerySet,
     SkippedDocument,
     anchor,
+    credit_duplicates,
     find_documents,
     parse_documents,
     parser_fingerprint,
@@ -77,10 +78,37 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
             skipped_documents=[item.doc_id for item in skipped],
         )
         file = _span_file(config)
-        labels = anchored.judgments if file is None else _read_spans(file, documents, queries)
+        labels = (
+            _with_duplicates(anchored.judgments, documents, config, context)
+            if file is None
+            else _read_spans(file, documents, queries)
+        )
     read = [path for path in (config.queries, config.labels, file) if path is not None]
     hashes |= {str(path): _sha256(path) for path in read}
     return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes, label_rows)
+
+
+def _with_duplicates(
+    labels: tuple[Judgment, ...], documents: Mapping[str, Document], config: BenchConfig, context: Context
+) -> tuple[Judgment, ...]:
+    """The labels and, unless switched off, the other places that hold their text; says how many."""
+    if not config.anchor.duplicates:
+        return labels
+    found = credit_duplicates(labels, documents, config.anchor.duplicate_length)
+    context.count("duplicates_credited", found.added)
+    context.count("duplicates_joined", found.joined)
+    if found.added:
+        context.reporter.note(
+            f"{counted(found.repeated, 'label stands', 'labels stand')} word for word elsewhere too: "
+            f"{counted(found.added, 'place counts', 'places count')} as the same evidence "
+            "(anchor.duplicates: false counts the labelled places only)."
+        )
+    if found.joined:
+        context.reporter.note(
+            f"{counted(found.joined, 'label has', 'labels have')} no evidence name and the text of another "
+            "label of the query: such labels count as one evidence."
+        )
+    return found.judgments
 
 
 def _span_file(config: BenchConfig) -> Path | None:

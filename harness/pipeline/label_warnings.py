@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from harness.config import BenchConfig
+from harness.corpus import AnchorConfig, Anchoring
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.judges import pool_judge_config
 from harness.progress import Reporter
@@ -32,7 +33,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
     )
     _tell(
         reporter.warn,
-        [str(row.line) for row in found if row.copies > 1],
+        [str(row.line) for row in found if row.copies > 1 and not _credited(row, config.anchor)],
         ("quote stands", "quotes stand"),
         "more than once where it was looked for, and the first place was taken; quote more of the text, or "
         "label every copy under one evidence name",
@@ -57,6 +58,11 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         ("query has no label and is", "queries have no label and are"),
         "left out of NDCG and recall as if nothing answered; label what answers, or mark answerable: no",
     )
+
+
+def _credited(row: Anchoring, config: AnchorConfig) -> bool:
+    """Whether the other places that hold the quote count as well."""
+    return config.duplicates and (row.end or 0) - (row.start or 0) >= config.duplicate_length
 
 
 def _tell(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.config import BenchConfig
+from harness.config import BenchConfig, Setting
 from harness.errors import ConfigError
 from harness.judge.endpoint import read_key
 from harness.judge.money import Estimate
@@ -23,7 +23,7 @@ from harness.pipeline.judges import (
 from harness.pipeline.judging import estimate_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.scoring import warn_of_pool, warn_of_shallow_rankings
-from harness.pipeline.search import is_searched, search
+from harness.pipeline.search import estimated_ranks, is_searched, scored_depth, search
 from harness.progress import Reporter
 from harness.store import KeyValue
 
@@ -87,7 +87,6 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
         keys = {digest(setting.embed.passage_prefix + chunk.text) for chunk in chunking.chunks}
         path = context.cache.vectors(encoder.fingerprint)
         done = set(KeyValue(path).get(list(keys))) if path.exists() else set()
-        top_n = 0 if setting.rerank is None else int(getattr(setting.rerank, "top_n"))  # noqa: B009
         rows.append(
             SettingPlan(
                 setting=setting.name,
@@ -95,7 +94,7 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
                 tokens_p50=chunking.health.get("tokens_p50", 0),
                 overlong=chunking.health["overlong"],
                 to_embed=len(keys - done - planned),
-                pairs=len(queries) * min(top_n, len(chunking.chunks)),
+                pairs=len(queries) * _pairs_of_a_query(setting, chunking),
             )
         )
         planned |= keys
@@ -106,6 +105,14 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
         tuple(context.models()),
         None if judge is None else _plan_judge(judge, config, corpus, chunkings, context),
     )
+
+
+def _pairs_of_a_query(setting: Setting, chunking: Chunking) -> int:
+    """How many chunks the reranker scores for a query, about, where a length of text is retrieved."""
+    if setting.rerank is None:
+        return 0
+    depths = [len(chunking.chunks), scored_depth(setting.rerank), estimated_ranks(setting, chunking)]
+    return min(depth for depth in depths if depth is not None)
 
 
 def _plan_judge(

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from harness.config import BenchConfig, Setting
 from harness.measures import parse_measure
+from harness.pipeline.budget import text_ranked
 from harness.pipeline.context import Context
-from harness.pipeline.search import RERANK, RETRIEVE, Searched
+from harness.pipeline.search import RERANK, RETRIEVE, Searched, scored_depth
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.types import Query, Ranking
 
@@ -71,7 +72,7 @@ def price_rows(
     judge = {row.setting: row.cost_alone for row in costs}
     rows = []
     for one in searched:
-        lengths = _lengths(one)
+        lengths, characters = _lengths(one), text_ranked(one, "characters")
         for stage, rankings in one.rankings.items():
             mean = means[one.setting.name, stage]
             tokens = _read(rankings, lengths, k) / len(queries)
@@ -83,6 +84,7 @@ def price_rows(
                     k=k,
                     measure=first,
                     mean=mean,
+                    characters_ranked=float(characters.mean()),
                     tokens_at_k=tokens,
                     tokens_per_point=tokens / (100 * mean) if mean else None,
                     index_tokens=one.chunking.quality.get("index_tokens", 0),
@@ -113,7 +115,7 @@ def _read(rankings: Sequence[Ranking], lengths: dict[str, int], k: int | None) -
 
 def _reranked(setting: Setting, retrieved: Sequence[Ranking]) -> list[str]:
     """The chunks that the reranker reads, over all queries."""
-    top_n: int | None = getattr(setting.rerank, "top_n", None)
+    top_n = None if setting.rerank is None else scored_depth(setting.rerank)
     return [chunk_id for ranking in retrieved for chunk_id in ranking.chunk_ids[:top_n]]
 
 

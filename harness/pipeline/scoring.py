@@ -24,7 +24,7 @@ from harness.pipeline.answerability import answerability
 from harness.pipeline.context import Context
 from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.judging import Judged
-from harness.pipeline.search import Searched
+from harness.pipeline.search import Searched, ranks_retrieved, scored_depth
 from harness.pipeline.seed_ratios import seed_ratios
 from harness.progress import Reporter
 from harness.report import (
@@ -35,7 +35,7 @@ from harness.report import (
     SummaryRow,
     ThresholdRow,
 )
-from harness.types import SPLITS, Document, Judgment, Query, QueryScore, Ranking
+from harness.types import NOT_SCORED, SPLITS, Document, Judgment, Query, QueryScore, Ranking
 
 ALL = "all"
 Floats = NDArray[np.float64]
@@ -164,15 +164,21 @@ def deepest_cutoff(config: BenchConfig) -> int:
 
 
 def warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
-    """Say where a measure looks deeper than the last ranking goes."""
+    """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
     deepest = deepest_cutoff(config)
-    lasts = [setting.rerank or setting.retrieve for setting in config.settings]
-    depths = [int(getattr(last, "top_n", getattr(last, "top_k", deepest))) for last in lasts]
-    shallow = [depth for depth in depths if depth < deepest]
+    depths = [ranks_retrieved(setting) for setting in config.settings]
+    shallow = [depth for depth in depths if depth is not None and depth < deepest]
     if shallow:
         reporter.warn(
             f"rankings end at rank {min(shallow)} in {len(shallow)} of {len(depths)} settings; a measure at "
-            f"cutoff {deepest} sees no more of them."
+            f"cutoff {deepest} sees no more of them. Raise retrieve.top_k."
+        )
+    scored = [scored_depth(setting.rerank) for setting in config.settings if setting.rerank is not None]
+    flat = [top_n for top_n in scored if top_n is not None and top_n <= deepest]
+    if flat:
+        reporter.warn(
+            f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no chunk "
+            f"from further down can enter them. Leave out rerank.top_n, or set it above {deepest}."
         )
 
 
@@ -270,7 +276,7 @@ def _ranked(
                 chunk_id=chunk.chunk_id,
                 document=chunk.doc_id,
                 page=document[chunk.doc_id].page_of(chunk.start),
-                score=by_query[query_id].scores[rank - 1],
+                score=None if (given := by_query[query_id].scores[rank - 1]) == NOT_SCORED else given,
                 grade=None if grade == UNJUDGED else int(grade),
                 earned=int(earned),
                 text=chunk.text,

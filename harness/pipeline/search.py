@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -17,7 +18,7 @@ from harness.pipeline.chunks import Chunking
 from harness.pipeline.compute import compute_new, digest
 from harness.pipeline.context import Context
 from harness.rerank import rerank
-from harness.retrieve import ChromaRetriever, exact_share
+from harness.retrieve import ChromaRetriever
 from harness.store import CollectionFolders, KeyValue, key_of
 from harness.types import Query, Ranking
 
@@ -72,11 +73,12 @@ def _retrieve(
         with context.timed(RETRIEVE):
             ids = [chunk.chunk_id for chunk in chunking.chunks]
             slot = CollectionFolders(context.cache.chroma).slot
-            rankings = retriever.retrieve(queries, asked, ids, passages, index_key, slot)
-            exact = exact_share(rankings, asked, passages, retriever.config.distance)
+            found = retriever.retrieve(
+                queries, asked, ids, passages, index_key, slot, [len(c.text) for c in chunking.chunks]
+            )
         stored = {
-            "rankings": [[r.query_id, r.chunk_ids, r.scores] for r in rankings],
-            "exact_share": exact,
+            "rankings": [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings],
+            "exact_share": found.exact_share,
         }
         context.artifacts.put("ranking", ranking_key, stored)
     rows = [Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]]
@@ -121,13 +123,13 @@ def _rerank(
     context: Context,
 ) -> list[Ranking]:
     scorer = context.reranker(config)
-    top_n: int = getattr(config, "top_n")  # noqa: B009 - every reranker's config has it
+    top_n = scored_depth(config)
     pairs = _pairs(config, retrieved, chunking, queries)
     scores = [float(value[0]) for value in pair_scores(pairs, scorer, context)]
     reranked = []
     start = 0
     for ranking in retrieved:
-        end = start + min(top_n, len(ranking.chunk_ids))
+        end = start + len(ranking.chunk_ids[:top_n])
         reranked.append(rerank(ranking, scores[start:end]))
         start = end
     return reranked
@@ -137,10 +139,32 @@ def _pairs(
     config: StageConfig, retrieved: Sequence[Ranking], chunking: Chunking, queries: Sequence[Query]
 ) -> list[tuple[str, str]]:
     """The (query, passage) texts that the reranker reads."""
-    top_n: int = getattr(config, "top_n")  # noqa: B009 - every reranker's config has it
+    top_n = scored_depth(config)
     text = {chunk.chunk_id: chunk.text for chunk in chunking.chunks}
     asked = {query.query_id: query.text for query in queries}
     return [(asked[r.query_id], text[chunk_id]) for r in retrieved for chunk_id in r.chunk_ids[:top_n]]
+
+
+def scored_depth(config: StageConfig) -> int | None:
+    """How many chunks of each ranking a reranker scores; None: all."""
+    top_n: int | None = getattr(config, "top_n")  # noqa: B009 - every reranker's config has it
+    return top_n
+
+
+def ranks_retrieved(setting: Setting) -> int | None:
+    """How many ranks a setting retrieves; None where that depends on the lengths of the chunks."""
+    config = setting.retrieve
+    top_k: int | None = getattr(config, "top_k", None)
+    return None if getattr(config, "top_chars", None) is not None else top_k
+
+
+def estimated_ranks(setting: Setting, chunking: Chunking) -> int | None:
+    """As ``ranks_retrieved``; where a length of text is retrieved, the mean length of the chunks decides."""
+    top_chars: int | None = getattr(setting.retrieve, "top_chars", None)
+    if top_chars is None:
+        return ranks_retrieved(setting)
+    length = sum(len(chunk.text) for chunk in chunking.chunks) / max(1, len(chunking.chunks))
+    return math.ceil(top_chars / max(1.0, length))
 
 
 def pair_scores(pairs: Sequence[tuple[str, str]], scorer: Any, context: Context) -> list[NDArray[np.float32]]:

@@ -36,7 +36,8 @@ class SummaryRow:
 class RankedRow:
     """One ranked chunk.
 
-    ``grade`` None: unjudged. ``earned``: the grade, or 0 where its evidence was already read above it.
+    ``score`` None: the stage did not score the chunk, and left it where it stood. ``grade`` None: unjudged.
+    ``earned``: the grade, or 0 where its evidence was already read above it.
     """
 
     setting: str
@@ -46,7 +47,7 @@ class RankedRow:
     chunk_id: str
     document: str
     page: int | None
-    score: float
+    score: float | None
     grade: int | None
     earned: int
     text: str
@@ -176,8 +177,9 @@ class ChunkRow:
 class PriceRow:
     """What one setting and stage costs, beside its ``mean`` of ``measure``. See docs/results.md.
 
-    ``k`` None: the whole ranking. ``tokens_per_point`` None: the mean is 0 or missing; ``judge_cost`` None:
-    no judge, or an unknown price. The seconds a setting took belong to one run, and stand in its record.
+    ``k`` None: the whole ranking, whose mean length is ``characters_ranked``. ``tokens_per_point`` None: the
+    mean is 0 or missing; ``judge_cost`` None: no judge, or an unknown price. The seconds a setting took
+    belong to one run, and stand in its record.
     """
 
     setting: str
@@ -185,6 +187,7 @@ class PriceRow:
     k: int | None
     measure: str
     mean: float | None
+    characters_ranked: float
     tokens_at_k: float
     tokens_per_point: float | None
     index_tokens: int

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from harness.types import Ranking
+from harness.types import NOT_SCORED, Ranking
 
 
 def trec_run(rankings: Iterable[Ranking], tag: str) -> str:
@@ -31,14 +31,15 @@ def trec_qrels(rows: Iterable[tuple[str, str, int]]) -> str:
 def strictly_falling(scores: Sequence[float]) -> list[float]:
     """Scores lowered by as little as single precision allows, where one is not below its predecessor.
 
-    n, n - 1, …, 1 where that leads to minus infinity, below which there is nothing.
+    What was not scored stands as little below what was. n, n - 1, …, 1 where that leads to minus infinity,
+    below which there is nothing.
     """
     out: list[float] = []
     last = np.float32(np.inf)
     with np.errstate(over="ignore"):
         for score in scores:
             value = np.float32(score)
-            if not value < last:
+            if not value < last or (score == NOT_SCORED and out):
                 value = np.nextafter(last, np.float32(-np.inf))
             out.append(float(value))
             last = value

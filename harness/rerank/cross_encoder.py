@@ -22,7 +22,12 @@ class CrossEncoderConfig(StageConfig):
 
     kind: Literal["cross_encoder"] = "cross_encoder"
     model: str = Field("cross-encoder/ms-marco-MiniLM-L-6-v2", description="Hub id or local folder.")
-    top_n: int = Field(10, ge=1, description="How many chunks of each ranking are scored and kept.")
+    top_n: int | None = Field(
+        None,
+        ge=1,
+        description="How many chunks of each ranking are scored; those below follow in the retriever's "
+        "order. Empty: all.",
+    )
     batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)

@@ -28,7 +28,12 @@ class LateInteractionConfig(StageConfig):
     model: str = Field(
         "embedded:maxsim", description="`embedded:maxsim`, or a bi-encoder: hub id or local folder."
     )
-    top_n: int = Field(10, ge=1, description="How many chunks of each ranking are scored and kept.")
+    top_n: int | None = Field(
+        None,
+        ge=1,
+        description="How many chunks of each ranking are scored; those below follow in the retriever's "
+        "order. Empty: all.",
+    )
     batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from harness.errors import HarnessError
 from harness.kinds import StageConfig
+from harness.retrieve.depth import Depth
+from harness.retrieve.distinct import Distinct
+from harness.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
 from harness.types import Query, Ranking
 
+Doubles = NDArray[np.float64]
+Hits = tuple[Ints, Doubles]
+
+_NOTHING: Hits = (np.zeros(0, dtype=np.int64), np.zeros(0))
 _ADD_AT_ONCE = 2000
+# How much harder the index is searched where it has missed a true neighbour.
+_RAISE = 4
+_RESULTS_AT_ONCE = 1_000_000
 # Asked for beyond top_k, so that equal scores at the cut are ordered by us and not by the index.
 _MARGIN = 16
 # Scores keep this many decimals: below it, float32 sums depend on the machine and would reorder ties.
@@ -44,8 +55,24 @@ class ChromaConfig(StageConfig):
     kind: Literal["chroma"] = "chroma"
     distance: Literal["cosine", "l2", "ip"] = Field("cosine", description="Chroma's space.")
     top_k: int = Field(20, ge=1, description="Chunks retrieved per query.")
+    top_chars: int | None = Field(
+        None,
+        ge=1,
+        description="Instead of `top_k`: retrieve chunks until they hold this many characters, so that all "
+        "chunkings are searched equally deep.",
+    )
+    exact: bool = Field(
+        True,
+        description="Search Chroma's approximate index harder until every query has its true `top_k`, as a "
+        "full scan finds it: two runs give the same rankings. `false`: one search with `ef_search`, as in a "
+        "deployment; what it finds varies from build to build.",
+    )
     ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
-    ef_search: int = Field(200, ge=1, description="HNSW: candidates looked at when searching.")
+    ef_search: int = Field(
+        200,
+        ge=1,
+        description="HNSW: candidates looked at when searching; with `exact`, those of the first try.",
+    )
     max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
     client: Literal["persistent", "http"] = Field(
         "persistent", description="`persistent`: files in the cache folder; `http`: a Chroma server."
@@ -53,6 +80,20 @@ class ChromaConfig(StageConfig):
     host: str = Field("localhost", description="Chroma server, for client: http.")
     port: int = Field(8000, description="Chroma server, for client: http.")
     ssl: bool = Field(False, description="Chroma server, for client: http.")
+
+    @model_validator(mode="after")
+    def _one_depth(self) -> ChromaConfig:
+        if self.top_chars is not None and "top_k" in self.model_fields_set:
+            raise ValueError("top_k and top_chars both say how deep to search; keep one of them")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Rankings, and the share of the true nearest chunks in them (None where nothing was retrieved)."""
+
+    rankings: list[Ranking]
+    exact_share: float | None
 
 
 class ChromaRetriever:
@@ -65,48 +106,101 @@ class ChromaRetriever:
     def index_settings(self) -> dict[str, Any]:
         """What decides the content of the index besides the vectors."""
         c = self.config
-        return {"distance": c.distance, "ef": c.ef_construction, "neighbors": c.max_neighbors}
+        settings = {
+            "distance": c.distance,
+            "ef": c.ef_construction,
+            "neighbors": c.max_neighbors,
+            "distinct": 1,
+        }
+        # A server reads ef_search once, when it opens a collection: another value needs another collection.
+        return settings | ({"ef_search": self._effort} if c.client == "http" else {})
+
+    @property
+    def _effort(self) -> int:
+        return max(self.config.ef_search, self.config.top_k + _MARGIN)
 
     def retrieve(
         self,
         queries: Sequence[Query],
-        query_vectors: NDArray[np.float32],
+        query_vectors: Floats,
         chunk_ids: Sequence[str],
-        chunk_vectors: NDArray[np.float32],
+        chunk_vectors: Floats,
         key: str,
         slot: Callable[[str], Slot],
-    ) -> list[Ranking]:
-        """The ``top_k`` nearest chunks of every query.
+        chunk_lengths: Sequence[int] | None = None,
+    ) -> Retrieved:
+        """The nearest chunks of every query, as many as ``top_k`` or ``top_chars`` says.
 
-        ``query_vectors`` [queries, d] and ``chunk_vectors`` [chunks, d] are float32; ``key`` names the
+        ``query_vectors`` [queries, d] and ``chunk_vectors`` [chunks, d] are float32; ``chunk_lengths``
+        [chunks] are in characters, for ``top_chars`` alone; ``key`` names the
         collection by its content, so that one already built, in the ``slot`` of that key or on the server,
         is used again. Scores are similarities (1 − cosine or inner-product distance, −squared L2), higher is
-        better; equal scores stand in the order of ``chunk_ids``.
+        better; equal scores stand in the order of ``chunk_ids``. Raises HarnessError where ``exact`` is asked
+        for and the index does not reach all chunks.
         """
         if not len(chunk_ids) or not len(queries):
-            return [Ranking(query.query_id, (), ()) for query in queries]
-        wanted = min(self.config.top_k + _MARGIN, len(chunk_ids))
-        with self._collection(key, slot, chunk_vectors) as collection:
-            found = collection.query(query_embeddings=query_vectors, n_results=wanted, include=["distances"])
-        return [
-            self._ranking(query, ids, distances, chunk_ids)
-            for query, ids, distances in zip(queries, found["ids"], found["distances"], strict=True)
+            return Retrieved([Ranking(query.query_id, (), ()) for query in queries], None)
+        distinct = Distinct.of(chunk_vectors)
+        depth = Depth(self.config.top_k, self.config.top_chars, np.array(chunk_lengths or ()))
+        nearest = list(scan(query_vectors, chunk_vectors, self.config.distance, depth))
+        with self._collection(key, slot, chunk_vectors[distinct.first]) as collection:
+            hits = self._search(collection, query_vectors, distinct, nearest)
+        rankings = [
+            self._ranking(query, true.k, *found, chunk_ids)
+            for query, true, found in zip(queries, nearest, hits, strict=True)
         ]
+        return Retrieved(rankings, exact_share(rankings, nearest))
+
+    def _search(
+        self, collection: Any, asked: Floats, distinct: Distinct, nearest: Sequence[Nearest]
+    ) -> list[Hits]:
+        """Chunk rows and scores of every query: at least those wanted, in no order.
+
+        The number of results asked for is a search effort too: HNSW looks at no fewer candidates. Unlike
+        ef_search, which Chroma reads when it first opens a collection, it can be raised between searches.
+        """
+        wanted = min(max(true.k for true in nearest) + _MARGIN, len(distinct.first))
+        hits: list[Hits] = [_NOTHING] * len(asked)
+        unsettled = list(range(len(asked)))
+        while True:
+            for at, found in zip(unsettled, self._ask(collection, asked[unsettled], wanted), strict=True):
+                hits[at] = distinct.expand(*found)
+            if not self.config.exact:
+                return hits
+            unsettled = [at for at in unsettled if not np.isin(nearest[at].rows, hits[at][0]).all()]
+            if not unsettled:
+                return hits
+            if wanted == len(distinct.first):
+                raise HarnessError(
+                    f"Chroma's index does not reach all chunks: {len(unsettled)} of {len(asked)} queries "
+                    f"lack some of their true nearest neighbours, even when all chunks are asked "
+                    f"for. Set retrieve.max_neighbors to {2 * self.config.max_neighbors}, or "
+                    "retrieve.exact to false to measure the index as it is."
+                )
+            wanted = min(wanted * _RAISE, len(distinct.first))
+
+    def _ask(self, collection: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
+        """What Chroma returns for every query: rows of distinct vectors and their scores."""
+        offset = 0.0 if self.config.distance == "l2" else 1.0
+        step = max(1, _RESULTS_AT_ONCE // wanted)
+        for begin in range(0, len(asked), step):
+            found = collection.query(
+                query_embeddings=asked[begin : begin + step], n_results=wanted, include=["distances"]
+            )
+            for ids, distances in zip(found["ids"], found["distances"], strict=True):
+                yield np.array(ids, dtype=np.int64), offset - np.array(distances, dtype=np.float64)
 
     def _ranking(
-        self, query: Query, ids: Sequence[str], distances: Sequence[float], chunk_ids: Sequence[str]
+        self, query: Query, k: int, rows: Ints, scores: Doubles, chunk_ids: Sequence[str]
     ) -> Ranking:
-        offset = 0.0 if self.config.distance == "l2" else 1.0
-        rows = sorted(
-            (-round(offset - float(distance), _DECIMALS), int(identifier))
-            for identifier, distance in zip(ids, distances, strict=True)
-        )[: self.config.top_k]
-        return Ranking(query.query_id, tuple(chunk_ids[i] for _, i in rows), tuple(-s for s, _ in rows))
+        rounded = np.array([round(score, _DECIMALS) for score in scores.tolist()]) + 0.0  # no -0.0
+        order = np.lexsort((rows, -rounded))[:k]
+        return Ranking(
+            query.query_id, tuple(chunk_ids[i] for i in rows[order]), tuple(rounded[order].tolist())
+        )
 
     @contextmanager
-    def _collection(
-        self, key: str, slot: Callable[[str], Slot], vectors: NDArray[np.float32]
-    ) -> Iterator[Any]:
+    def _collection(self, key: str, slot: Callable[[str], Slot], vectors: Floats) -> Iterator[Any]:
         if self.config.client == "http":
             yield self._on_server(key, vectors)
             return
@@ -115,6 +209,8 @@ class ChromaRetriever:
         try:
             if place.built:
                 collection = client.get_collection("chunks", embedding_function=None)
+                # stored in the collection when it was built, and read before the first search
+                collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
             else:
                 collection = self._fill(client, "chunks", vectors)
                 place.finish()
@@ -122,7 +218,7 @@ class ChromaRetriever:
         finally:
             client.close()
 
-    def _on_server(self, key: str, vectors: NDArray[np.float32]) -> Any:
+    def _on_server(self, key: str, vectors: Floats) -> Any:
         import chromadb
         from chromadb.config import Settings
 
@@ -145,7 +241,7 @@ class ChromaRetriever:
             client.delete_collection(name)
         return self._fill(client, name, vectors)
 
-    def _fill(self, client: Any, name: str, vectors: NDArray[np.float32]) -> Any:
+    def _fill(self, client: Any, name: str, vectors: Floats) -> Any:
         c = self.config
         collection = client.create_collection(
             name,
@@ -154,9 +250,10 @@ class ChromaRetriever:
                 "hnsw": {
                     "space": c.distance,
                     "ef_construction": c.ef_construction,
-                    "ef_search": max(c.ef_search, c.top_k + _MARGIN),
+                    "ef_search": self._effort,
                     "max_neighbors": c.max_neighbors,
-                    # one thread: the graph depends on the order of insertion, and must not on luck
+                    # one thread: the graph depends on the order of insertion. It still varies from build to
+                    # build, and with it what a search finds; ``exact`` is what makes rankings repeatable.
                     "num_threads": 1,
                 }
             },
@@ -165,36 +262,6 @@ class ChromaRetriever:
             part = vectors[start : start + _ADD_AT_ONCE]
             collection.add(ids=[str(start + i) for i in range(len(part))], embeddings=part)
         return collection
-
-
-def exact_share(
-    rankings: Sequence[Ranking],
-    query_vectors: NDArray[np.float32],
-    chunk_vectors: NDArray[np.float32],
-    distance: str,
-) -> float | None:
-    """The share of the true nearest neighbours that an index returned (its recall against a full scan).
-
-    A returned chunk counts when its score reaches that of the true k-th neighbour, so that ties are not
-    held against the index. None where nothing was returned.
-    """
-    hits = total = 0
-    norms = np.linalg.norm(chunk_vectors, axis=1)
-    for ranking, query in zip(rankings, query_vectors, strict=True):
-        k = len(ranking.scores)
-        if not k:
-            continue
-        dots = chunk_vectors @ query
-        if distance == "cosine":
-            scores = dots / (norms * np.linalg.norm(query) + 1e-30)
-        elif distance == "l2":
-            scores = 2 * dots - norms**2 - query @ query
-        else:
-            scores = dots
-        kth = np.partition(scores, -k)[-k]
-        hits += int(np.sum(np.asarray(ranking.scores) >= kth - 1e-5))
-        total += k
-    return hits / total if total else None
 
 
 def _persistent_client(path: Path) -> Any:

@@ -72,7 +72,7 @@ def test_the_highest_grade_covered_wins_and_grade_0_is_judged():
 
 def test_not_scored_is_unjudged():
     assert grades([span("q", "d", 0, 10, None)], grid("d", 10, 1)) == {}
-    assert SpanQrels.from_judgments([span("q", "d", 0, 10, None)]).unscored == 1
+    assert SpanQrels.from_judgments([span("q", "d", 0, 10, None)]).unscored.start.tolist() == [0]
 
 
 def test_chunks_of_other_documents_and_other_queries_stay_apart():

@@ -11,9 +11,10 @@ from harness.errors import ModelError
 from harness.models import ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
 from harness.models.resolve import EMBEDDED
+from harness.report.trec import strictly_falling
 from harness.rerank import LateInteractionConfig, LateInteractionScorer, rerank
 from harness.rerank.late_interaction import max_sim
-from harness.types import Ranking
+from harness.types import NOT_SCORED, Ranking
 
 MINILM = "embedded:all-MiniLM-L6-v2"
 
@@ -133,9 +134,12 @@ def test_embeddings_do_not_depend_on_the_batch_beyond_rounding():
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-def test_reranking_keeps_the_retriever_s_order_among_ties_and_drops_the_tail():
-    ranking = Ranking("q", ("a", "b", "c", "d"), (4.0, 3.0, 2.0, 1.0))
-    assert rerank(ranking, [0.5, 0.5, 0.9]).chunk_ids == ("c", "a", "b")
+def test_reranking_keeps_the_retriever_s_order_among_ties_and_below_what_is_scored():
+    ranking = Ranking("q", ("a", "b", "c", "d", "e"), (4.0, 3.0, 2.0, 1.0, 0.5))
+    reranked = rerank(ranking, [0.5, 0.5, 0.9])
+    assert reranked.chunk_ids == ("c", "a", "b", "d", "e")
+    assert reranked.scores == (0.9, 0.5, 0.5, NOT_SCORED, NOT_SCORED)
+    assert strictly_falling(reranked.scores)[:2] == [pytest.approx(0.9), pytest.approx(0.5)]
 
 
 def cosines(a, b):

@@ -190,8 +190,8 @@ def test_chunks_longer_than_the_encoder_reads_are_warned_of(write_config, corpus
 
 
 def test_shallow_rankings_are_warned_of(write_config):
-    _, _, reporter = run(write_config(rerank="{kind: late_interaction, top_n: 3}"))
-    assert any("rankings end at rank 3" in text for text in reporter.warnings)
+    _, _, reporter = run(write_config(more="measures: [ndcg_exp@12]"))
+    assert any("rankings end at rank 10" in text for text in reporter.warnings)
 
 
 def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus):
@@ -233,13 +233,16 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     _, _, reporter = run(write_config())
     warned = " ".join(reporter.warnings)
     assert "1 label was found by likeness, but the figures in quote and text differ" in warned
-    assert "1 quote stands more than once" in warned
+    # both places count, so there is nothing to warn of
+    assert "stands more than once" not in warned
     assert (
         "1 query is marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)"
         in warned
     )
     assert "1 query has no label" in warned
     assert "(q6)" in warned
+    _, _, reporter = run(write_config(more="anchor: {duplicates: false}"))
+    assert "1 quote stands more than once" in " ".join(reporter.warnings)
 
 
 def test_an_auroc_from_few_queries_never_stands_without_a_remark(write_config):

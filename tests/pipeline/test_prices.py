@@ -21,7 +21,7 @@ def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):
     path = write_config(
         chunk="{kind: recursive, chunk_size: [90, 180]}",
         rerank="{kind: late_interaction, top_n: 4}",
-        more="measures: [ndcg_exp@3, tokens@3, tokens@100]",
+        more="measures: [ndcg_exp@3, tokens@3, tokens@4, tokens@100]",
     )
     results, prices = run(path)
     means = {(r.setting, r.stage, r.measure): r.mean for r in results.summary if r.split == "all"}
@@ -35,11 +35,11 @@ def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):
         # five queries, four chunks each
         assert row["rerank_pairs"] == ("20" if stage == "rerank" else "0")
         assert row["judge_cost"] == ""
-    # longer chunks are more to read; four chunks are more than three, and there are no more than four
+    # longer chunks are more to read; ten chunks are more than three
     assert means["chunk=180/0", "rerank", "tokens@3"] > means["chunk=90/0", "rerank", "tokens@3"]
     assert means["chunk=90/0", "rerank", "tokens@100"] > means["chunk=90/0", "rerank", "tokens@3"]
     row = prices["chunk=90/0", "rerank"]
-    assert int(row["rerank_tokens"]) == pytest.approx(5 * means["chunk=90/0", "rerank", "tokens@100"])
+    assert int(row["rerank_tokens"]) == pytest.approx(5 * means["chunk=90/0", "retrieve", "tokens@4"])
     # the unanswerable query is read as well
     values = [q for q in results.per_query if q.measure == "tokens@3" and q.query_id == "q5"]
     assert all(q.value > 0 for q in values)

@@ -122,7 +122,7 @@ def _rankings(
             of_setting[query] = [[], [], [], []]
         chunks, scores, grades, earned = of_setting[query]
         chunks.append(known[row["chunk_id"]])
-        scores.append(float(f"{float(row['score']):.4g}"))
+        scores.append(float(f"{float(row['score']):.4g}") if row["score"] else None)
         grades.append(UNJUDGED if row["grade"] == "" else int(row["grade"]))
         earned.append(int(row["earned"] or 0))
     return out

@@ -78,7 +78,7 @@ function passage(rank, ranking, query) {
     h('div.passage-head', null,
       h('span.rank.num', null, rank + 1), gradeChip(grade),
       again && badge('out', earned[rank] ? `earns ${earned[rank]}` : 'earns nothing again', 'its evidence was read further up'),
-      h('span.soft.small.num', null, `score ${amount(scores[rank])}`),
+      h('span.soft.small.num', null, scores[rank] === null ? 'not scored' : `score ${amount(scores[rank])}`),
       where(chunk.document, chunk.page, chunk.start, chunk.end)),
     passageText(chunk, query));
 }

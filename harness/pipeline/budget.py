@@ -1,0 +1,58 @@
+"""Do rankings hold as much text as a measure reads?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.config import BenchConfig
+from harness.measures import FAMILIES, parse_measure
+from harness.pipeline.search import RETRIEVE, Searched
+from harness.progress import Reporter
+
+
+def text_ranked(searched: Searched, unit: str) -> NDArray[np.int64]:
+    """The text of every whole ranking [Q], in ``characters`` or ``tokens``; what overlaps is read twice."""
+    chunks = searched.chunking.chunks
+    lengths = searched.chunking.tokens.tolist() if unit == "tokens" else [len(c.text) for c in chunks]
+    length = {chunk.chunk_id: one for chunk, one in zip(chunks, lengths, strict=True)}
+    # a reranker reorders: every stage of a setting ranks the same text
+    rankings = searched.rankings[RETRIEVE]
+    return np.array([sum(length[i] for i in ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
+
+
+def warn_of_unfilled_budgets(searched: Sequence[Searched], config: BenchConfig, reporter: Reporter) -> None:
+    """Say where rankings end before the text that a measure reads: what lies beyond is lost to depth alone.
+
+    Documents that hold less text than the budget cannot fill it, and are not warned of.
+    """
+    for name in text_budgets(config.measures):
+        measure = parse_measure(name)
+        unit, budget = FAMILIES[measure.family].reads, measure.cutoff or 0
+        short = []
+        for one in searched:
+            read = text_ranked(one, unit)
+            ranks = np.array([len(ranking.chunk_ids) for ranking in one.rankings[RETRIEVE]])
+            ends = (read < budget) & (ranks < len(one.chunking.chunks))
+            if ends.any():
+                told = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
+                short.append(f"{one.setting.name} ({told})")
+        if short:
+            reporter.warn(
+                f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short)}. What lies "
+                "beyond is lost to the depth of the search. Raise retrieve.top_k, or set "
+                f"retrieve.top_chars to {budget:,} or more instead."
+            )
+
+
+def text_budgets(measures: Sequence[str]) -> list[str]:
+    """Of the measures that read so much text, the one with the largest budget in each unit."""
+    deepest: dict[str, tuple[int, str]] = {}
+    for name in measures:
+        measure = parse_measure(name)
+        family = FAMILIES[measure.family]
+        if family.cut_in_text and measure.cutoff is not None:
+            deepest[family.reads] = max(deepest.get(family.reads, (0, "")), (measure.cutoff, name))
+    return [name for _, name in deepest.values()]

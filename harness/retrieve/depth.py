@@ -1,0 +1,29 @@
+"""How deep a ranking goes: so many chunks, or as many as hold so much text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """``top_k`` chunks, or, with ``top_chars``, the best chunks up to the one that fills so many characters.
+
+    Chunkings are searched equally deep when they are searched for the same amount of text: 50 chunks of 180
+    characters hold less than a budget of 10,000, and what lies beyond is lost to depth, not to the retriever.
+    ``lengths`` [N] are in characters.
+    """
+
+    top_k: int
+    top_chars: int | None
+    lengths: NDArray[np.int64]
+
+    def __call__(self, scores: NDArray[np.float32]) -> int:
+        """How many of the chunks with these scores [N] are wanted."""
+        if self.top_chars is None:
+            return min(self.top_k, len(scores))
+        held = np.cumsum(self.lengths[np.argsort(-scores, kind="stable")])
+        return min(int(np.searchsorted(held, self.top_chars)) + 1, len(scores))

@@ -1,0 +1,76 @@
+"""The full scan: which chunks truly are the nearest, to hold an approximate index against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.types import Ranking
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+# float32 sums differ between libraries by less than this share of the score
+_SLACK = 1e-5
+# scores held in memory at once
+_CELLS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The true ``k`` nearest chunks of one query.
+
+    ``kth`` is the score of the k-th; ``rows`` [≥ k] are all chunks that reach it within float32 error, all
+    that tie at the cut among them.
+    """
+
+    k: int
+    kth: float
+    rows: Ints
+
+
+def scan(queries: Floats, chunks: Floats, distance: str, depth: Callable[[Floats], int]) -> Iterator[Nearest]:
+    """The nearest chunks of every query, one query after the other.
+
+    ``queries`` [Q, d] and ``chunks`` [N, d]; ``distance`` is ``cosine``, ``l2`` or ``ip``; ``depth`` says
+    from the scores [N] of a query how many of its chunks are wanted, 1..N. A block of queries is scored at a
+    time, so memory does not grow with their number.
+    """
+    norms = np.linalg.norm(chunks, axis=1)
+    step = max(1, _CELLS // len(chunks))
+    for begin in range(0, len(queries), step):
+        for scores in _scores(queries[begin : begin + step], chunks, norms, distance):
+            k = depth(scores)
+            kth = float(np.partition(scores, -k)[-k])
+            yield Nearest(k, kth, np.flatnonzero(scores >= kth - slack(kth)))
+
+
+def slack(score: float) -> float:
+    """By how much two float32 computations of ``score`` may differ."""
+    return _SLACK * max(1.0, abs(score))
+
+
+def exact_share(rankings: Sequence[Ranking], nearest: Sequence[Nearest]) -> float | None:
+    """The share of the true nearest chunks that an index returned: its recall against a full scan.
+
+    ``nearest`` is that of each ranking's query. A returned chunk counts when its score reaches that of the
+    true k-th, so that ties are not held against the index. None where nothing was returned.
+    """
+    hits = total = 0
+    for ranking, true in zip(rankings, nearest, strict=True):
+        hits += sum(score >= true.kth - slack(true.kth) for score in ranking.scores)
+        total += len(ranking.scores)
+    return hits / total if total else None
+
+
+def _scores(queries: Floats, chunks: Floats, norms: Floats, distance: str) -> Floats:
+    """Similarities [Q, N], higher is better: cosine, inner product, or −squared L2."""
+    scores: Floats = queries @ chunks.T
+    if distance == "cosine":
+        scores /= np.linalg.norm(queries, axis=1)[:, None] * norms + np.float32(1e-30)
+    elif distance == "l2":
+        scores = 2 * scores - norms**2 - (queries**2).sum(axis=1)[:, None]
+    return scores
