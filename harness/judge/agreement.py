@@ -103,10 +103,10 @@ def jackknife(statistic: Callable[[np.ndarray], float], groups: np.ndarray, leve
     ``groups`` names the group of each row; ``statistic`` takes an array of row numbers and gives a
     coefficient of at most 1. Pairs of one query are not independent, so whole queries are left out
     (Efron and Tibshirani 1993, ch. 11). The bounds are those of ``guarded_bounds``, for the queries are few
-    and unequal: with 12 of them percentiles of a bootstrap cover 88 to 91 %, these 94 to 96 %
-    (docs/judge.md). On Fisher's z scale, so that bounds stay below 1. NaN bounds with fewer than three
-    groups, where leaving one out leaves the coefficient undefined, and where all agree: no spread says
-    nothing about the doubt.
+    and unequal: with 12 of them percentiles of a bootstrap cover some 90 %
+    (benchmarks/agreement_coverage.py has both). On Fisher's z scale, so that bounds stay below 1. NaN
+    bounds with fewer than three groups, where leaving one out leaves the coefficient undefined, and where
+    all agree: no spread says nothing about the doubt.
     """
     value = statistic(np.arange(len(groups)))
     names, members = np.unique(groups, return_inverse=True)

@@ -34,8 +34,6 @@ def check(judge, ledger, **options):
             return says(json.dumps({"grades": rows}))
         return says(json.dumps({"grade": grades[0]}))
 
-    if options.get("prompt") == "umbrela_published":
-        options["endpoint"] = {"structured": "none"}
     with FakeServer(script) as server:
         return check_judge(config(server.url, **options), ledger, reporter=Silent())
 
