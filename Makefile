@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow test-openai lint format docs corpus perf lock clean
+.PHONY: help bench validate show test test-slow test-openai lint format docs corpus perf soak lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ corpus: $(VENV)/.dev ## rebuild the shipped corpus and verify it
 
 perf: $(VENV)/.dev ## measure speed side by side with other tools
 	@for script in benchmarks/*_speed.py; do $(BIN)/python $$script || exit 1; done
+
+soak: $(VENV)/.runtime ## attack the harness with damaged files, kills and bad input: make soak MINUTES=5 SEED=1
+	@$(BIN)/python -m tools.soak --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
 
 lock: ## resolve requirements.lock and requirements-dev.lock anew
 	$(PYTHON) tools/lock.py

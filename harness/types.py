@@ -105,7 +105,10 @@ class Answered(Asked):
     """One try of a call and what came of it, as a ledger keeps it.
 
     ``grades`` has one grade per passage, or is None with a ``reason``; ``settled``: the call need not be
-    tried again. ``price`` is None when unknown; ``seconds`` is the time of the call.
+    tried again. ``price`` is None when unknown; ``seconds`` is the time of the call. ``finish`` is the
+    endpoint's word for why the answer has ended, None where nothing was answered or, in old records, where it
+    was not kept; ``logprobs`` are the log probabilities of its tokens as the endpoint wrote them, where they
+    were asked for.
     """
 
     settled: bool
@@ -118,6 +121,8 @@ class Answered(Asked):
     seconds: float
     request_id: str
     served_model: str
+    finish: str | None = field(default=None, kw_only=True)
+    logprobs: list[dict[str, Any]] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

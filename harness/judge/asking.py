@@ -1,10 +1,12 @@
-"""One call from prompt to recorded grades: limits, tries, reading, and the ledger before anything else."""
+"""One call from prompt to recorded grades: limits, tries, reading, and the ledger before anything else.
+
+All clocks are the event loop's.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,15 +15,15 @@ from harness.errors import JudgeError
 from harness.judge.breaker import Breaker
 from harness.judge.client import Client, Reply
 from harness.judge.config import LlmConfig
+from harness.judge.faults import CallError, one_line
 from harness.judge.limiter import RateLimiter
 from harness.judge.money import Budget, estimate_tokens
 from harness.judge.parsing import Malformed
-from harness.judge.prompting import Prompt, order_shown, read_grades, render, response_format
+from harness.judge.prompting import Prompt, order_shown, render, response_format
+from harness.judge.reading import FINAL_REASONS, read_reply
 from harness.judge.records import Ledger, Summary
-from harness.judge.retry import Backoff, CallError
+from harness.judge.retry import Backoff
 from harness.types import Answered, Asked
-
-FINAL_REASONS = {"refusal", "content_filter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The grades of a call's passages, in the passages' own order, or None and the reason."""
+    """The grades of a call's passages, in the passages' own order, or None, the reason, and what was said."""
 
     grades: tuple[int, ...] | None
     reason: str
+    said: str = ""
 
 
 class StoppedError(JudgeError):
@@ -57,9 +60,14 @@ class Asker:
         self._ledger = ledger
         self._summary = summary
         self._format = response_format(prompt, endpoint.structured)
-        self._limiter = RateLimiter(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        self._clock = asyncio.get_running_loop().time
+        self._limiter = RateLimiter(
+            endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
+        )
+        self._held_before = 0.0
         self._budget = Budget(config.max_cost, config.max_calls)
-        self._breaker = Breaker(config.breaker, config.breaker_seconds)
+        # A pause that the endpoint asks for is no outage.
+        self._breaker = Breaker(config.breaker, config.longest_outage, clock=self._limiter.unheld)
         self._backoff = Backoff()
         # Jitter alone; nothing that is measured depends on it.
         self._rng = random.Random()
@@ -74,25 +82,31 @@ class Asker:
         left = self._config.endpoint.deadline
         tries = unusable = 0
         while True:
-            started = time.monotonic()
             tries += 1
+            asked_for = 0.0
             try:
                 reply = await self._send(call, messages, tokens, left)
             except CallError as fault:
                 left -= fault.seconds
-                pause = self._after_fault(call, fault, tries, left, time.monotonic() - started)
+                pause = self._after_fault(call, fault, tries, left)
                 if pause is None:
-                    return Answer(None, fault.reason)
+                    return Answer(None, fault.reason, fault.detail)
+                asked_for = self._limiter.still_held() if fault.retry_after else 0.0
             else:
                 left -= reply.seconds
-                read = self._read(reply, len(order))
+                read = read_reply(self._prompt, reply, len(order))
                 unusable += isinstance(read, Malformed)
                 pause = self._pause_after(read, tries, unusable, left)
                 answer = self._keep(call, reply, read, order, last=pause is None)
                 if pause is None:
                     return answer
-            await self._wait(pause)
+            await self.wait(asked_for + pause)
             left -= pause
+
+    @property
+    def paused_for(self) -> float:
+        """For how many seconds more the endpoint has asked everybody to wait."""
+        return self._limiter.still_held()
 
     async def _send(self, call: Call, messages: Sequence[dict[str, str]], tokens: int, left: float) -> Reply:
         endpoint, price = self._config.endpoint, self._config.price
@@ -100,17 +114,18 @@ class Asker:
         await self._budget.reserve(most)
         spent = 0.0
         try:
-            await self._limiter.acquire(tokens + endpoint.max_tokens, self._wait)
+            await self._limiter.acquire(tokens + endpoint.max_tokens, self.wait)
             self._summary.calls += 1
-            started = time.monotonic()
+            started = self._clock()
             try:
                 reply = await self._client.ask(
                     messages, self._format, call.asked.sample, max(0.05, min(endpoint.timeout, left))
                 )
             except CallError as fault:
-                fault.seconds = time.monotonic() - started
-                # It may be billed although we never see it.
-                spent = most if fault.reason in {"timeout", "broken_reply"} else 0.0
+                fault.seconds = self._clock() - started
+                if fault.billed:
+                    spent = most
+                    self._note_unseen(most if price else None)
                 raise
             # An endpoint that does not say what it used is taken to have used the most.
             known = self._price(reply)
@@ -122,38 +137,46 @@ class Asker:
             self._limiter.correct(tokens + endpoint.max_tokens, used)
         return reply
 
-    def _after_fault(
-        self, call: Call, fault: CallError, tries: int, left: float, seconds: float
-    ) -> float | None:
+    def _after_fault(self, call: Call, fault: CallError, tries: int, left: float) -> float | None:
         """The pause before another try; None when the call is given up, which is then on record."""
         faults = self._summary.faults
         faults[fault.reason] = faults.get(fault.reason, 0) + 1
         if fault.fatal:
             raise JudgeError(f"The judge's endpoint refuses to work: {fault}")
+        if fault.again and fault.retry_after:
+            self._hold(fault, fault.retry_after)
         pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None
-        if fault.retry_after is not None and pause is not None:
-            self._limiter.hold(fault.retry_after)
         if pause is None:
             # What cost nothing and may pass is not settled: the next run asks it again.
-            self._record(call, None, fault.reason, fault.detail, settled=fault.settled, seconds=seconds)
+            self._record(call, None, fault.reason, fault.detail, settled=fault.settled, seconds=fault.seconds)
+        if fault.refused:
+            self._breaker.refused(str(fault))
         # A busy endpoint is not down, as long as calls get through in the end.
-        if not fault.settled and (fault.reason != "rate_limited" or pause is None):
+        elif not fault.settled and (fault.reason != "rate_limited" or pause is None):
             self._breaker.failed(str(fault))
         return pause
 
-    def _read(self, reply: Reply, count: int) -> tuple[int, ...] | Malformed:
-        if reply.finish == "content_filter":
-            return Malformed("content_filter")
-        if reply.refusal:
-            return Malformed("refusal")
-        if reply.finish == "no_choices":
-            return Malformed("empty_choices")
-        if not reply.text.strip():
-            return Malformed("truncated" if reply.finish == "length" else "empty_answer")
-        grades = read_grades(self._prompt, reply.text, count)
-        if isinstance(grades, Malformed) and reply.finish == "length":
-            return Malformed("truncated")
-        return grades
+    def _note_unseen(self, most: float | None) -> None:
+        """Count a call that may be on the bill although its answer was not seen."""
+        summary = self._summary
+        summary.unseen_calls += 1
+        summary.unseen_cost = (
+            None if most is None or summary.unseen_cost is None else summary.unseen_cost + most
+        )
+
+    def _hold(self, fault: CallError, seconds: float) -> None:
+        """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
+        self._limiter.hold(seconds)
+        longest = self._config.endpoint.longest_pause
+        waited = self._limiter.held - self._held_before
+        if waited <= longest:
+            return
+        in_all = f", {waited:.0f} s in all without an answer in between" if waited > seconds + 1 else ""
+        raise JudgeError(
+            f"The judge's endpoint asks to wait {seconds:g} s (Retry-After){in_all}, and "
+            f"endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the ledger: "
+            "run again when the pause is over, or raise the limit."
+        )
 
     def _pause_after(
         self, read: tuple[int, ...] | Malformed, tries: int, unusable: int, left: float
@@ -175,6 +198,7 @@ class Asker:
         last: bool,
     ) -> Answer:
         """Record an answer that has come in, which settles the call if it is the last one."""
+        self._held_before = self._limiter.held
         grades, reason = None, ""
         if isinstance(read, Malformed):
             reason = read.reason
@@ -193,8 +217,8 @@ class Asker:
         if grades is not None:
             self._breaker.succeeded()
         elif reason not in FINAL_REASONS:
-            self._breaker.failed(f"unusable answer ({reason})", paid=True)
-        return Answer(grades, reason)
+            self._breaker.useless(f"unusable answer ({reason}): {one_line(reply.text)}")
+        return Answer(grades, reason, reply.text or reply.refusal)
 
     def _record(
         self,
@@ -226,6 +250,8 @@ class Asker:
             seconds=seconds,
             request_id=reply.request_id if reply else "",
             served_model=reply.served_model if reply else "",
+            finish=reply.finish if reply else None,
+            logprobs=reply.logprobs if reply else None,
         )
         self._ledger.record(call.key, answered)
         if reply:
@@ -244,7 +270,8 @@ class Asker:
             return None
         return price.of(reply.prompt_tokens, reply.completion_tokens)
 
-    async def _wait(self, seconds: float) -> None:
+    async def wait(self, seconds: float) -> None:
+        """Sleep, unless the run ends before; then raises StoppedError."""
         if seconds > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.stopping.wait(), seconds)

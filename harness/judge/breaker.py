@@ -1,4 +1,4 @@
-"""Stop asking an endpoint that is plainly down or answers nothing of use."""
+"""Stop asking an endpoint that is plainly down, turns every call down, or answers nothing of use."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable
 
 from harness.errors import JudgeError
+
+# An endpoint that has never answered and turns so many calls down will turn all of them down.
+FIRST_REFUSALS = 3
 
 
 class EndpointDownError(JudgeError):
@@ -15,8 +18,9 @@ class EndpointDownError(JudgeError):
 class Breaker:
     """Counts calls in a row that brought no grade; one grade resets it (Nygard, Release It!, 2007).
 
-    It opens at ``threshold`` such calls: at once when the last was answered and so paid for, otherwise not
-    before ``seconds`` have passed since the first, for many callers fail together in a short hiccup.
+    It opens at ``threshold`` such calls: at once when the last was answered, and so paid for, or turned
+    down; otherwise not before ``seconds`` have passed since the first, for many callers fail together in an
+    outage that they may outlast.
     """
 
     def __init__(
@@ -27,21 +31,37 @@ class Breaker:
         self._clock = clock
         self._failures = 0
         self._since = 0.0
+        self._answered = False
 
     def succeeded(self) -> None:
         """Note a call that brought a grade."""
         self._failures = 0
+        self._answered = True
 
-    def failed(self, reason: str, *, paid: bool = False) -> None:
-        """Note a call that brought none; raises EndpointDownError when the breaker opens."""
+    def useless(self, reason: str) -> None:
+        """Note an answer without a grade, which was paid for."""
+        self._answered = True
+        self._count(reason, at=self._threshold)
+
+    def refused(self, reason: str) -> None:
+        """Note a call that the endpoint turned down, and would again."""
+        self._count(reason, at=self._threshold if self._answered else min(FIRST_REFUSALS, self._threshold))
+
+    def failed(self, reason: str) -> None:
+        """Note a call that brought nothing, as in an outage."""
+        since = self._since if self._failures else self._clock()
+        lasting = self._clock() - since >= self._seconds
+        self._count(reason, at=self._threshold if lasting else None)
+
+    def _count(self, reason: str, *, at: int | None) -> None:
+        """Raises EndpointDownError when the breaker opens, which it does ``at`` so many."""
         if not self._failures:
             self._since = self._clock()
         self._failures += 1
-        lasting = paid or self._clock() - self._since >= self._seconds
-        if self._failures >= self._threshold and lasting:
+        if at is not None and self._failures >= at:
             raise EndpointDownError(
                 f"The judge's endpoint gave no usable answer {self._failures} times in a row; the last "
-                f"reason: {reason}. "
+                f"reason: {reason if reason.endswith('.') else reason + '.'} "
                 "What was answered is in the ledger. Look at the endpoint, then run again: it goes on "
                 "from here."
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
+from harness.errors import JudgeError
 from harness.judge.canaries import ATTACKS, CARRIERS, TOPICS, Topic
 from harness.judge.client import Client
 from harness.judge.config import LlmConfig
@@ -21,6 +22,13 @@ IN_RANGE_AT_LEAST = 0.8
 LEAKAGE_AT_MOST = 0.25
 SELF_AGREEMENT_AT_LEAST = 0.8
 POSITION_BIAS_AT_MOST = 0.5
+
+# How often and for how many seconds the first call is tried at an endpoint that does not answer.
+TRIES = 3
+PATIENCE = 20.0
+CUT_OFF = {"truncated", "unfinished_thought"}
+# What another passage need not meet.
+OF_THE_TEXT = {"content_filter", "too_long"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,8 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
-    The answers go into the ledger like all others.
+    The answers go into the ledger like all others. The first call is made alone, and ends the check with
+    JudgeError where it meets a fault that every other call would meet too.
     Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
     run.
     """
@@ -72,12 +81,14 @@ def check_judge(
     judge = LlmJudge(config, ledger, client=client)
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
+    first = _try_once(config, ledger, pairs, reporter, client)
     graded: dict[tuple[str, str], Graded] = {}
 
     def keep(found: Graded) -> None:
         graded[found.pair.query.query_id, found.pair.passage.chunk_id] = found
 
     summary = judge.grade(pairs, keep, reporter=reporter, total=len(pairs))
+    summary.add_spending(first)
     in_range, odd = _in_range(topics, graded, judge.prompt.max_grade)
     leakage = {
         (attack, carrier): _leakage(topics, graded, attack, carrier)
@@ -99,6 +110,29 @@ def check_judge(
         tuple(problems),
         summary,
     )
+
+
+def _try_once(
+    config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: Client | None
+) -> Summary:
+    """Make the first call alone; raises JudgeError where the others would fail as it does."""
+    alone = config.model_copy(
+        update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
+    )
+    judge = LlmJudge(alone, ledger, client=client)
+    first = next(items_of(pairs, judge.prompt)).pairs
+    summary = judge.grade(first, lambda graded: None, reporter=reporter, total=len(first))
+    met = (summary.faults.keys() | CUT_OFF) - OF_THE_TEXT
+    reason = next((reason for reason in summary.unscored if reason in met), None)
+    if reason is None:
+        return summary
+    words = summary.said.get(reason, "")
+    if reason in CUT_OFF:
+        words = (
+            f"the answer does not end within endpoint.max_tokens ({config.endpoint.max_tokens}). Raise it: "
+            "reasoning models spend their thoughts from it."
+        )
+    raise JudgeError(f"The first call of the check failed, and so would the others: {reason}: {words}")
 
 
 def _pairs(topic: Topic) -> Iterator[Pair]:
@@ -189,4 +223,5 @@ def _problems(
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
         yield f"the place in the list is worth {position:+.2f} grades"
     for reason, count in summary.unscored.items():
-        yield f"{count} passages have no grade: {reason}"
+        said = f" ({summary.said[reason]})" if reason in summary.said else ""
+        yield f"{count} passages have no grade: {reason}{said}"

@@ -8,15 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.judge.endpoint import NO_KEY, Endpoint, read_key
-from harness.judge.retry import CallError, classify_status
+from harness.judge.endpoint import NO_KEY, Endpoint, read_headers, read_key
+from harness.judge.faults import CallError, Said, classify_status, one_line, read_error
 
 Message = Mapping[str, str]
+# How the HTTP library names what fails before a request is on its way: such a call cannot be billed.
+_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A completion as it came: text, why it ended, tokens used, and its id in the provider's log."""
+    """A completion as it came: text, why it ended, tokens used, and its id in the provider's log.
+
+    ``logprobs`` are the log probabilities of its tokens as the endpoint wrote them, None without any.
+    """
 
     text: str
     finish: str
@@ -26,6 +31,7 @@ class Reply:
     request_id: str
     served_model: str
     seconds: float
+    logprobs: list[dict[str, Any]] | None = None
 
 
 class Client(Protocol):
@@ -45,12 +51,13 @@ class Client(Protocol):
 
 
 class ChatClient:
-    """The client of one endpoint; its key is cut out of every text that comes back."""
+    """The client of one endpoint; its key and secret headers are cut out of every text that comes back."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._key = read_key(endpoint)
-        self._openai = _open(endpoint, self._key)
+        key, headers = read_key(endpoint), read_headers(endpoint)
+        self._secrets = [secret for secret in (key, *headers.values()) if secret != NO_KEY]
+        self._openai = _open(endpoint, key, {**endpoint.headers, **headers})
 
     def __repr__(self) -> str:
         return f"ChatClient({self._endpoint.model})"
@@ -71,21 +78,17 @@ class ChatClient:
                 self._openai.chat.completions.create(**self._body(messages, response_format, sample)), timeout
             )
         except TimeoutError:
-            raise CallError("timeout", f"no complete answer within {timeout:g} s", again=True) from None
-        except openai.APITimeoutError:
-            raise CallError("timeout", "the endpoint was too slow", again=True) from None
+            raise CallError(
+                "timeout", f"no complete answer within {timeout:g} s", again=True, billed=True
+            ) from None
         except openai.APIStatusError as error:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            code = error.code or (error.body.get("code") if isinstance(error.body, dict) else None)
-            raise classify_status(
-                error.status_code, str(code or ""), self._clean(error.message), headers
-            ) from None
+            raise self._status(error.status_code, error.body, headers) from None
         except openai.APIConnectionError as error:
-            detail = self._clean(str(error.__cause__ or error))
-            raise CallError("connection", f"no answer from the endpoint: {detail}", again=True) from None
+            raise self._no_answer(error) from None
         # A body that is not JSON reaches us as a decoding error or as the library's own.
         except (openai.OpenAIError, ValueError) as error:
-            raise CallError("broken_reply", self._clean(str(error)), again=True) from None
+            raise CallError("broken_reply", self._clean(str(error)), again=True, billed=True) from None
         return self._read(completion, time.monotonic() - started)
 
     async def close(self) -> None:
@@ -99,19 +102,51 @@ class ChatClient:
         body: dict[str, Any] = {
             "model": endpoint.azure.deployment if endpoint.azure else endpoint.model,
             "messages": [dict(message) for message in messages],
-            endpoint.max_tokens_field: endpoint.max_tokens,
+            "max_completion_tokens" if endpoint.max_completion_tokens else "max_tokens": endpoint.max_tokens,
         }
         if endpoint.temperature is not None:
             body["temperature"] = endpoint.temperature
         if endpoint.seed is not None:
             body["seed"] = endpoint.seed + sample
+        if endpoint.top_p is not None:
+            body["top_p"] = endpoint.top_p
+        if endpoint.reasoning_effort is not None:
+            body["reasoning_effort"] = endpoint.reasoning_effort
+        if endpoint.top_logprobs is not None:
+            body |= {"logprobs": True, "top_logprobs": endpoint.top_logprobs}
         if response_format is not None:
             body["response_format"] = dict(response_format)
+        if endpoint.extra_body:
+            body["extra_body"] = endpoint.extra_body
         return body
+
+    def _status(self, status: int, body: object, headers: dict[str, str]) -> CallError:
+        """What an HTTP status of failure means, in the provider's own words."""
+        said = read_error(body)
+        return classify_status(status, Said(self._clean(said.words), said.code, said.parameter), headers)
+
+    def _no_answer(self, error: Any) -> CallError:
+        """A connection that was not made, or that broke before the whole answer was here."""
+        import openai
+
+        cause = error.__cause__ or error
+        never_sent = any(kind.__name__ in _NEVER_SENT for kind in type(cause).__mro__)
+        if isinstance(error, openai.APITimeoutError):
+            return CallError("timeout", "the endpoint was too slow", again=True, billed=not never_sent)
+        detail = self._clean(str(cause)) or type(cause).__name__
+        if never_sent:
+            return CallError("connection", f"no answer from the endpoint: {detail}", again=True)
+        return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
 
     def _read(self, completion: Any, seconds: float) -> Reply:
         if not hasattr(completion, "choices"):
-            raise CallError("broken_reply", "the answer is not a chat completion", again=True)
+            raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
+        error = getattr(completion, "error", None)
+        if error and not completion.choices:
+            # Gateways pass a provider's failure on as a success; its code is the status that it had.
+            code = error.get("code") if isinstance(error, dict) else None
+            status = code if isinstance(code, int) and 400 <= code < 600 else 502
+            raise self._status(status, error, {})
         usage = completion.usage
         choice = completion.choices[0] if completion.choices else None
         message = choice.message if choice else None
@@ -124,20 +159,33 @@ class ChatClient:
             request_id=str(getattr(completion, "_request_id", None) or completion.id or ""),
             served_model=str(completion.model or ""),
             seconds=seconds,
+            logprobs=_logprobs(choice),
         )
 
     def _clean(self, text: str) -> str:
-        return self._clean_text(" ".join(text.split()))[:400]
+        return one_line(self._clean_text(text))
 
     def _clean_text(self, text: str) -> str:
-        return text if self._key == NO_KEY else text.replace(self._key, "[key]")
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
+        return text
 
 
-def _open(endpoint: Endpoint, key: str) -> Any:
+def _logprobs(choice: Any) -> list[dict[str, Any]] | None:
+    content = getattr(getattr(choice, "logprobs", None), "content", None)
+    return [token.to_dict() for token in content] if content else None
+
+
+def _open(endpoint: Endpoint, key: str, headers: Mapping[str, str]) -> Any:
     import openai
 
     # Our own retries know the budget and the ledger; the library's would pay behind their back.
-    common: dict[str, Any] = {"api_key": key, "max_retries": 0, "timeout": endpoint.timeout}
+    common: dict[str, Any] = {
+        "api_key": key,
+        "max_retries": 0,
+        "timeout": endpoint.timeout,
+        "default_headers": dict(headers),
+    }
     if endpoint.azure:
         azure = endpoint.azure
         return openai.AsyncAzureOpenAI(

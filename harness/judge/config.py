@@ -71,14 +71,24 @@ class LlmConfig(StageConfig):
         30,
         ge=2,
         description="After so many calls in a row without a grade the run stops: at once if the endpoint "
-        "answers uselessly, else after `breaker_seconds`.",
+        "answers uselessly or refuses, else after `breaker_seconds`.",
     )
-    breaker_seconds: float = Field(20, ge=0, description="How long an endpoint may not answer at all.")
+    breaker_seconds: float | None = Field(
+        None,
+        ge=0,
+        description="How many seconds an outage of the endpoint may last; null: as long as "
+        "`endpoint.deadline`.",
+    )
 
     @property
     def price(self) -> Price | None:
         """The price of the model, where the table has it."""
         return self.prices.get(self.endpoint.model)
+
+    @property
+    def longest_outage(self) -> float:
+        """How many seconds an endpoint may not answer at all."""
+        return self.endpoint.deadline if self.breaker_seconds is None else self.breaker_seconds
 
     @model_validator(mode="after")
     def _a_limit_needs_a_price(self) -> LlmConfig:

@@ -58,14 +58,14 @@ class RateLimiter:
         self._clock = clock
         self._held_until = 0.0
         self._held = 0.0
-        self._requests = Bucket(requests_per_minute, clock=self._unheld) if requests_per_minute else None
-        self._tokens = Bucket(tokens_per_minute, clock=self._unheld) if tokens_per_minute else None
+        self._requests = Bucket(requests_per_minute, clock=self.unheld) if requests_per_minute else None
+        self._tokens = Bucket(tokens_per_minute, clock=self.unheld) if tokens_per_minute else None
 
     async def acquire(self, tokens: int, sleep: Sleep = asyncio.sleep) -> None:
         """Wait, by ``sleep``, until a request of about ``tokens`` tokens may be sent."""
         waits = [bucket.take(n) for bucket, n in ((self._requests, 1), (self._tokens, tokens)) if bucket]
         seen = self._held
-        await sleep(max(waits, default=0.0) + self._still_held())
+        await sleep(max(waits, default=0.0) + self.still_held())
         while (added := self._held - seen) > 0:
             seen = self._held
             await sleep(added)
@@ -78,14 +78,20 @@ class RateLimiter:
     def hold(self, seconds: float) -> None:
         """Let nobody send for this long: the endpoint has asked for it."""
         until = self._clock() + seconds
-        added = seconds - self._still_held()
+        added = seconds - self.still_held()
         if added > 0:
             self._held_until = until
             self._held += added
 
-    def _still_held(self) -> float:
+    @property
+    def held(self) -> float:
+        """The seconds of all pauses that the endpoint has asked for, those to come included."""
+        return self._held
+
+    def still_held(self) -> float:
+        """The seconds until the present pause is over."""
         return max(0.0, self._held_until - self._clock())
 
-    def _unheld(self) -> float:
+    def unheld(self) -> float:
         """The time without the pauses."""
-        return self._clock() - self._held + self._still_held()
+        return self._clock() - self._held + self.still_held()

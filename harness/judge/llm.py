@@ -11,10 +11,12 @@ from harness.judge.asking import Call
 from harness.judge.client import Client
 from harness.judge.config import LlmConfig
 from harness.judge.estimating import shortest_answer, token_counter
+from harness.judge.faults import one_line
 from harness.judge.items import Item, items_of
 from harness.judge.money import Estimate
 from harness.judge.prompting import Prompt, load_prompt, render
 from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
+from harness.judge.reuse import find_answer, keys_of
 from harness.judge.sampling import combine_grades, spread_of
 from harness.progress import Reporter
 from harness.types import Asked, Judgment
@@ -32,10 +34,12 @@ class Describable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One sample of an item: its grades, or None and the reason."""
+    """One sample of an item: its grades, or None and the reason; the key of its answer, and its words."""
 
     grades: tuple[int, ...] | None
     reason: str
+    key: str
+    said: str
 
 
 def llm_name(config: LlmConfig, prompt: Prompt) -> str:
@@ -80,7 +84,7 @@ class LlmJudge:
         count = calls = known = tokens = bare = 0
         for item in items_of(pairs, self.prompt):
             count += len(item.pairs)
-            open_calls = sum(not self._known(self.call(item, s).key) for s in range(self.config.samples))
+            open_calls = sum(self.settled(self.call(item, s)) is None for s in range(self.config.samples))
             known += self.config.samples - open_calls
             calls += open_calls
             if open_calls:
@@ -136,39 +140,39 @@ class LlmJudge:
 
     def settled(self, call: Call) -> Result | None:
         """What the ledger already holds of a call."""
-        entry = self.ledger.find(call.key)
-        if entry is None or (entry.grades is None and self.config.ask_again):
+        found = find_answer(self.ledger, call.asked, self.prompt)
+        if found is None:
             return None
-        return Result(entry.grades, entry.reason)
+        key, answer = found
+        if answer.grades is None and self.config.ask_again:
+            return None
+        return Result(answer.grades, answer.reason, key, answer.raw)
 
     def graded(self, item: Item, results: list[Result]) -> list[Graded]:
         """Combine the samples of an item; a pair is scored when more than half of its samples are."""
-        keys = [self.call(item, sample).key for sample in range(self.config.samples)]
-        costs = [self.ledger.cost(key) for key in keys]
+        calls = [self.call(item, sample) for sample in range(self.config.samples)]
+        costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call.asked)]
         known = [cost for cost in costs if cost is not None]
         cost = sum(known) / len(item.pairs) if len(known) == len(costs) else None
-        return [self._one(pair, at, results, cost, keys[0]) for at, pair in enumerate(item.pairs)]
+        return [self._one(pair, at, results, cost) for at, pair in enumerate(item.pairs)]
 
-    def _one(self, pair: Pair, at: int, results: list[Result], cost: float | None, key: str) -> Graded:
+    def _one(self, pair: Pair, at: int, results: list[Result], cost: float | None) -> Graded:
         samples = tuple(result.grades[at] for result in results if result.grades is not None)
         enough = 2 * len(samples) > len(results)
         grade = combine_grades(samples, self.config.combine) if enough else None
-        reasons = [result.reason for result in results if result.grades is None]
+        failed = [result for result in results if result.grades is None]
+        reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].said))
         judgment = Judgment(
             query_id=pair.query.query_id,
             doc_id=pair.passage.doc_id,
             start=pair.passage.start,
             end=pair.passage.end,
             grade=grade,
-            source=f"ledger:{key[:16]}",
+            source=f"ledger:{results[0].key[:16]}",
             judge=self.name,
             prompt_sha=self.prompt.sha256,
         )
-        return Graded(pair, judgment, samples, spread_of(samples), "" if enough else reasons[0], cost)
-
-    def _known(self, key: str) -> bool:
-        entry = self.ledger.find(key)
-        return entry is not None and not (entry.grades is None and self.config.ask_again)
+        return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
 
 
 def note_graded(summary: Summary, graded: Graded) -> None:
@@ -177,12 +181,14 @@ def note_graded(summary: Summary, graded: Graded) -> None:
     summary.disagreeing += graded.spread > 0
     if graded.judgment.grade is None:
         summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
+        if graded.said:
+            summary.said.setdefault(graded.reason, graded.said)
         if len(summary.unscored_examples) < EXAMPLES:
-            pair = graded.pair
+            pair, passage = graded.pair, graded.pair.passage
+            said = f" ({graded.said})" if graded.said else ""
             summary.unscored_examples.append(
-                f"query {pair.query.query_id}, "
-                f"{pair.passage.doc_id}:{pair.passage.start}-{pair.passage.end}: "
-                f"{graded.reason}"
+                f"query {pair.query.query_id}, {passage.doc_id}:{passage.start}-{passage.end}: "
+                f"{graded.reason}{said}"
             )
 
 
@@ -197,6 +203,15 @@ def check_unscored(summary: Summary, limit: float, total: int) -> None:
         f"{summary.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
         f"{limit:.1%}. A "
         "mean over the rest would not be honest. Look at the reasons, change the endpoint, the prompt or "
-        f"max_unscored, and run again (ask_again: true repeats settled failures):\n  {listed}"
-        + (f"\n  and {more} more" if more > 0 else "")
+        f"max_unscored, and run again (ask_again: true repeats settled failures).{_about_length(summary)}"
+        f"\n  {listed}" + (f"\n  and {more} more" if more > 0 else "")
+    )
+
+
+def _about_length(summary: Summary) -> str:
+    if not summary.unscored.keys() & {"truncated", "unfinished_thought"}:
+        return ""
+    return (
+        " Answers were cut off: raise endpoint.max_tokens, from which reasoning models spend their thoughts; "
+        "those that ended by themselves are not bought again."
     )

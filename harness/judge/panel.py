@@ -98,7 +98,10 @@ class PanelJudge:
             def keep(graded: Graded, grades: dict[tuple[str, str], Graded] = grades) -> None:
                 grades[_name(graded.pair)] = graded
 
-            _add(summary, member.grade(pairs, keep, reporter=reporter, total=total))
+            own = member.grade(pairs, keep, reporter=reporter, total=total)
+            summary.add_spending(own)
+            summary.from_ledger += own.from_ledger
+            summary.seconds += own.seconds
             given.append(grades)
         table = []
         for pair in pairs:
@@ -178,16 +181,3 @@ def _mean_above(grades: np.ndarray, middle: np.ndarray | None) -> float | None:
 
 def _name(pair: Pair) -> tuple[str, str]:
     return pair.query.query_id, pair.passage.chunk_id
-
-
-def _add(summary: Summary, more: Summary) -> None:
-    """Add what a member has spent; its pairs are not the panel's."""
-    summary.calls += more.calls
-    summary.from_ledger += more.from_ledger
-    summary.prompt_tokens += more.prompt_tokens
-    summary.completion_tokens += more.completion_tokens
-    summary.cost = None if summary.cost is None or more.cost is None else summary.cost + more.cost
-    summary.seconds += more.seconds
-    summary.served_models |= more.served_models
-    for reason, count in more.faults.items():
-        summary.faults[reason] = summary.faults.get(reason, 0) + count

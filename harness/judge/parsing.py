@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 LONGEST = 20_000
-_THOUGHT_END = "</think>"
+# The marks between which reasoning models put their thoughts.
+_THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
+_THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷")
+# A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.
 _STATED = re.compile(
-    r"(?im)^[\s*#>]*(?:final\s+)?(?:grade|score|评分|分数|等级)[\s*]*[:：=][\s*]*(-?\d+)[\s*.。]*$"
+    r"(?im)^[ \t*#>`-]*(?:(?:my|the|final|overall|revised|corrected|relevance|最终)\s*)*"
+    r"(?:grade|score|rating|评分|分数|等级)[\s*]*(?:[:：=]|\bis\b)[\s*]*"
+    r"(?P<value>-?\d+(?:[.,]\d+)?)(?P<rest>.*)$"
 )
-_BARE = re.compile(r"\s*(-?\d{1,4})\s*\.?\s*")
+_ENDS_THERE = re.compile(r"[\s*`.。]*")
+_LISTED = re.compile(
+    r"(?i)(?:\b(?:grades|scores)\b|评分|分数)[\s*]*[:：=][\s*]*(\[?-?\d+(?:\s*,\s*-?\d+)+\]?)"
+)
+_BARE = re.compile(r"[\s`]*(-?\d{1,4})\s*\.?[\s`]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +38,19 @@ class _TwiceNamedError(ValueError):
 def parse_grade(text: str, max_grade: int) -> int | Malformed:
     """Read one grade of 0..``max_grade``: ``{"grade": 3}`` amid whatever, else a line ``grade: 3``.
 
-    Two different grades in one answer are ambiguous, never resolved by taking one.
+    Two different grades in one answer are ambiguous, whatever form each has; neither is taken.
     """
-    objects = _objects(text, "grade")
-    if isinstance(objects, Malformed):
-        return objects
-    if objects:
-        found = {_checked(value, max_grade) for value in objects}
-    else:
-        answer = _answer(text)
-        bare = _BARE.fullmatch(answer)
-        stated = [bare.group(1)] if bare else _STATED.findall(answer)
-        found = {_checked(value, max_grade) for value in stated}
-    if not found:
+    read = _objects(text, "grade")
+    if isinstance(read, Malformed):
+        return read
+    objects, prose = read
+    bare = _BARE.fullmatch(prose)
+    lines = list(_STATED.finditer(prose))
+    stated = [line["value"] for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
+    grades = [*objects, *([bare.group(1)] if bare else stated)]
+    if not grades:
         return Malformed("no_grade")
+    found = {_checked(value, max_grade) for value in [*grades, *(line["value"] for line in lines)]}
     return found.pop() if len(found) == 1 else Malformed("ambiguous")
 
 
@@ -100,26 +108,39 @@ def _checked(value: Any, highest: int) -> int | Malformed:
 
 
 def _one_list(text: str, field: str) -> list[Any] | Malformed:
-    found = _objects(text, field)
-    if isinstance(found, Malformed):
-        return found
+    read = _objects(text, field)
+    if isinstance(read, Malformed):
+        return read
+    found, prose = read
     if not found:
         return Malformed("no_list")
-    if any(other != found[0] for other in found[1:]):
+    if any(other != found[0] for other in found[1:]) or _another_list(prose, found[0]):
         return Malformed("ambiguous")
     return found[0] if isinstance(found[0], list) else Malformed("not_a_list")
 
 
-def _objects(text: str, field: str) -> list[Any] | Malformed:
-    """The values of ``field`` in all outermost JSON objects of the text that have it, in order.
+def _another_list(prose: str, rows: Any) -> bool:
+    """Whether the words around a list state other scores, as ``Scores: 0, 4`` does after ``[4, 0]``."""
+    if not isinstance(rows, list):
+        return False
+    own = [str(row.get("grade") if isinstance(row, dict) else row) for row in rows]
+    return any(re.findall(r"-?\d+", listed) != own for listed in _LISTED.findall(prose))
+
+
+def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
+    """The values of ``field`` in all outermost JSON objects that have it, and the words around the objects.
 
     A brace that opens no JSON at all is prose. An object that begins as JSON and breaks off spoils the
-    answer: whatever stands inside it may be a quotation or half a thought.
+    answer: whatever stands inside it may be a quotation or half a thought. So does a thought without an end.
     """
     answer = _answer(text)
+    if isinstance(answer, Malformed):
+        return answer
     if len(answer) > LONGEST:
         return Malformed("too_long")
     found: list[Any] = []
+    prose: list[str] = []
+    done = 0
     at = answer.find("{")
     while at >= 0:
         try:
@@ -134,10 +155,13 @@ def _objects(text: str, field: str) -> list[Any] | Malformed:
         except (RecursionError, ValueError):
             return Malformed("broken_json")
         else:
+            prose.append(answer[done:at])
+            done = end
             if field in value:
                 found.append(value[field])
         at = answer.find("{", end)
-    return found
+    # An object may stand in the middle of a line; what follows it is a line of its own.
+    return found, "\n".join([*prose, answer[done:]])
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -147,9 +171,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _answer(text: str) -> str:
-    """The text after a reasoning model's thoughts."""
-    return text.rpartition(_THOUGHT_END)[2].strip()
+def _answer(text: str) -> str | Malformed:
+    """The text after a reasoning model's thoughts; a thought that does not end has no answer after it."""
+    ends = [mark.end() for mark in _THOUGHT_END.finditer(text)]
+    answer = text[ends[-1] if ends else 0 :]
+    return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)

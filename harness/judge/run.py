@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import deque
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from harness.judge.asking import Asker, Call, StoppedError
@@ -16,7 +15,6 @@ from harness.judge.llm import Describable, LlmJudge, Result, check_unscored, not
 from harness.judge.records import Pair, Sink, Summary
 from harness.progress import Reporter, Task
 
-LEASE = 60.0
 POLL = 0.2
 TELL = 1.0
 
@@ -25,7 +23,7 @@ def run(judge: LlmJudge, pairs: Iterable[Pair], sink: Sink, reporter: Reporter, 
     """Grade ``pairs`` with a judge; see LlmJudge.grade."""
     started = time.monotonic()
     with reporter.task("judging", total or 0) as task:
-        summary = _finish(_Run(judge, pairs, sink, task, total).go())
+        summary = _finish(_Run(judge, pairs, sink, reporter, task, total).go())
     summary.seconds = time.monotonic() - started
     check_unscored(summary, judge.config.max_unscored, summary.pairs)
     return summary
@@ -35,23 +33,33 @@ class _Run:
     """The state of one run."""
 
     def __init__(
-        self, judge: LlmJudge, pairs: Iterable[Pair], sink: Sink, task: Task, total: int | None
+        self,
+        judge: LlmJudge,
+        pairs: Iterable[Pair],
+        sink: Sink,
+        reporter: Reporter,
+        task: Task,
+        total: int | None,
     ) -> None:
         self._judge = judge
-        self._source = _Source(items_of(pairs, judge.prompt), 4 * judge.config.endpoint.max_concurrency)
+        self._items = items_of(pairs, judge.prompt)
         self._sink = sink
+        self._reporter = reporter
         self._task = task
         self._total = total
         self._summary = Summary(judge=judge.name)
         self._failure: BaseException | None = None
         self._started = time.monotonic()
+        self._being_asked: dict[str, asyncio.Future[Result]] = {}
+        self._our_turn = False
+        self._told_of_waiting = False
         self._asker: Asker
 
     async def go(self) -> Summary:
         """Let the workers run dry, and let calls that are on their way come home whatever happens."""
         client = self._judge.client or ChatClient(self._judge.config.endpoint)
         self._asker = Asker(self._judge.config, self._judge.prompt, client, self._judge.ledger, self._summary)
-        aside = [asyncio.create_task(self._keep_claims()), asyncio.create_task(self._keep_telling())]
+        telling = asyncio.create_task(self._keep_telling())
         workers = [
             asyncio.create_task(self._work()) for _ in range(self._judge.config.endpoint.max_concurrency)
         ]
@@ -63,8 +71,9 @@ class _Run:
             await asyncio.wait(workers)
             raise
         finally:
-            for task in aside:
-                task.cancel()
+            telling.cancel()
+            if self._our_turn:
+                self._judge.ledger.end_turn(self._judge.config.endpoint.model)
             await client.close()
         if self._failure is not None:
             raise self._failure
@@ -73,14 +82,10 @@ class _Run:
     async def _work(self) -> None:
         try:
             while not self._asker.stopping.is_set():
-                item = await self._source.next()
+                item = next(self._items, None)
                 if item is None:
                     return
-                results = await self._results(item)
-                if results is None:
-                    self._source.defer(item)
-                else:
-                    self._hand_on(item, results)
+                self._hand_on(item, await self._results(item))
                 # A ledger full of answers must not keep the other workers from their replies.
                 await asyncio.sleep(0)
         except StoppedError:
@@ -88,34 +93,57 @@ class _Run:
         except BaseException as error:
             self._fail(error)
 
-    async def _results(self, item: Item) -> list[Result] | None:
-        """All samples of an item; None while another worker or process is asking one of them."""
+    async def _results(self, item: Item) -> list[Result]:
+        """All samples of an item."""
         results = []
         for sample in range(self._judge.config.samples):
             call = self._judge.call(item, sample)
-            result = self._judge.settled(call) or await self._claim_and_ask(call)
-            if result is None:
-                return None
-            results.append(result)
-        # less those that this run has asked: _claim_and_ask takes them off
+            results.append(self._judge.settled(call) or await self._answer(call))
+        # less those that this run has asked: _ask takes them off
         self._summary.from_ledger += len(results)
         return results
 
-    async def _claim_and_ask(self, call: Call) -> Result | None:
-        """The answer to a call; None when somebody else is asking it."""
-        ledger = self._judge.ledger
-        if not ledger.claim(call.key, LEASE):
-            return None
+    async def _answer(self, call: Call) -> Result:
+        """The answer to a call that the ledger lacks; one that another worker is asking is waited for."""
+        asked = self._being_asked.get(call.key)
+        if asked is not None:
+            await asyncio.wait([asked])
+            if asked.cancelled():
+                raise StoppedError("the run is ending")
+            return asked.result()
+        answer = self._being_asked[call.key] = asyncio.get_running_loop().create_future()
         try:
-            # It may have been settled between the look and the claim.
-            result = self._judge.settled(call)
-            if result is None:
-                answer = await self._asker.ask(call)
-                self._summary.from_ledger -= 1
-                result = Result(answer.grades, answer.reason)
-            return result
+            result = await self._ask(call)
+            answer.set_result(result)
         finally:
-            ledger.release(call.key)
+            # without a result, whoever waits for it stops too
+            answer.cancel()
+            del self._being_asked[call.key]
+        return result
+
+    async def _ask(self, call: Call) -> Result:
+        model = self._judge.config.endpoint.model
+        while True:
+            self._our_turn = self._our_turn or self._judge.ledger.take_turn(model)
+            # Another run may have settled the call since it was looked up.
+            result = self._judge.settled(call)
+            if result is not None:
+                return result
+            if self._our_turn:
+                break
+            self._tell_of_waiting(model)
+            await self._asker.wait(POLL)
+        answer = await self._asker.ask(call)
+        self._summary.from_ledger -= 1
+        return Result(answer.grades, answer.reason, call.key, answer.said)
+
+    def _tell_of_waiting(self, model: str) -> None:
+        if not self._told_of_waiting:
+            self._told_of_waiting = True
+            self._reporter.note(
+                f"Another run is asking {model} with this ledger. This one uses its answers and waits for "
+                "its turn, so that nothing is paid twice."
+            )
 
     def _hand_on(self, item: Item, results: list[Result]) -> None:
         for graded in self._judge.graded(item, results):
@@ -137,6 +165,10 @@ class _Run:
         if summary.unscored_count:
             told.append(f"{summary.unscored_count} unscored")
         told += [f"{reason} x{count}" for reason, count in summary.faults.items()]
+        if self._told_of_waiting and not self._our_turn:
+            told.append("waits for another run")
+        if self._asker.paused_for > 0:
+            told.append(f"waits {self._asker.paused_for:.0f} s, as the endpoint asks")
         return ", ".join(told)
 
     def _fail(self, error: BaseException) -> None:
@@ -149,38 +181,6 @@ class _Run:
         while True:
             await asyncio.sleep(TELL)
             self._tell()
-
-    async def _keep_claims(self) -> None:
-        while True:
-            await asyncio.sleep(LEASE / 3)
-            self._judge.ledger.renew(LEASE)
-
-
-class _Source:
-    """Items from a stream, then those put off; bounded, so that a long stream does not pile up."""
-
-    def __init__(self, items: Iterator[Item], limit: int) -> None:
-        self._items = items
-        self._deferred: deque[tuple[float, Item]] = deque()
-        self._limit = limit
-        self._dry = False
-
-    async def next(self) -> Item | None:
-        """The next item; None when there is no more."""
-        if not self._dry and len(self._deferred) < self._limit:
-            item = next(self._items, None)
-            if item is not None:
-                return item
-            self._dry = True
-        if not self._deferred:
-            return None
-        ready, item = self._deferred.popleft()
-        await asyncio.sleep(max(0.0, ready - time.monotonic()))
-        return item
-
-    def defer(self, item: Item) -> None:
-        """Put an item off until others have had time to answer it."""
-        self._deferred.append((time.monotonic() + POLL, item))
 
 
 def _finish(work: Coroutine[Any, Any, Summary]) -> Summary:

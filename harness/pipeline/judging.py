@@ -185,6 +185,7 @@ def _spent(summary: Summary) -> dict[str, Any]:
         "prompt_tokens": summary.prompt_tokens,
         "completion_tokens": summary.completion_tokens,
         "cost": summary.cost,
+        "maybe_billed": {"calls": summary.unseen_calls, "at_most": summary.unseen_cost},
         "faults": dict(summary.faults),
         "unscored": dict(summary.unscored),
         **({"panel": summary.panel} if summary.panel else {}),

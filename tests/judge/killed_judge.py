@@ -8,10 +8,16 @@ from harness.progress import Silent
 from harness.store.ledger import Ledger
 from tests.judge.helpers import config, pairs
 
+
+class Aloud(Silent):
+    def note(self, text):
+        print("note:", text, flush=True)
+
+
 if __name__ == "__main__":
     url, path, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     grades = []
     with Ledger(path) as ledger:
         judge = LlmJudge(config(url, endpoint={"max_concurrency": 8}), ledger)
-        summary = judge.grade(pairs(count), grades.append, reporter=Silent(), total=count)
+        summary = judge.grade(pairs(count), grades.append, reporter=Aloud(), total=count)
     print(len(grades), summary.calls, summary.from_ledger)

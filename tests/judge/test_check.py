@@ -5,10 +5,12 @@ import re
 
 import pytest
 
+from harness.errors import JudgeError
+from harness.judge.breaker import EndpointDownError
 from harness.judge.canaries import TOPICS
 from harness.judge.check import check_judge
 from harness.progress import Silent
-from tests.judge.fake_server import FakeServer, says
+from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config
 
 KNOWN = {passage.text: passage for topic in TOPICS for passage in topic.passages}
@@ -116,3 +118,50 @@ def test_a_judge_that_refuses_does_not_pass(ledger):
         report = check_judge(config(server.url), ledger, reporter=Silent())
     assert (report.unscored, report.passages, report.pairs) == (156, 48, 156)
     assert not report.passed
+
+
+def check_at(script, ledger, **options):
+    with FakeServer(script) as server, pytest.raises(JudgeError) as caught:
+        check_judge(config(server.url, **options), ledger, reporter=Silent())
+    return str(caught.value), server.count
+
+
+def test_a_fault_that_every_call_would_meet_ends_the_check_at_the_first(ledger):
+    said, asked = check_at(lambda *_: error(400, "The moon is in the wrong house"), ledger)
+    assert "http_400: The moon is in the wrong house" in said
+    assert asked == 1
+    said, asked = check_at(lambda *_: error(400, "Use 'max_completion_tokens' instead of max_tokens"), ledger)
+    assert "Use 'max_completion_tokens' instead" in said
+    assert asked == 1
+
+
+def test_a_limit_that_is_too_short_for_every_answer_ends_the_check_at_the_first_call(ledger):
+    said, asked = check_at(lambda *_: says("<think>Hm", finish="length"), ledger, answers_per_call=2)
+    assert "endpoint.max_tokens (400)" in said
+    assert asked == 2
+    said, _ = check_at(lambda *_: says("<think>Hm"), ledger, prompt="umbrela")
+    assert "unfinished_thought" in said
+
+
+def test_a_first_passage_that_is_filtered_says_nothing_of_the_others(ledger):
+    def script(request, number):
+        return error(400, "flagged", "content_filter") if number == 0 else says('{"grade": 1}')
+
+    with FakeServer(script) as server:
+        report = check_judge(config(server.url), ledger, reporter=Silent())
+    assert server.count == 48 * 3
+    assert report.unscored == 0, "two samples of three are enough"
+
+
+def test_nobody_at_the_address_is_found_out_in_seconds(ledger, monkeypatch):
+    monkeypatch.setattr("harness.judge.check.PATIENCE", 0.1)
+    with FakeServer(lambda *_: says("{}")) as server:
+        url = server.url
+    with pytest.raises(EndpointDownError, match="no answer from the endpoint"):
+        check_judge(config(url), ledger, reporter=Silent())
+
+
+def test_the_first_call_is_not_paid_twice(ledger):
+    with FakeServer(lambda *_: says('{"grade": 1}')) as server:
+        report = check_judge(config(server.url), ledger, reporter=Silent(), repeats=3)
+    assert server.count == 48 * 3 == report.summary.calls

@@ -12,7 +12,7 @@ from harness.judge import LlmConfig, LlmJudge
 from harness.judge.client import ChatClient
 from harness.judge.endpoint import Endpoint
 from harness.progress import Silent
-from tests.judge.fake_server import Answer, FakeServer, error, grade, says
+from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
 
 KEY = "sk-very-secret-0123456789"
@@ -41,11 +41,120 @@ def test_what_a_model_refuses_is_not_sent(ledger):
         "temperature": None,
         "seed": None,
         "structured": "none",
-        "max_tokens_field": "max_completion_tokens",
+        "max_completion_tokens": 900,
     }
     with FakeServer(script_of(grade(1))) as server:
         judge_all(config(server.url, endpoint=plain), ledger, pairs(1))
-    assert set(server.requests[0]["body"]) == {"model", "messages", "max_completion_tokens"}
+    body = server.requests[0]["body"]
+    assert set(body) == {"model", "messages", "max_completion_tokens"}
+    assert body["max_completion_tokens"] == 900
+
+
+MODERN = {
+    "top_p": 0.9,
+    "reasoning_effort": "low",
+    "top_logprobs": 5,
+    "extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 20},
+    "headers": {"X-Route": "eu"},
+}
+
+
+def test_the_parameters_of_todays_models_are_sent(ledger, monkeypatch):
+    monkeypatch.setenv("GATEWAY_SECRET", KEY)
+    endpoint = {**MODERN, "headers_env": {"X-Gateway-Key": "GATEWAY_SECRET"}}
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url, endpoint=endpoint), ledger, pairs(1))
+    (request,) = server.requests
+    body, headers = request["body"], request["headers"]
+    assert (body["top_p"], body["reasoning_effort"]) == (0.9, "low")
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 5)
+    assert (body["chat_template_kwargs"], body["top_k"]) == ({"enable_thinking": False}, 20)
+    assert (headers["x-route"], headers["x-gateway-key"]) == ("eu", KEY)
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_each_of_them_can_change_an_answer_so_it_is_asked_anew(name, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+        judge_all(config(server.url, endpoint={name: MODERN[name]}), ledger, pairs(1))
+        judge_all(config(server.url, endpoint={name: MODERN[name]}), ledger, pairs(1))
+    assert server.count == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"max_completion_tokens": 400},
+        {"headers": {"HTTP-Referer": "https://example.org", "X-Title": "bench"}},
+        {"extra_body": {"user": "me", "service_tier": "flex"}},
+        {"extra_body": {}, "headers": {}},
+        {"longest_pause": 10, "timeout": 50},
+    ],
+    ids=str,
+)
+def test_what_cannot_change_an_answer_is_not_asked_anew(more, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+        judge_all(config(server.url, endpoint=more), ledger, pairs(1))
+    assert server.count == 1
+
+
+def test_log_probabilities_are_kept_with_the_answer(ledger):
+    token = {
+        "token": "3",
+        "bytes": [51],
+        "logprob": -0.1,
+        "top_logprobs": [{"token": "2", "bytes": [50], "logprob": -2.5}],
+    }
+    answer = completion('{"grade": 3}')
+    answer["choices"][0]["logprobs"] = {"content": [token], "refusal": None}
+    with FakeServer(script_of(Answer(body=answer))) as server:
+        judge_all(config(server.url, endpoint={"top_logprobs": 1}), ledger, pairs(1))
+    (entry,) = ledger.entries()
+    assert entry.logprobs == [token]
+    assert entry.finish == "stop"
+
+
+def test_a_secret_header_is_in_no_record(ledger, monkeypatch):
+    monkeypatch.setenv("GATEWAY_SECRET", KEY)
+    endpoint = {"headers_env": {"X-Gateway-Key": "GATEWAY_SECRET"}}
+    with FakeServer(script_of(says(f"no grade, but your header: {KEY}"))) as server:
+        settings = config(server.url, max_unscored=1.0, endpoint=endpoint)
+        judge_all(settings, ledger, pairs(1))
+        judge = LlmJudge(settings, ledger)
+    assert KEY in str(server.requests)
+    assert KEY not in "".join(ledger.export_lines()) + repr(judge.fingerprint) + settings.model_dump_json()
+
+
+def test_a_secret_header_that_is_not_set_names_the_variable(monkeypatch):
+    monkeypatch.delenv("GATEWAY_SECRET", raising=False)
+    with pytest.raises(ConfigError, match="GATEWAY_SECRET"):
+        ChatClient(Endpoint(model="m", api_key_env=None, headers_env={"X-Gateway-Key": "GATEWAY_SECRET"}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"max_tokens": 300, "max_completion_tokens": 400}, "write one of them"),
+        ({"max_tokens_field": "max_completion_tokens"}, "write max_completion_tokens in place of max_tokens"),
+        ({"extra_body": {"temperature": 1}}, "endpoint.temperature"),
+        ({"extra_body": {"n": 3}}, "samples"),
+        ({"extra_body": {"stream": True}}, "cannot use"),
+        ({"extra_body": {"x": float("nan")}}, "JSON"),
+        ({"top_p": 0}, "top_p"),
+        ({"top_logprobs": 21}, "top_logprobs"),
+    ],
+    ids=str,
+)
+def test_parameters_that_contradict_each_other_are_refused(fields, said):
+    with pytest.raises(ValidationError, match=said):
+        Endpoint(model="m", **fields)
+
+
+def test_an_endpoint_comes_back_from_its_own_record():
+    endpoint = Endpoint(model="m", max_completion_tokens=900, **MODERN)
+    assert Endpoint(**endpoint.model_dump()) == endpoint
+    assert endpoint.max_tokens == 900
 
 
 def test_azure(key, ledger):
@@ -146,6 +255,10 @@ def test_an_endpoint_that_cannot_work_is_refused(fields):
         {"api_key_env": KEY},
         {"api_key_env": "0a1b2c3d4e5f"},
         {"azure": {"endpoint": f"https://host?key={KEY}", "api_version": "1", "deployment": "d"}},
+        {"headers": {"Authorization": KEY}},
+        {"headers": {"Ocp-Apim-Subscription-Key": KEY}},
+        {"headers": {"cf-aig-token": KEY}},
+        {"headers_env": {"X-Api-Key": KEY}},
     ],
     ids=str,
 )

@@ -1,7 +1,6 @@
 """Every fault of an endpoint, over a real socket: retried where it helps, otherwise None with a reason."""
 
 import json
-import time
 
 import pytest
 
@@ -20,12 +19,18 @@ REPEATED = {
     "truncated body": Answer(body=b'{"id": "x", "choices": [{"mess'),
     "not a completion": Answer(body=["surprise"]),
     "text instead of JSON": Answer(body=b"hello", headers={"content-type": "text/plain"}),
+    "failure passed on as a success": Answer(body={"error": {"message": "overloaded", "code": 503}}),
     "empty choices": Answer(body={**completion(""), "choices": []}),
     "null choices": Answer(body={**completion(""), "choices": None}),
     "empty answer": says(""),
     "null answer": says(None),
     "truncated JSON": says('{"grade": '),
     "truncated at the limit": says('{"reasoning": "well, the', finish="length"),
+    "whole at the limit": says('{"grade": 4}', finish="length"),
+    "whole at the limit, as Mistral says it": says('{"grade": 4}', finish="model_length"),
+    "thought without an end": says('<think>Is it {"grade": 4}?'),
+    "interrupted": says('{"grade": 4}', finish="insufficient_system_resource"),
+    "two grades in two forms": says('{"grade": 4}\nGrade: 1'),
     "no grade": says("It is quite relevant."),
     "out of scale": says('{"grade": 7}'),
     "negative": says('{"grade": -1}'),
@@ -46,13 +51,20 @@ def test_a_passing_fault_is_repeated_and_leaves_no_trace_in_the_grade(fault, led
 
 LASTING = {
     "500": (error(500), "http_500"),
-    "cut": (Answer(cut=0), "connection"),
+    "cut": (Answer(cut=0), "cut_off"),
     "429": (error(429), "rate_limited"),
     "truncated JSON": (says('{"grade": '), "broken_json"),
     "at the limit": (says('{"grade"', finish="length"), "truncated"),
+    "whole at the limit": (says('{"grade": 4}', finish="length"), "truncated"),
+    "nothing at the limit": (says("", finish="length"), "truncated"),
+    "thought without an end": (says('<think>Is it {"grade": 4}?'), "unfinished_thought"),
+    "interrupted": (says('{"grade": 4}', finish="error"), "interrupted"),
+    "filtered by another name": (says('{"grade": 4}', finish="sensitive"), "content_filter"),
     "refusal": (says(None, refusal="I cannot help with that."), "refusal"),
     "content filter": (says("", finish="content_filter"), "content_filter"),
     "filtered prompt": (error(400, "blocked", "content_filter"), "content_filter"),
+    "flagged": (error(403, "Your input was flagged by moderation"), "content_filter"),
+    "too large a body": (error(413, "request entity too large"), "too_long"),
     "too long": (
         error(400, "This model's maximum context length is 8", "context_length_exceeded"),
         "too_long",
@@ -83,7 +95,22 @@ def test_a_lasting_fault_ends_with_the_deadline(ledger):
     assert only.reason in {"http_500", "timeout"}
 
 
-FINAL = ["refusal", "content filter", "filtered prompt", "too long", "odd status"]
+@pytest.mark.parametrize("finish", ["stop", "STOP", "end_turn", "eos", None])
+def test_an_answer_that_ended_by_itself_is_scored_however_the_server_says_so(finish, ledger):
+    with FakeServer(script_of(says('{"grade": 3}', finish=finish))) as server:
+        (only,), _ = judge_all(config(server.url), ledger, pairs(1))
+    assert (only.judgment.grade, server.count) == (3, 1)
+
+
+FINAL = [
+    "refusal",
+    "content filter",
+    "filtered prompt",
+    "flagged",
+    "too large a body",
+    "too long",
+    "odd status",
+]
 
 
 @pytest.mark.parametrize("name", FINAL)
@@ -134,16 +161,6 @@ def test_retry_after_is_obeyed_by_all_callers(header, ledger):
     assert server.times[1] - server.times[0] >= 1.0
 
 
-def test_a_retry_after_beyond_the_deadline_gives_up_at_once(ledger):
-    endpoint = {"timeout": 600, "deadline": 3000}
-    started = time.monotonic()
-    with FakeServer(script_of(error(429, headers={"retry-after": "3600"}))) as server:
-        settings = config(server.url, max_unscored=1.0, endpoint=endpoint)
-        (only,), _ = judge_all(settings, ledger, pairs(1))
-    assert (only.reason, server.count) == ("rate_limited", 1)
-    assert time.monotonic() - started < 300, "neither the pause nor the deadline was waited for"
-
-
 @pytest.mark.parametrize(
     "slow", [Answer(body=completion("{}"), delay=600), Answer(body=completion("{}"), drip=2.0)]
 )
@@ -160,6 +177,8 @@ FATAL = {
     "forbidden": (error(403), "api_key_env"),
     "no such model": (error(404, "no such model"), "endpoint.model"),
     "no credit": (error(429, "You exceeded your quota", "insufficient_quota"), "Top up"),
+    "no credit, in words": (error(400, "Your credit balance is too low"), "Top up"),
+    "paid in full, and spent": (error(402), "Top up"),
     "no structured output": (error(400, "response_format is not supported"), "endpoint.structured"),
 }
 
@@ -169,6 +188,94 @@ def test_a_fault_of_the_configuration_ends_the_run_with_advice(fault, advice, le
     with FakeServer(script_of(fault)) as server, pytest.raises(JudgeError, match=advice):
         judge_all(config(server.url), ledger, pairs(50))
     assert server.count <= 4
+
+
+# What an endpoint says of a parameter that every call sends, and what the user is to change.
+UNWANTED = {
+    "OpenAI, max_tokens": (
+        {
+            "message": "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            "Use 'max_completion_tokens' instead.",
+            "type": "invalid_request_error",
+            "param": "max_tokens",
+            "code": "unsupported_parameter",
+        },
+        ["Use 'max_completion_tokens' instead.", "Write endpoint.max_completion_tokens in place of"],
+    ),
+    "OpenAI, temperature": (
+        {
+            "message": "Unsupported value: 'temperature' does not support 0 with this model.",
+            "param": "temperature",
+            "code": "unsupported_value",
+        },
+        ["'temperature' does not support 0", "Change endpoint.temperature; null leaves it out."],
+    ),
+    "no field for the parameter": (
+        {"message": "`seed` is not allowed", "code": 400},
+        ["`seed` is not allowed", "Change endpoint.seed; null leaves it out."],
+    ),
+    "through a gateway": (
+        {
+            "message": "Provider returned error",
+            "metadata": {"raw": "top_p and temperature may not both be set"},
+        },
+        ["top_p and temperature may not both be set", "Change endpoint.top_p"],
+    ),
+    "another way of saying it": (
+        [{"loc": ["body", "max_tokens"], "msg": "ensure this value is less than or equal to 256"}],
+        ["less than or equal to 256", "Change endpoint.max_tokens."],
+    ),
+}
+
+
+# 200: a gateway passes the refusal on as a success, with the status in the body.
+@pytest.mark.parametrize("status", [200, 400, 422])
+@pytest.mark.parametrize(("body", "told"), UNWANTED.values(), ids=UNWANTED.keys())
+def test_a_parameter_that_no_call_may_send_ends_the_run_in_the_words_of_the_endpoint(
+    body, told, status, ledger
+):
+    wrapped = {"detail": body} if isinstance(body, list) else {"error": body}
+    if status == 200:
+        wrapped = {"error": {**(body if isinstance(body, dict) else wrapped), "code": 400}}
+    with FakeServer(script_of(Answer(status, wrapped))) as server, pytest.raises(JudgeError) as caught:
+        judge_all(config(server.url), ledger, pairs(50))
+    assert all(words in str(caught.value) for words in told), str(caught.value)
+    assert server.count <= 4
+
+
+def test_an_endpoint_that_only_refuses_is_not_asked_about_every_passage(ledger):
+    refused = Answer(400, {"error": "the moon is in the wrong house"})
+    with FakeServer(script_of(refused)) as server, pytest.raises(EndpointDownError) as caught:
+        judge_all(config(server.url, max_unscored=1.0), ledger, pairs(500))
+    assert "http_400: the moon is in the wrong house" in str(caught.value)
+    assert server.count <= 3 + 4
+
+
+def test_one_refused_passage_among_others_is_listed_in_the_words_of_the_endpoint(ledger):
+    def script(request, number):
+        odd = "passage 7\n" in request["body"]["messages"][1]["content"]
+        return Answer(400, {"message": "I do not read passage 7"}) if odd else grade(1)
+
+    with FakeServer(script) as server, pytest.raises(JudgeError) as caught:
+        judge_all(config(server.url, max_unscored=0.0), ledger, pairs(20))
+    assert "query q7, d:700-709: http_400 (I do not read passage 7)" in str(caught.value)
+    assert server.count == 20
+
+
+def test_an_answer_without_a_grade_is_listed_in_the_words_of_the_model(ledger):
+    said = says("Bonjour!\nJe ne note pas.")
+    with FakeServer(script_of(said)) as server, pytest.raises(JudgeError) as caught:
+        judge_all(config(server.url, max_unscored=0.0), ledger, pairs(1))
+    assert "no_grade (Bonjour! Je ne note pas.)" in str(caught.value)
+
+
+def test_answers_that_are_cut_off_come_with_what_to_do(ledger):
+    long = says("Well, the", finish="length")
+    with (
+        FakeServer(script_of(long)) as server,
+        pytest.raises(JudgeError, match=r"raise endpoint\.max_tokens"),
+    ):
+        judge_all(config(server.url), ledger, pairs(1))
 
 
 def test_too_many_unscored_fail_the_run_with_the_list(ledger):

@@ -10,6 +10,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from harness.store.ledger import Ledger
 from tests.judge.fake_server import Answer, FakeServer, completion
 
@@ -17,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 CONCURRENCY = 8
 
 
-def start(url, path, count):
+def start(url, path, count, *, wrapped_in=()):
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.judge.killed_judge", url, str(path), str(count)],
+        [*wrapped_in, sys.executable, "-m", "tests.judge.killed_judge", url, str(path), str(count)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
@@ -89,28 +91,66 @@ def test_sigkill_under_load_loses_and_repeats_nothing_that_was_recorded(tmp_path
     assert sum(total.values()) - count <= kills * CONCURRENCY
 
 
-def test_two_processes_share_a_ledger_and_ask_each_pair_once(tmp_path):
-    path, count = tmp_path / "ledger.db", 200
-    names, both_ask = set(), threading.Event()
+# A process of its own kind of container: its process ids mean nothing outside, its host name is the same.
+CONTAINER = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
 
-    def script(request, number):
-        names.add(request["path"].split("/")[1])
-        if len(names) == 2:
-            both_ask.set()
-        # nobody is answered before both have asked, or the first might be done before the second begins
-        return Answer(body=GRADE, delay=0.02, after=both_ask)
 
-    with FakeServer(script) as server:
-        urls = [server.url.replace("/v1", f"/{name}") for name in ("one", "two")]
-        both = [start(url, path, count) for url in urls]
-        outputs = [process.communicate(timeout=240)[0].split() for process in both]
+def container(processes_before):
+    """Run in a namespace of process ids where so many processes have been before."""
+    script = f'for n in $(seq {processes_before}); do /bin/true; done; "$@"'
+    return [*CONTAINER, "sh", "-c", script, "sh"]
+
+
+def containers_work():
+    try:
+        return (
+            subprocess.run([*CONTAINER, "true"], check=False, capture_output=True, timeout=60).returncode == 0
+        )
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("contained", [False, True], ids=["processes", "containers"])
+def test_two_runs_share_a_ledger_and_ask_each_pair_once(contained, tmp_path):
+    if contained and not containers_work():
+        pytest.skip("unshare cannot make a namespace of process ids here")
+    path, count, second_waits = tmp_path / "ledger.db", 200, threading.Event()
+
+    with FakeServer(lambda *_: Answer(body=GRADE, delay=0.02, after=second_waits)) as server:
+        first = start(server.url, path, count, wrapped_in=container(3) if contained else ())
+        wait_for_requests(server, 1, first)
+        second = start(server.url, path, count, wrapped_in=container(40) if contained else ())
+        note = second.stdout.readline()
+        second_waits.set()
+        outputs = [process.communicate(timeout=240)[0].split()[-3:] for process in (first, second)]
         asked = Counter(passage_of(request) for request in server.requests)
-    assert [process.returncode for process in both] == [0, 0]
+    assert "waits for its turn" in note
+    assert [process.returncode for process in (first, second)] == [0, 0]
     assert [graded for graded, _, _ in outputs] == [str(count)] * 2, "both see every judgment"
     assert set(asked.values()) == {1}
     assert sum(int(calls) for _, calls, _ in outputs) == count
     assert all(int(calls) + int(known) == count for _, calls, known in outputs)
-    assert all(int(calls) > 0 for _, calls, _ in outputs), "both have worked"
+
+
+def test_a_waiting_run_goes_on_at_once_when_the_other_is_killed(tmp_path):
+    path, count, brake = tmp_path / "ledger.db", 100, Brake()
+    with FakeServer(brake) as server:
+        brake.until = 40
+        first = start(server.url, path, count)
+        wait_for_requests(server, 40, first)
+        second = start(server.url, path, count)
+        assert "waits for its turn" in second.stdout.readline()
+        before = server.count
+        known = recorded(path)
+        brake.until = float("inf")
+        first.send_signal(signal.SIGKILL)
+        first.communicate(timeout=240)
+        output, _ = second.communicate(timeout=240)
+        asked = Counter(passage_of(request) for request in server.requests[before:])
+    assert output.split()[-3] == str(count)
+    assert not {passage for (passage,) in known} & set(asked), "asked what was already recorded"
+    assert set(asked.values()) == {1}
+    assert server.count <= count + CONCURRENCY
 
 
 def test_an_interrupt_waits_for_the_calls_on_their_way(tmp_path):

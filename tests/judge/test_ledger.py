@@ -1,7 +1,6 @@
-"""The ledger alone: identity, append-only, claims, money, export and import."""
+"""The ledger alone: identity, append-only, turns, money, export and import."""
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
@@ -31,6 +30,8 @@ ANSWER = {
     "seconds": 0.1,
     "request_id": "r1",
     "served_model": "m-1",
+    "finish": "stop",
+    "logprobs": [{"token": "4", "logprob": -0.5, "top_logprobs": []}],
 }
 
 
@@ -105,38 +106,40 @@ def test_answers_are_only_added(statement, tmp_path):
     other.close()
 
 
-def test_a_claim_holds_until_it_is_released_settled_or_over(tmp_path):
+def test_a_turn_is_one_run_s_until_it_ends_it(tmp_path):
     with Ledger(tmp_path / "l.db") as mine, Ledger(tmp_path / "l.db") as yours:
-        assert mine.claim("k", 60)
-        assert not yours.claim("k", 60)
-        assert not mine.claim("k", 60), "two workers of one process do not ask the same either"
-        yours.release("k")
-        assert not yours.claim("k", 60), "only the owner may release"
-        mine.release("k")
-        assert yours.claim("k", -1)
-        assert mine.claim("k", 60), "its time was over"
-        key = key_of(mine)
-        assert mine.claim(key, 60)
+        assert mine.take_turn("m")
+        assert not yours.take_turn("m")
+        assert not mine.take_turn("m"), "nor does it have two turns at once"
+        yours.end_turn("m")
+        assert not yours.take_turn("m"), "only who has it may end it"
+        assert yours.take_turn("another model"), "whose answers cannot be the same"
+        mine.end_turn("m")
+        assert yours.take_turn("m")
+        yours.close()
+        assert mine.take_turn("m"), "closing the ledger ends it"
         put(mine)
-        assert yours.claim(key, 60), "settled: free, and found before it is asked"
 
 
-def test_renewing_keeps_a_claim(tmp_path):
-    with Ledger(tmp_path / "l.db") as mine, Ledger(tmp_path / "l.db") as yours:
-        mine.claim("k", -1)
-        mine.renew(60)
-        assert not yours.claim("k", 60)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="whether a process still runs is asked by a POSIX signal")
-def test_the_claim_of_a_dead_process_is_taken_over_at_once(tmp_path):
+def test_a_turn_ends_with_its_process(tmp_path):
     code = (
         "import os, sys; from pathlib import Path; from harness.store.ledger import Ledger;"
-        "assert Ledger(Path(sys.argv[1])).claim('k', 3600); os._exit(9)"
+        "ledger = Ledger(Path(sys.argv[1])); assert ledger.take_turn('m'); os._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "l.db")], check=False)
+    ended = subprocess.run([sys.executable, "-c", code, str(tmp_path / "l.db")], check=False)
+    assert ended.returncode == 9
     with Ledger(tmp_path / "l.db") as ledger:
-        assert ledger.claim("k", 60)
+        assert ledger.take_turn("m")
+
+
+def test_a_turn_that_cannot_be_taken_is_named(tmp_path):
+    with Ledger(tmp_path / "l.db") as ledger:
+        assert ledger.take_turn("m")
+        (lock,) = tmp_path.glob("l.db.*.lock")
+    lock.unlink()
+    lock.mkdir()
+    with Ledger(tmp_path / "l.db") as ledger, pytest.raises(JudgeError, match=lock.name):
+        ledger.take_turn("m")
 
 
 def test_export_and_import_carry_everything_once(tmp_path):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.errors import JudgeError
 from harness.judge.breaker import Breaker, EndpointDownError
+from harness.judge.faults import Said, classify_status
 from harness.judge.limiter import Bucket, RateLimiter
-from harness.judge.retry import Backoff, classify_status, retry_after
+from harness.judge.retry import Backoff, retry_after
 from harness.judge.sampling import combine_grades, spread_of
 
 
@@ -121,15 +121,15 @@ def test_a_crowd_uses_the_whole_rate():
     assert sent[-1] == pytest.approx(10), "and the other 100 at 10 a second"
 
 
-def test_backoff_grows_stays_in_the_deadline_and_obeys():
+def test_backoff_grows_and_stays_in_the_deadline():
     rng = random.Random(0)
     backoff = Backoff(first=1, longest=8)
     for tries, highest in [(1, 1), (2, 2), (3, 4), (4, 8), (5, 8), (5000, 8)]:
         pauses = [backoff.pause(tries, None, 100, rng) for _ in range(300)]
         assert 0 <= min(pauses) < 0.2 * highest
         assert 0.8 * highest < max(pauses) <= highest
-    assert backoff.pause(1, 5.0, 100, rng) >= 5.0
-    assert backoff.pause(1, 5.0, 4.9, rng) is None
+    asked = [backoff.pause(9, 240.0, 100, rng) for _ in range(300)]
+    assert max(asked) <= 1, "beside a pause that was asked for, only a little so that not all come at once"
     assert backoff.pause(9, None, 0, rng) is None
 
 
@@ -146,7 +146,7 @@ def test_retry_after_in_all_its_forms():
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
 def test_statuses_that_are_tried_again(status):
-    fault = classify_status(status, None, "m", {})
+    fault = classify_status(status, Said("m"), {})
     assert fault.again
     assert not fault.fatal
 
@@ -155,22 +155,45 @@ def test_the_breaker_opens_at_its_threshold_and_a_grade_resets_it():
     clock = Clock()
     breaker = Breaker(3, 10, clock=clock)
     for _ in range(5):
-        breaker.failed("x", paid=True)
-        breaker.failed("x", paid=True)
+        breaker.useless("x")
+        breaker.useless("x")
         breaker.succeeded()
     breaker.failed("x")
     breaker.failed("x")
-    breaker.failed("a hiccup hits many callers at once")
+    breaker.failed("an outage hits many callers at once")
+    clock.now = 9.9
+    breaker.failed("x")
     clock.now = 10
-    with pytest.raises(EndpointDownError, match="4 times in a row"):
+    with pytest.raises(EndpointDownError, match="5 times in a row; the last reason: still down"):
         breaker.failed("still down")
 
 
-def test_the_breaker_does_not_wait_where_it_pays():
-    breaker = Breaker(2, 1000, clock=Clock())
-    breaker.failed("x", paid=True)
-    with pytest.raises(JudgeError):
-        breaker.failed("x", paid=True)
+def test_one_that_has_just_begun_to_fail_is_not_down_however_long_it_was_quiet():
+    clock = Clock()
+    clock.now = 1000.0
+    breaker = Breaker(2, 10, clock=clock)
+    breaker.failed("x")
+    breaker.failed("x")
+
+
+def test_the_breaker_does_not_wait_where_it_pays_or_is_refused():
+    for fail in (Breaker.useless, Breaker.refused):
+        breaker = Breaker(2, 1000, clock=Clock())
+        fail(breaker, "x")
+        with pytest.raises(EndpointDownError):
+            fail(breaker, "x")
+
+
+def test_an_endpoint_that_never_answered_need_not_refuse_so_often():
+    breaker = Breaker(30, 1000, clock=Clock())
+    breaker.refused("x")
+    breaker.refused("x")
+    with pytest.raises(EndpointDownError, match="3 times"):
+        breaker.refused("x")
+    breaker = Breaker(30, 1000, clock=Clock())
+    breaker.succeeded()
+    for _ in range(29):
+        breaker.refused("a passage may be at fault")
 
 
 @pytest.mark.parametrize(

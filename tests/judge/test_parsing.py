@@ -1,6 +1,7 @@
 """Parsing is total: any text gives grades on the scale or a reason, and never a guess."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,11 @@ READ = {
     "Grade: 2": 2,
     "It is related.\n**Final grade:** 1": 1,
     "与主题有关。\n评分：2。": 2,
+    '{"grade": 2}\nFinal grade: 2': 2,
+    'Grade: 2\n```json\n{"grade": 2}\n```': 2,
+    'A grade of 4 would need the figure. {"grade": 2}': 2,
+    "<think>4</think><think>No: 1.</think> 1": 1,
+    "a thought whose beginning the template holds: 4?</think>1": 1,
 }
 
 
@@ -56,6 +62,19 @@ REFUSED = {
     # deeper than any version of Python reads
     '{"a":' * 3999 + "1": "broken_json",
     "x" * 20_001 + '{"grade": 1}': "too_long",
+    '{"grade": 4}\nGrade: 1': "ambiguous",
+    '{"grade": 4} Grade: 1': "ambiguous",
+    '{"grade": 4}\n\n1': "ambiguous",
+    'Relevance grade: 1\n{"grade": 4}': "ambiguous",
+    '{"grade": 4}\nGrade: 1/4, as it does not answer.': "ambiguous",
+    '{"grade": 4}\n**My final score is 1.**': "ambiguous",
+    '{"grade": 4}\nGrade: 3.5': "ambiguous",
+    '{"grade": 4}\n最终评分：1': "ambiguous",
+    '<think>The passage says {"grade": 4}': "unfinished_thought",
+    '<think>\n{"grade": 4}\nGrade: 4': "unfinished_thought",
+    "<THINK>4": "unfinished_thought",
+    '<think>short</think>{"grade": 4}<think>or rather': "unfinished_thought",
+    '[THINK]{"grade": 4}': "unfinished_thought",
 }
 
 
@@ -77,6 +96,12 @@ LABELLED = {
     '{"grades": [{"passage": 1, "grade": 1}, {"passage": 0, "grade": 1}]}': Malformed("unknown_passage"),
     '{"grades": [{"passage": 1, "grade": 1}, {"passage": 2, "grade": 9}]}': Malformed("out_of_scale"),
     '{"grades": [{"passage": 1, "grade": 1}': Malformed("broken_json"),
+    '<think>{"grades": [{"passage": 1, "grade": 1}, {"passage": 2, "grade": 1}]}': Malformed(
+        "unfinished_thought"
+    ),
+    '{"grades": [{"passage": 2, "grade": 0}, {"passage": 1, "grade": 4}]} Grades: 0, 0': Malformed(
+        "ambiguous"
+    ),
 }
 
 
@@ -92,6 +117,9 @@ PLAIN = {
     '{"scores": [4, 0, 0]}': Malformed("duplicate_grades"),
     '{"scores": [4, 0, 0.95]}': Malformed("not_a_whole_number"),
     '{"scores": [4, 0, 1]} {"scores": [0, 4, 1]}': Malformed("ambiguous"),
+    '{"scores": [4, 0, 1]}\nScores: 0, 4, 1': Malformed("ambiguous"),
+    '{"scores": [4, 0, 1]}\nScores: [4, 0, 1]': (4, 0, 1),
+    '<think>{"scores": [4, 0, 1]}': Malformed("unfinished_thought"),
 }
 
 
@@ -128,7 +156,9 @@ def test_any_text_gives_grades_on_the_scale_or_a_reason(text):
             assert all(type(value) is int and 0 <= value <= 4 for value in found)
 
 
-prose = st.text(max_size=80).filter(lambda text: "{" not in text and "</think>" not in text)
+prose = st.text(max_size=80).filter(
+    lambda text: "{" not in text and "think" not in text and not re.search(r"\d", text)
+)
 
 
 @given(prose, st.integers(0, 4), prose)

@@ -163,6 +163,14 @@ def test_max_cost_is_never_exceeded_though_calls_run_side_by_side(ledger):
     assert 0.05 < spent <= 0.1
 
 
+def test_max_cost_counts_calls_that_were_not_waited_for(ledger):
+    slow, times = Answer(body=completion("{}"), delay=600), {"timeout": 0.3, "deadline": 60}
+    with FakeServer(script_of(slow)) as server, pytest.raises(BudgetError, match="max_cost"):
+        judge_all(config(server.url, max_cost=0.1, prices=PRICES, endpoint=times), ledger, pairs(50))
+    # two at up to about 0.045 each
+    assert server.count <= 2
+
+
 def test_a_dry_run_asks_nothing_and_its_price_is_an_upper_bound(ledger):
     with FakeServer(lambda request, number: grade(1)) as server:
         judge = LlmJudge(config(server.url, prices=PRICES), ledger)

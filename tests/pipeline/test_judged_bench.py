@@ -93,6 +93,7 @@ def test_a_judge_grades_what_all_settings_retrieved(judged):
     assert record["cost"]["prompt_tokens"] == 100 * count
     assert record["cost"]["cost"] == pytest.approx(count * 0.002)
     assert record["cost"]["served_models"] == ["fake-1-2025"]
+    assert record["cost"]["maybe_billed"] == {"calls": 0, "at_most": 0.0}
 
 
 def test_a_question_that_nothing_answers_comes_out_as_nothing_relevant(judged, corpus):

@@ -1,0 +1,188 @@
+"""Outages and pauses of minutes, on virtual time, over real HTTP."""
+
+from contextlib import nullcontext
+
+import pytest
+
+from harness.errors import JudgeError
+from harness.judge.breaker import EndpointDownError
+from harness.judge.retry import Backoff
+from harness.progress import Silent
+from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
+from tests.judge.helpers import config, pairs
+from tests.judge.virtual import VirtualLoop, judge_on
+
+PRICES = {"fake": {"input": 10.0, "output": 100.0}}
+
+
+@pytest.fixture(autouse=True)
+def quick_backoff(monkeypatch):
+    """The pauses of a real run, in place of those of the other tests of this room."""
+    monkeypatch.setattr("harness.judge.asking.Backoff", Backoff)
+
+
+@pytest.fixture
+def loop():
+    return VirtualLoop()
+
+
+def settings(url, *, concurrency=16, **options):
+    """The times of the defaults."""
+    endpoint = {"timeout": 60, "deadline": 180, "max_concurrency": concurrency, **options.pop("endpoint", {})}
+    return config(url, endpoint=endpoint, **options)
+
+
+DOWN = {
+    "503": error(503, "upstream is down"),
+    "connections cut": Answer(cut=0),
+    "429 that says no time": error(429, "slow down"),
+}
+
+
+@pytest.mark.parametrize("begin", [0, 10], ids=["from the start", "in the middle"])
+@pytest.mark.parametrize("down", DOWN.values(), ids=DOWN.keys())
+def test_an_outage_of_25_seconds_is_survived(down, begin, loop, ledger, monkeypatch):
+    def script(request, number):
+        return down if begin <= loop.now < begin + 25 else grade(2)
+
+    limit = {"requests_per_minute": 600}
+    with FakeServer(script) as server:
+        graded, summary = judge_on(
+            loop, settings(server.url, endpoint=limit), ledger, pairs(200), monkeypatch
+        )
+    assert [one.judgment.grade for one in graded] == [2] * 200
+    assert loop.now > 25
+    assert sum(summary.faults.values()) >= 30, "so often that a breaker without patience would have opened"
+
+
+def test_an_endpoint_that_stays_down_ends_the_run_after_the_deadline(loop, ledger, monkeypatch):
+    down, told = error(503, "upstream is down"), pytest.raises(EndpointDownError, match="upstream is down")
+    with FakeServer(lambda *_: down) as server, told:
+        judge_on(loop, settings(server.url), ledger, pairs(1000), monkeypatch)
+    assert 150 < loop.now < 300
+
+
+def test_an_outage_may_be_shorter_where_that_is_wanted(loop, ledger, monkeypatch):
+    with FakeServer(lambda *_: error(503)) as server, pytest.raises(EndpointDownError):
+        judge_on(loop, settings(server.url, breaker_seconds=20), ledger, pairs(1000), monkeypatch)
+    assert 20 <= loop.now < 60
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_pause_longer_than_the_deadline_is_obeyed(status, loop, ledger, monkeypatch):
+    seen = []
+
+    def script(request, number):
+        seen.append(loop.now)
+        return (
+            error(status, "come back later", headers={"retry-after": "240"}) if loop.now < 240 else grade(3)
+        )
+
+    with FakeServer(script) as server:
+        graded, summary = judge_on(loop, settings(server.url), ledger, pairs(40), monkeypatch)
+    assert [one.judgment.grade for one in graded] == [3] * 40
+    assert not [at for at in seen if 0 < at < 240], "nobody asks during the pause"
+    assert 240 <= loop.now < 250
+    assert summary.unscored_count == 0
+
+
+def test_a_pause_beyond_the_longest_is_named(loop, ledger, monkeypatch):
+    busy = error(429, "daily quota used up", headers={"retry-after": "3600"})
+    with FakeServer(lambda *_: busy) as server:
+        with pytest.raises(JudgeError, match=r"asks to wait 3600 s \(Retry-After\)") as caught:
+            judge_on(loop, settings(server.url), ledger, pairs(40), monkeypatch)
+        assert server.count <= 16
+    assert "daily quota used up" in str(caught.value)
+    assert "endpoint.longest_pause allows 600 s" in str(caught.value)
+    assert loop.now < 10
+
+
+def test_pauses_without_an_answer_in_between_add_up(loop, ledger, monkeypatch):
+    busy = error(429, "busy", headers={"retry-after": "100"})
+    told = pytest.raises(JudgeError, match="700 s in all without an answer in between")
+    with FakeServer(lambda *_: busy) as server, told:
+        judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(40), monkeypatch)
+    assert 600 <= loop.now < 700
+
+
+def test_an_endpoint_that_pauses_again_and_again_but_answers_is_not_given_up(loop, ledger, monkeypatch):
+    answered = []
+
+    def script(request, number):
+        if number % 2:
+            answered.append(loop.now)
+            return grade(1)
+        return error(429, headers={"retry-after": "200"})
+
+    with FakeServer(script) as server:
+        graded, _ = judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(10), monkeypatch)
+    assert [one.judgment.grade for one in graded] == [1] * 10
+    assert loop.now >= 2000
+
+
+def test_the_bar_says_for_how_long_the_endpoint_wants_a_pause(loop, ledger, monkeypatch):
+    told = []
+
+    class Bar:
+        def advance(self, steps=1):
+            pass
+
+        def describe(self, text):
+            told.append(text)
+
+    class Loud(Silent):
+        def task(self, name, total):
+            return nullcontext(Bar())
+
+    def script(request, number):
+        return error(429, headers={"retry-after": "240"}) if loop.now < 240 else grade(3)
+
+    with FakeServer(script) as server:
+        judge_on(loop, settings(server.url), ledger, pairs(2), monkeypatch, reporter=Loud())
+    assert any("waits 239 s, as the endpoint asks" in text for text in told)
+    assert "waits" not in told[-1]
+
+
+UNSEEN = {
+    "cut in the body": Answer(body=completion('{"grade": 4}'), cut=260),
+    "cut before the head": Answer(body=completion("{}"), cut=0),
+    "not JSON": Answer(body=b'{"id": "x", "choices": [{"mess'),
+    "504": error(504, "gateway timeout"),
+}
+
+
+@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN.keys())
+def test_max_cost_counts_answers_that_did_not_arrive_whole(unseen, loop, ledger, monkeypatch):
+    # a call costs at most about 0.045 (400 tokens out), and 0.002 when it is seen
+    with FakeServer(lambda *_: unseen) as server, pytest.raises(JudgeError, match="max_cost"):
+        judge_on(loop, settings(server.url, max_cost=0.2, prices=PRICES), ledger, pairs(50), monkeypatch)
+    assert server.count <= 4
+
+
+def test_what_may_be_on_the_bill_is_told(loop, ledger, monkeypatch):
+    def script(request, number):
+        return UNSEEN["cut in the body"] if number == 0 else grade(1)
+
+    with FakeServer(script) as server:
+        _, summary = judge_on(
+            loop, settings(server.url, concurrency=1, prices=PRICES), ledger, pairs(1), monkeypatch
+        )
+    assert summary.unseen_calls == 1
+    assert summary.cost == pytest.approx(0.002), "what was seen"
+    assert 0.04 < summary.unseen_cost < 0.05
+
+
+def test_without_a_price_what_may_be_on_the_bill_is_unknown(loop, ledger, monkeypatch):
+    def script(request, number):
+        return UNSEEN["cut in the body"] if number == 0 else grade(1)
+
+    with FakeServer(script) as server:
+        _, summary = judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(1), monkeypatch)
+    assert (summary.unseen_calls, summary.unseen_cost) == (1, None)
+
+
+def test_what_never_left_costs_nothing(loop, ledger, monkeypatch):
+    with FakeServer(lambda *_: grade(1)) as server:
+        url = server.url
+    with pytest.raises(EndpointDownError, match="no answer from the endpoint"):
+        judge_on(loop, settings(url, max_cost=0.05, prices=PRICES), ledger, pairs(50), monkeypatch)
