@@ -15,8 +15,8 @@ from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.headlines import headlines
-from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
-from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
+from harness.pipeline.judges import asked, judge_name, pool_judge_config, warn_of_same_model
+from harness.pipeline.judging import estimate_pool, flag_passages, judge_pool, make_pool
 from harness.pipeline.label_sensitivity import label_sensitivity_rows
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.loss import lost_rows
@@ -151,6 +151,8 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         if judge is None:
             return DryRun("labels", 0, {}, None, skipped)
         pool = make_pool(searched, corpus, judge.pool)
+        if asked(judge):
+            flag_passages(pool.pairs, context)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
         estimate = estimate_pool(pool.pairs, judge, context)
         return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)

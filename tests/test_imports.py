@@ -20,13 +20,14 @@ ALLOWED = {
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},
+    "stats": set(),
     "measures": {"types"},
     "models": SHARED,
     "store": SHARED,
     "report": SHARED,
     "trec": {"errors", "types", "measures"},
     "findings": SHARED | {"compare", "report"},
-    **{stage: SHARED | {"models"} for stage in STAGES - {"measures"}},
+    **{stage: SHARED | {"models", "stats"} for stage in STAGES - {"measures"}},
 }
 
 

@@ -81,10 +81,19 @@ def _judging(record: RunRecord) -> list[str]:
         spent = f"for {cost['cost']:.4f}"
     unscored = sum(cost["unscored"].values())
     answers = counted(cost["from_ledger"], "answer")
+    panel = cost.get("panel") or {}
+    members = [
+        f"{name} is {above:+.2f} grades from the median" if above is not None else name
+        for name, above in panel.get("above_the_median", {}).items()
+    ]
+    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs" if panel else ""
+    if panel and panel["alpha_ordinal"] is not None:
+        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
     return [
         f"{record.judge['name']} graded {counted(cost['pairs'], 'pair')}: "
         f"{counted(cost['calls'], 'call')} now {spent}, {answers} from the ledger, "
-        f"{unscored} without a grade."
+        f"{unscored} without a grade.",
+        *([f"{agree}; {', '.join(members)}."] if panel else []),
     ]
 
 

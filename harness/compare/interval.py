@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.compare.arrays import Floats
 from harness.compare.resample import bootstrap_means
+from harness.stats import inverse_hall, student_quantile
 
 Method = Literal["guarded_t", "t", "percentile", "bca"]
 BOOTSTRAP = ("percentile", "bca")
@@ -86,7 +87,7 @@ def hall(rows: Floats, tail: float) -> tuple[Floats, Floats]:
     mean, error = rows.mean(axis=1), standard_error(rows)
     skew = skewness(rows) / np.sqrt(n)
     x = t_quantile(1 - tail, n)
-    return mean - error * _inverse_hall(x, skew), mean - error * _inverse_hall(-x, skew)
+    return mean - error * inverse_hall(x, skew), mean - error * inverse_hall(-x, skew)
 
 
 def percentile(means: Floats, tail: float) -> tuple[Floats, Floats]:
@@ -129,17 +130,7 @@ def skewness(rows: Floats) -> Floats:
 
 def t_quantile(probability: float, n: float) -> float:
     """The quantile of Student's t for n values."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, probability))
-
-
-def _inverse_hall(x: float, skew: Floats) -> Floats:
-    """The t that Hall's transformation maps to x; ``skew`` is the skewness over √n."""
-    small = np.abs(skew) < 1e-8
-    safe = np.where(small, 1.0, skew)
-    curved = 3 / safe * (np.cbrt(1 + safe * (x - safe / 6)) - 1)
-    return np.where(small, x, curved)
+    return student_quantile(probability, n - 1)
 
 
 def _quantiles(ordered: Floats, share: Floats) -> Floats:
