@@ -22,8 +22,7 @@ def measure(path, max_grade):
     with path.open(encoding="utf-8", newline="") as lines:
         pairs, odd = read_pairs(lines, path.name, max_grade)
     found = [
-        measure_agreement(judge, rows, max_grade, out_of_scale=odd[judge], resamples=1000)
-        for judge, rows in pairs.items()
+        measure_agreement(judge, rows, max_grade, out_of_scale=odd[judge]) for judge, rows in pairs.items()
     ]
     return sorted(found, key=lambda agreement: -agreement.kappa.value)
 

@@ -1,92 +1,95 @@
 """Do judge-corrected intervals hold what they say? Coverage and width over many simulated evaluations.
 
-    python benchmarks/judge_coverage.py [--trials 2000]
+    python -m benchmarks.judge_coverage [--trials 2000]
 
-The judge of the simulation is lenient, noisy, and worse on hard queries; the truth is the mean of the
-population. Prints one line a case. Machine-independent: everything follows from the seed.
+Scores look like NDCG: coarse, tied between settings, often zero (compare_populations.py). On a share of the
+queries people find nothing relevant, and the judge may; on others the judge finds nothing. The truth is the
+mean over the queries in which people find something. Trials with fewer than 10 such labelled queries, which
+are refused, are not counted. One line a case; everything follows from the seed.
 """
 
 import argparse
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from harness.judge.corrected import corrected_difference, corrected_mean
+from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, Population, draw, true_difference
+from harness.judge.corrected import FEWEST, corrected_difference, corrected_mean
+
+RARE = Population("90 % ties, 23 % zeros", 0.87, 0.1)
+SIZES = ((20, 200), (50, 500))
 
 
 @dataclass(frozen=True)
-class World:
-    """A population of queries: NDCG of two settings under human labels and under the judge's."""
+class Judge:
+    """``right``: the share of queries scored as people would; the others are scored leniently, by chance.
 
-    judge_noise: float
-    lenience: float
-    size: int = 200_000
+    ``invents``: the share of unanswerable queries in which the judge finds something; ``misses``: that of
+    the answerable ones in which it finds nothing, and twice that where the first setting scores 0.
+    """
 
-    def draw(self, rng):
-        """Arrays of shape (size,): human A, human B, judge A, judge B."""
-        hardness = rng.beta(2, 2, self.size)
-        human_a = self._ndcg(hardness + 0.04, rng)
-        human_b = self._ndcg(hardness, rng)
-        return human_a, human_b, self._judged(human_a, hardness, rng), self._judged(human_b, hardness, rng)
-
-    def _ndcg(self, level, rng):
-        value = np.clip(level + rng.normal(0, 0.2, self.size), 0, 1)
-        # Some queries find nothing at all.
-        return np.where(rng.random(self.size) < 0.1, 0.0, value)
-
-    def _judged(self, human, hardness, rng):
-        biased = human + self.lenience * (1 - human) + 0.15 * (0.5 - hardness)
-        return np.clip(biased + rng.normal(0, self.judge_noise, self.size), 0, 1)
+    name: str
+    right: float
+    invents: float
+    misses: float
 
 
-def simulate(world, labelled, judged, trials, seed, resamples=500):
-    """Coverage of mean and difference, and widths relative to human labels alone."""
+GOOD = Judge("good judge", 0.8, 0.2, 0.03)
+USELESS = Judge("useless judge", 0.0, 0.5, 0.2)
+
+
+def evaluations(population, shift, judge, unanswerable, judged, trials, seed):
+    """Yields for each trial the scores of two settings by people and by the judge; NaN: nothing relevant."""
     rng = np.random.default_rng(seed)
-    human_a, human_b, judge_a, judge_b = world.draw(rng)
-    truth = {"mean": human_a.mean(), "difference": (human_a - human_b).mean()}
-    hits = {"mean": 0, "difference": 0, "human only": 0}
-    widths = {"mean": [], "difference": [], "human mean": [], "human difference": []}
-    for trial in range(trials):
-        picked = rng.integers(world.size, size=judged)
-        ids = [str(number) for number in range(judged)]
-        few = slice(0, labelled)
+    for _ in range(trials):
+        shape = (judged,)
+        human = draw(population, (EQUAL, shift), shape, rng)
+        answerable = rng.random(shape) >= unanswerable
+        lenient = draw(population, (0.5, 0.5 * shift), shape, rng)
+        chance = draw(population, (EQUAL, EQUAL), shape, rng)
+        said = np.where(rng.random(shape) < judge.right, human, lenient)
+        said = np.where(answerable, said, chance)
+        misses = judge.misses * (1 + (human[0] == 0))
+        found = rng.random(shape) < np.where(answerable, 1 - misses, judge.invents)
+        yield np.where(answerable, human, np.nan), np.where(found, said, np.nan)
 
-        def scores(values, part, ids=ids, picked=picked):
-            return dict(zip(ids[part], values[picked[part]].tolist(), strict=True))
 
-        everything = slice(0, judged)
-        mean = corrected_mean(
-            scores(human_a, few), scores(judge_a, everything), resamples=resamples, seed=trial
-        )
-        difference = corrected_difference(
-            (scores(human_a, few), scores(human_b, few)),
-            (scores(judge_a, everything), scores(judge_b, everything)),
-            resamples=resamples,
-            seed=trial,
-        )
-        hits["mean"] += mean.low <= truth["mean"] <= mean.high
-        hits["difference"] += difference.low <= truth["difference"] <= difference.high
-        hits["human only"] += mean.human_only_low <= truth["mean"] <= mean.human_only_high
-        widths["mean"].append(mean.high - mean.low)
-        widths["human mean"].append(mean.human_only_high - mean.human_only_low)
-        widths["difference"].append(difference.high - difference.low)
-        widths["human difference"].append(difference.human_only_high - difference.human_only_low)
-    average = {name: float(np.mean(values)) for name, values in widths.items()}
+def simulate(population, shift, judge, unanswerable, labelled, judged, trials, seed=3):
+    """Coverage of mean and difference, corrected and by people alone; widths relative to people alone."""
+    truth = {"mean": _true_mean(population), "difference": true_difference(population, shift)}
+    hits = {(kind, which): 0 for kind in truth for which in ("corrected", "human")}
+    widths = dict.fromkeys(hits, 0.0)
+    given = 0
+    for human, said in evaluations(population, shift, judge, unanswerable, judged, trials, seed):
+        if np.sum(~np.isnan(human[0, :labelled])) < FEWEST:
+            continue
+        given += 1
+        people = [_scores(row[:labelled]) for row in human]
+        judges = [_scores(row) for row in said]
+        found = {
+            "mean": corrected_mean(people[0], judges[0]),
+            "difference": corrected_difference((people[1], people[0]), (judges[1], judges[0])),
+        }
+        for kind, one in found.items():
+            hits[kind, "corrected"] += one.low <= truth[kind] <= one.high
+            hits[kind, "human"] += one.human_only_low <= truth[kind] <= one.human_only_high
+            widths[kind, "corrected"] += one.high - one.low
+            widths[kind, "human"] += one.human_only_high - one.human_only_low
     return {
-        **{name: count / trials for name, count in hits.items()},
-        "mean width": average["mean"] / average["human mean"],
-        "difference width": average["difference"] / average["human difference"],
-        "judge bias": float(judge_a.mean() - truth["mean"]),
+        **{f"{kind} {which}": count / given for (kind, which), count in hits.items()},
+        **{f"{kind} width": widths[kind, "corrected"] / widths[kind, "human"] for kind in truth},
     }
 
 
-CASES = [
-    ("good judge", World(0.08, 0.25), 50, 500),
-    ("good judge", World(0.08, 0.25), 100, 1000),
-    ("fair judge", World(0.2, 0.4), 50, 500),
-    ("fair judge", World(0.2, 0.4), 30, 300),
-    ("useless judge", World(2.0, 0.5), 50, 500),
-]
+def _scores(row):
+    return {str(number): None if np.isnan(value) else float(value) for number, value in enumerate(row)}
+
+
+@cache
+def _true_mean(population, seed=98):
+    rng = np.random.default_rng(seed)
+    return float(np.mean([draw(population, (EQUAL,), (400_000,), rng).mean() for _ in range(5)]))
 
 
 def main():
@@ -94,17 +97,24 @@ def main():
     parser.add_argument("--trials", type=int, default=2000)
     trials = parser.parse_args().trials
     print(
-        "| judge | bias | labelled / judged | covers mean | covers difference | human only covers "
-        "| width of mean | width of difference |"
+        "| queries | unanswerable | judge | labelled / judged | mean | mean, people alone | equal settings "
+        "| people alone | one better | people alone | width of mean | width of difference |"
     )
-    print("|---|---|---|---|---|---|---|---|")
-    for name, world, labelled, judged in CASES:
-        found = simulate(world, labelled, judged, trials, seed=7)
-        print(
-            f"| {name} | {found['judge bias']:+.2f} | {labelled} / {judged} | {found['mean']:.1%} "
-            f"| {found['difference']:.1%} | {found['human only']:.1%} "
-            f"| {found['mean width']:.2f} | {found['difference width']:.2f} |"
-        )
+    print("|" + "---|" * 12)
+    for population in (*POPULATIONS, RARE):
+        for labelled, judged in SIZES:
+            for judge, unanswerable in ((GOOD, 0.0), (GOOD, 0.25), (USELESS, 0.25)):
+                case = (judge, unanswerable, labelled, judged, trials)
+                equal = simulate(population, EQUAL, *case)
+                better = simulate(population, BETTER, *case)
+                print(
+                    f"| {population.name} | {unanswerable:.0%} | {judge.name} | {labelled} / {judged} "
+                    f"| {equal['mean corrected']:.1%} | {equal['mean human']:.1%} "
+                    f"| {equal['difference corrected']:.1%} | {equal['difference human']:.1%} "
+                    f"| {better['difference corrected']:.1%} | {better['difference human']:.1%} "
+                    f"| {better['mean width']:.2f} | {better['difference width']:.2f} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -83,14 +83,14 @@ class Bm25:
             idf = np.log1p((len(chunks) - len(rows) + 0.5) / (len(rows) + 0.5))
             self._weights[term] = rows, idf * times / (times + norm[rows])
 
-    def rank(self, query_id: str, text: str) -> Ranking:
-        """The first ``DEPTH`` chunks that share a term with ``text``."""
+    def rank(self, query_id: str, text: str, depth: int = DEPTH) -> Ranking:
+        """The first ``depth`` chunks that share a term with ``text``."""
         scores = np.zeros(len(self._ids))
         for term in self._terms(text):
             if term in self._weights:
                 rows, weights = self._weights[term]
                 scores[rows] += weights
-        best = [row for row in np.argsort(-scores, kind="stable")[:DEPTH] if scores[row] > 0]
+        best = [row for row in np.argsort(-scores, kind="stable")[:depth] if scores[row] > 0]
         return Ranking(query_id, tuple(self._ids[row] for row in best), tuple(scores[best].tolist()))
 
 

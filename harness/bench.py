@@ -16,8 +16,9 @@ from harness.pipeline.clusters import clusters_of
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.headlines import headlines
-from harness.pipeline.judges import judge_name, pool_judge_config, warn_of_same_model
-from harness.pipeline.judging import estimate_pool, judge_pool, make_pool
+from harness.pipeline.judges import asked, judge_name, pool_judge_config, warn_of_same_model
+from harness.pipeline.judging import estimate_pool, flag_passages, judge_pool, make_pool
+from harness.pipeline.label_sensitivity import label_sensitivity_rows
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.loss import lost_rows
 from harness.pipeline.prices import metered, note_effort, price_rows
@@ -37,12 +38,16 @@ from harness.store import replace_folder
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each."""
+    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
+
+    ``skipped`` are the documents that cannot be used.
+    """
 
     judge: str
     pairs: int
     settings: dict[str, int]
     estimate: Estimate | None
+    skipped: tuple[str, ...]
 
 
 def run_bench(
@@ -66,6 +71,8 @@ def run_bench(
             live.scored(scored[-1].summary)
         with context.timed("waterfall"):
             waterfall = lost_rows(searched, corpus, judged.judgments, config)
+        with context.timed("label_sensitivity"):
+            drawn = label_sensitivity_rows(searched, queries, judged.judgments, corpus, config, context)
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
     prices = price_rows(searched, summary, judged.costs, queries, config)
@@ -86,6 +93,7 @@ def run_bench(
         answerability=[row for one in scored for row in one.answerability],
         thresholds=[row for one in scored for row in one.thresholds],
         waterfall=waterfall,
+        label_sensitivity=drawn,
         chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
         prices=prices,
         extras=corpus.queries.extras,
@@ -93,6 +101,7 @@ def run_bench(
         verdict=run_verdict(
             per_query, queries, clusters, prices, (d.doc_id for d in corpus.documents), config
         ),
+        cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )
     folder = config.results / config.name
 
@@ -147,11 +156,15 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     with Context.at(config.cache, reporter) as context:
         corpus, searched = search_all(config, context)
         judge = pool_judge_config(config)
+        skipped = tuple(item.doc_id for item in corpus.skipped)
         if judge is None:
-            return DryRun("labels", 0, {}, None)
+            return DryRun("labels", 0, {}, None, skipped)
         pool = make_pool(searched, corpus, judge.pool)
+        if asked(judge):
+            flag_passages(pool.pairs, context)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
-        return DryRun(judge_name(judge), len(pool.pairs), settings, estimate_pool(pool.pairs, judge, context))
+        estimate = estimate_pool(pool.pairs, judge, context)
+        return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)
 
 
 def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
@@ -163,10 +176,14 @@ def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
             "reason": "; ".join(item.stats.warnings),
             "pages": item.stats.pages,
             "pages_without_text": " ".join(map(str, item.stats.pages_without_text)),
+            "suspect_pages": " ".join(map(str, item.stats.suspect_pages)),
             "characters": item.stats.characters,
+            "suspect_characters": item.stats.suspect_characters,
+            "missing_characters": item.stats.missing_characters,
             "undecodable_characters": item.stats.undecodable_characters,
             "no_break_spaces": item.stats.no_break_spaces,
             "encryption": item.stats.encryption,
+            "second_reader": item.stats.second_reader,
             "text_sha256": item.document.sha256,
         }
         for item in corpus.parsed

@@ -1,80 +1,99 @@
-"""The command line: parses, calls, prints; the only place that exits."""
+"""The command line: parses, calls, prints; the only place that exits.
+
+Nothing slow is imported before signals are watched: the first seconds of a command can be interrupted too.
+"""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 
-_DESCRIPTION = """\
-Benchmark retrieval over your own documents: which chunking, retriever and reranker
-ranks best, by how much, and is the difference real?
-
-Start with:
-  harness bench configs/quickstart.yaml     run a benchmark, write results/quickstart/
-  harness validate my.yaml                  check a configuration and say what it would run
-  harness show results/quickstart           print the summary of finished results
-  harness report results/quickstart         make report.html, a page to look at
-  harness judge --help                      language models as judges: cost, trust, ledger
-  harness compare results/quickstart        which setting is best, and is it real?
-  harness score --run R --qrels Q           evaluate a TREC run, as trec_eval does
-"""
+from harness import stopping, streams
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one command and exit: 0 done, 1 a problem that the message explains, 2 wrong usage, 130 stopped."""
-    args = _parser().parse_args(argv)
+    """Run one command and exit.
+
+    0: done. 1: a problem that the message explains. 2: wrong usage. 130, 143, 129: stopped by Ctrl-C,
+    SIGTERM, SIGHUP. 141: whoever read the output has left before its end. ``argv`` None: as a program, with
+    the words it was started with; only then are signals, threads and warnings of the process watched.
+    """
+    program = argv is None
+    if program:
+        stopping.watch()
+    try:
+        try:
+            code = _run(argv, program)
+            streams.flush()
+        finally:
+            stopping.finish()
+    except BaseException as error:
+        code = _after(error)
+    sys.exit(code)
+
+
+def _run(argv: Sequence[str] | None, program: bool) -> int:
+    if not streams.open_closed_streams():
+        from harness.errors import HarnessError
+
+        raise HarnessError("standard output is closed; send it to a file, or to /dev/null.")
+    from harness.commands.usage import parser
+
+    args = parser().parse_args(argv)
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
+    if program:
+        from harness import faults
+
+        faults.watch()
+    code: int = args.run(args)
+    return code
+
+
+def _after(error: BaseException) -> int:
+    """Say what has ended the command, in one line and without a traceback; returns the exit code."""
+    # whatever an interrupted library makes of it, an ImportError say: it was the signal
+    if stopping.exit_code() is not None or isinstance(error, KeyboardInterrupt):
+        stopping.tell()
+        streams.flush_or_give_up()
+        return stopping.exit_code() or 130
+    try:
+        if isinstance(error, SystemExit):
+            # of argparse, after --help or wrong usage
+            streams.flush()
+            return error.code if isinstance(error.code, int) else int(error.code is not None)
+        return _told(error)
+    except Exception as second:
+        # a terminal that cannot be written to, or a fault in the telling
+        return _fault(second)
+
+
+def _told(error: BaseException) -> int:
     from harness.errors import HarnessError
     from harness.terminal import print_error
 
-    try:
-        code = args.run(args)
-        # what is still held back fails here, where it can be told, and not when Python exits
-        sys.stdout.flush()
-    except HarnessError as error:
+    if isinstance(error, HarnessError):
         print_error(str(error))
-        code = 1
-    except KeyboardInterrupt:
-        print_error(
-            "stopped; what a benchmark has computed is kept, and the same command goes on from there."
-        )
-        code = 130
-    except BrokenPipeError:
-        # the reader of a pipe has left
-        _give_output_up()
-        code = 0
-    except UnicodeEncodeError as error:
+    elif isinstance(error, BrokenPipeError):
+        streams.give_output_up()
+        return 141
+    elif isinstance(error, UnicodeEncodeError) and error.encoding != "utf-8":
         print_error(
             f"the output is in {error.encoding}, which lacks {error.object[error.start]!a}. "
             "Set PYTHONIOENCODING=utf-8, or write to a file with --output where the command has it."
         )
-        code = 1
-    except OSError as error:
-        _give_output_up()
+    elif isinstance(error, OSError):
+        streams.flush_or_give_up()
         print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        code = 1
-    sys.exit(code)
+    elif isinstance(error, MemoryError):
+        print_error("memory ran out. Use smaller batches, fewer settings at once, or a larger machine.")
+    else:
+        return _fault(error)
+    return 1
 
 
-def _give_output_up() -> None:
-    """Keep Python from complaining at exit of what it could not write."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _fault(error: BaseException) -> int:
+    from harness import faults
 
-
-def _parser() -> argparse.ArgumentParser:
-    from harness import __version__
-    from harness.commands import COMMANDS
-
-    parser = argparse.ArgumentParser(
-        prog="harness", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--version", action="version", version=f"harness {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return parser
+    faults.tell(error)
+    return 1

@@ -1,4 +1,7 @@
-"""What the user sees in the terminal: progress and warnings on stderr, results on stdout."""
+"""What the user sees in the terminal: progress and warnings on stderr, results on stdout.
+
+Every text passes through `harness.printable`, and no console reads markup or emoji into it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -22,6 +25,7 @@ from rich.progress import (
 from rich.table import Column, Table
 from rich.text import Text
 
+from harness.printable import printable, printable_lines, without_controls
 from harness.progress import Board, HiddenBoard, Task
 from harness.report import (
     Part,
@@ -34,17 +38,30 @@ from harness.report import (
 )
 from harness.report import Table as Figures
 from harness.store import write_text
+from harness.streams import Unbreakable, give_output_up
 
 _ROOM_FOR_BARS = 10
 
 
+class _Console(Console):
+    """Shows text letter for letter, and carries on where its reader has left."""
+
+    def __init__(self, stderr: bool = False, quiet: bool = False) -> None:
+        file = cast(TextIO, Unbreakable(sys.stderr)) if stderr and sys.stderr else None
+        super().__init__(file=file, stderr=stderr, quiet=quiet, markup=False, emoji=False, highlight=False)
+
+    def on_broken_pipe(self) -> None:
+        """Drop what follows: the command still has to do its work and to tell its exit code."""
+        give_output_up()
+
+
 class TerminalReporter:
-    """Shows tasks as bars on stderr; without a terminal, one line when a task ends."""
+    """Shows tasks as bars on stderr; without a terminal, notes and warnings alone."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True, quiet=quiet)
+        self._console = console or _Console(stderr=True, quiet=quiet)
         self._progress = Progress(
-            TextColumn("{task.description:>18}"),
+            TextColumn("{task.description:>18}", markup=False),
             BarColumn(bar_width=30 if self._console.width >= 110 else 10),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -59,7 +76,9 @@ class TerminalReporter:
     @contextmanager
     def task(self, name: str, total: int) -> Iterator[Task]:
         """Show a bar for the length of the with block."""
-        if not self._open:
+        # elsewhere it would draw nothing and print an empty line at its end
+        shown = not self._open and self._console.is_terminal
+        if shown:
             self._progress.start()
         self._open += 1
         bar = _Bar(self._progress, name, total)
@@ -68,7 +87,7 @@ class TerminalReporter:
         finally:
             bar.close()
             self._open -= 1
-            if not self._open:
+            if shown:
                 self._progress.stop()
 
     @contextmanager
@@ -90,11 +109,14 @@ class TerminalReporter:
 
     def note(self, text: str) -> None:
         """Print a line."""
-        self._console.print(text, markup=False, highlight=False)
+        self._print(text)
 
     def warn(self, text: str) -> None:
         """Print a line that stands out."""
-        self._console.print(f"warning: {text}", style="yellow", markup=False, highlight=False)
+        self._print(f"warning: {text}", style="yellow")
+
+    def _print(self, text: str, style: str | None = None) -> None:
+        self._console.print(Text(printable_lines(text)), style=style)
 
 
 class LiveBoard:
@@ -123,14 +145,15 @@ class LiveBoard:
                 column, justify="right" if i else "left", no_wrap=True, overflow="ellipsis", min_width=5
             )
         for name, cells in latest:
-            table.add_row(Text(name), *(Text(cells.get(column, "–")) for column in self._columns[1:]))
+            figures = (Text(printable(cells.get(column, "–"))) for column in self._columns[1:])
+            table.add_row(Text(printable(name)), *figures)
         yield table
 
 
 class _Bar:
     def __init__(self, progress: Progress, name: str, total: int) -> None:
         self._progress = progress
-        self._id = progress.add_task(name, total=total, text="")
+        self._id = progress.add_task(printable(name), total=total, text="")
 
     def advance(self, steps: int = 1) -> None:
         """Move the bar."""
@@ -138,7 +161,7 @@ class _Bar:
 
     def describe(self, text: str) -> None:
         """Show ``text`` beside the bar, such as the money spent."""
-        self._progress.update(self._id, text=text)
+        self._progress.update(self._id, text=printable(text))
 
     def close(self) -> None:
         """Take the bar off the screen."""
@@ -147,24 +170,22 @@ class _Bar:
 
 def print_error(text: str) -> None:
     """An error that ends the command."""
-    Console(stderr=True).print(
-        f"error: {text}", style="bold red", markup=False, highlight=False, soft_wrap=True
-    )
+    _Console(stderr=True).print(Text(f"error: {printable_lines(text)}"), style="bold red", soft_wrap=True)
 
 
 def print_line(text: str) -> None:
     """A line of results."""
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    _Console().print(Text(printable(text)), soft_wrap=True)
 
 
 def write_out(text: str) -> None:
-    """Text for another program to read, as it is."""
-    sys.stdout.write(text)
+    """Text for another program to read: as it is, but for control characters."""
+    sys.stdout.write(without_controls(text))
 
 
 def print_summary(name: str, rows: Sequence[SummaryRow], level: float, headline: str) -> None:
     """One line per setting and stage, best first; measures that do not fit the terminal are left out."""
-    show(fitting_summary(name, rows, level, Console().width, headline))
+    show(fitting_summary(name, rows, level, width(), headline))
 
 
 def fitting_summary(
@@ -184,15 +205,16 @@ def fitting_summary(
 
 def show(*parts: Part) -> None:
     """Tables and sentences as plain text, as wide as the terminal allows."""
-    console = Console()
+    console = _Console()
     for part in parts:
+        # cleaned as it is laid out
         text = render([part], "text", console.width)
         if isinstance(part, tuple):
-            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            console.print(Text(text), soft_wrap=True)
             continue
         title, _, rest = text.partition("\n")
-        console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
-        console.print(rest, markup=False, highlight=False, soft_wrap=True)
+        console.print(Text(title), style="bold", soft_wrap=True)
+        console.print(Text(rest), soft_wrap=True)
 
 
 def tell(parts: Sequence[Part], form: str, output: Path | None) -> None:
@@ -205,35 +227,35 @@ def tell(parts: Sequence[Part], form: str, output: Path | None) -> None:
 
 def width() -> int:
     """How many cells wide the terminal is; 80 where there is none."""
-    return Console().width
+    return _Console().width
 
 
 def write_lines(text: str, output: Path | None) -> None:
-    """Text as it is, to standard output or to a file; of a file it is said where it is."""
+    """Text for another program, to standard output or to a file; of a file it is said where it is."""
     if output is None:
         write_out(text)
     else:
         write_text(output, text)
         # not on standard output, where figures of the same command may go
-        Console(stderr=True).print(f"written: {output}", markup=False, highlight=False, soft_wrap=True)
+        _Console(stderr=True).print(Text(printable(f"written: {output}")), soft_wrap=True)
 
 
 def print_facts(title: str, rows: Sequence[tuple[str, Any]]) -> None:
     """Names and values, one a line."""
-    table = Table(title=title, show_header=False, title_justify="left")
+    table = Table(title=Text(printable(title)), show_header=False, title_justify="left")
     table.add_column("what")
     table.add_column("value", overflow="fold")
     for name, value in rows:
-        table.add_row(name, str(value))
-    Console().print(table)
+        table.add_row(Text(printable(name)), Text(printable(str(value))))
+    _Console().print(table)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A plain table; numbers stand on the right."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=Text(printable(title)), title_justify="left")
     for i, column in enumerate(columns):
         numeric = bool(rows) and isinstance(rows[0][i], int | float)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(Text(printable(column)), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(str, row))
-    Console().print(table)
+        table.add_row(*(Text(printable(str(value))) for value in row))
+    _Console().print(table)

@@ -76,6 +76,7 @@ class Judgment:
     ``grade`` is 0..4, or None for *not scored* (never 0). Judgments of one query that share a non-empty
     ``evidence`` name are copies of one fact. ``source`` says where it comes from (a label file, a ledger),
     ``judge`` who graded (``human``, a model name), ``prompt_sha`` the hash of the prompt ('' for people).
+    ``answer`` is the part of the span that answers, a half-open range of the document; None: all of it.
     """
 
     query_id: str
@@ -87,6 +88,7 @@ class Judgment:
     source: str = ""
     judge: str = ""
     prompt_sha: str = ""
+    answer: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

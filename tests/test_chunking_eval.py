@@ -20,6 +20,7 @@ from benchmarks.chunking_eval import (
     peer_texts,
     place,
 )
+from benchmarks.repeated_spans import repeated
 from harness.chunk import chunk_documents
 from harness.config import load_config
 from harness.corpus.importers.chunking_eval import import_chunking_eval
@@ -190,3 +191,27 @@ def test_under_the_studys_counting_every_figure_is_the_studys(study):
         check_counting(study, setting)
         values = means(study.count(setting, STUDY))
         assert values == pytest.approx(REFERENCE[setting.name].values, abs=0.02), setting.name
+
+
+def test_spans_with_copies_are_counted(tmp_path):
+    begin = TEXT.index("Boats")
+    rows = [
+        ("q1", "tides", "?", 0, len(REFRAIN), REFRAIN),
+        ("q2", "tides", "?", begin, begin + 13, "Boats return."),
+    ]
+    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora" / "tides.md").write_text(TEXT, encoding="utf-8")
+    with (tmp_path / "spans.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("query_id", "document", "question", "start", "end", "text"), *rows])
+    assert repeated(tmp_path) == {"tides": (len(TEXT), 2, 1)}
+
+
+def test_the_page_says_how_often_spans_repeat():
+    """docs/reproduction.md, of the three documents that the shared data holds."""
+    root = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / "shared"))
+    folder = root / "corpora" / "chunking-eval"
+    if not folder.is_dir():
+        pytest.skip("needs chunking-eval: set HARNESS_SHARED to the folder that holds corpora")
+    page = (Path(__file__).parent.parent / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    for document, (characters, spans, several) in repeated(folder).items():
+        assert f"| {document} | {characters:,} | {spans} | {several} |" in page

@@ -127,6 +127,30 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     assert "damaged" in capsys.readouterr().out
 
 
+def test_a_bad_document_can_fail_the_run_when_all_else_is_done(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("The yard holds 4,200 vehicles.\n\nRain fell on the harbour.")
+    (tmp_path / "b.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "queries.csv").write_text("query_id,text\nq1,How many vehicles fit the yard?\n")
+    (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
+    config = (
+        "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\non_bad_document: {}\n"
+        "chunk: {{kind: recursive, chunk_size: 40}}\nembed: {{model: 'embedded:all-MiniLM-L6-v2'}}\n"
+    )
+    codes = {}
+    for on_bad in ("fail", "fail_at_end", "skip"):
+        (tmp_path / "c.yaml").write_text(config.format(on_bad))
+        codes[on_bad] = [exit_code("validate", "c.yaml"), exit_code("bench", "c.yaml", "--dry-run")]
+        codes[on_bad].append(exit_code("bench", "c.yaml", "--quiet"))
+        if on_bad == "fail":
+            assert "b.txt: byte 0xe9 at offset 3 is not UTF-8" in capsys.readouterr().err
+            assert not (tmp_path / "results").exists()
+        if on_bad == "fail_at_end":
+            assert capsys.readouterr().err.count("error: 1 document could not be used: b.") == 3
+            assert (tmp_path / "results" / "one" / "summary.csv").exists()
+    assert codes == {"fail": [1, 1, 1], "fail_at_end": [1, 1, 1], "skip": [0, 0, 0]}
+
+
 def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, capsys):
     layout = CacheLayout(tmp_path)
     in_use = layout.use()

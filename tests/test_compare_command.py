@@ -108,6 +108,15 @@ def test_the_gate_fails_on_a_real_drop_alone(tmp_path, capsys):
     assert code == 0
 
 
+def test_a_result_passes_the_gate_against_itself_and_has_no_judge_to_ask(tmp_path, capsys):
+    folder = write_results(tmp_path / "r", {"a": 0.6})
+    assert run(capsys, "gate", folder, "--baseline", folder)[0] == 0
+    other = write_results(tmp_path / "s", {"a": 0.6})
+    code, _, err = run(capsys, "gate", folder, "--baseline", other, "--judge", "my.yaml")
+    assert code == 1
+    assert "people have judged the results" in one_line(err)
+
+
 def add_prices(folder, tokens, k="10"):
     with (folder / "prices.csv").open("w", newline="") as file:
         rows = csv.writer(file)

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from harness.cli import _parser, main
+from harness.report.scored_from import SCORED_FROM
 from tests.test_compare_command import write_results
 
 PAGE = (Path(__file__).parent.parent / "docs" / "gate.md").read_text(encoding="utf-8")
@@ -44,3 +45,7 @@ def test_the_files_it_copies_are_a_baseline(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["compare", str(whole), str(tmp_path / "base")])
     assert "Costs are left out" not in capsys.readouterr().out
+
+
+def test_the_files_for_a_model_that_judges_are_those_it_is_scored_from():
+    assert set(re.search(r"\{(queries[^}]+)\}", PAGE)[1].split(",")) == set(SCORED_FROM)

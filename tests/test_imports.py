@@ -7,22 +7,27 @@ import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness"
 STAGES = {"corpus", "chunk", "retrieve", "rerank", "judge", "measures", "compare"}
-SHARED = {"types", "errors", "kinds", "progress"}
+SHARED = {"types", "errors", "kinds", "printable", "progress", "stopping"}
 HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "transformers"}
 
 # room -> the rooms of ours it may import from, besides itself
 ALLOWED = {
     "types": set(),
     "errors": set(),
-    "kinds": {"errors"},
+    "kinds": {"errors", "printable"},
+    "printable": set(),
     "progress": set(),
+    "stopping": set(),
+    "streams": set(),
+    "faults": {"__version__", "printable"},
+    "stats": set(),
     "measures": {"types"},
     "models": SHARED,
     "store": SHARED,
     "report": SHARED,
     "trec": {"errors", "types", "measures"},
     "findings": SHARED | {"compare", "measures", "report"},
-    **{stage: SHARED | {"models"} for stage in STAGES - {"measures"}},
+    **{stage: SHARED | {"models", "stats"} for stage in STAGES - {"measures"}},
 }
 
 

@@ -109,6 +109,23 @@ def test_hostile_lines_are_named(files, capsys, tmp_path, line, words):
     assert "5" in err
 
 
+def test_files_without_a_query_in_common_are_refused(files, capsys, tmp_path):
+    (tmp_path / "run.txt").write_text("Q-1 Q0 a 1 1 t\n")
+    code, out, err = score(capsys, *files)
+    assert (code, out) == (1, "")
+    told = " ".join(err.split())
+    assert "no query in common: the run has Q-1, the judgments have q1, q2, q3." in told
+
+
+def test_ids_that_begin_with_a_number_sign_are_scored_and_told(capsys, tmp_path):
+    (tmp_path / "q.txt").write_text("#1 0 a 1\n#2 0 a 1\n")
+    (tmp_path / "r.txt").write_text("#1 Q0 a 1 1 t\n#2 Q0 a 1 1 t\n")
+    words = ("--run", str(tmp_path / "r.txt"), "--qrels", str(tmp_path / "q.txt"), "--measures", "ap")
+    code, out, err = score(capsys, *words)
+    assert (code, out.split()) == (0, ["ap", "all", "1.0000"])
+    assert "2 query ids begin with #, such as #1." in " ".join(err.split())
+
+
 def test_an_unknown_measure_or_convention_is_named(files, capsys):
     code, _, err = score(capsys, *files, "--measures", "ndcg@10")
     assert code == 1

@@ -13,9 +13,10 @@ all that stand inside it. A chunk with the very range of another one is dropped.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice
 from typing import Literal
 
 from pydantic import Field
@@ -26,6 +27,8 @@ from harness.chunk.tokenizer import Tokenizer
 from harness.types import Document
 
 DEFAULT_SEPARATORS = ("\n\n", "\n", " ", "")
+# Pieces measured at a time.
+_BATCH = 65_536
 KeepSeparator = Literal["start", "end", False]
 
 
@@ -76,40 +79,67 @@ class RecursiveSplitter:
 
     def _split(self, text: str, span: Span, separators: Sequence[str]) -> Iterator[Span]:
         separator, finer = _first_present(text, span, separators)
-        pieces = _pieces(text, span, separator, self.keep)
-        sizes = self.measure.spans(text, pieces)
         separator_size = 0 if self.keep else self.measure.text(separator)
-        begin = 0
-        for i, size in enumerate(sizes):
+        joined = _Joined(self.size, self.overlap, len(separator), separator_size)
+        for piece, size in self._measured(text, _pieces(text, span, separator, self.keep)):
             if size < self.size:
+                yield from joined.add(piece, size)
                 continue
-            yield from self._merge(pieces[begin:i], sizes[begin:i], len(separator), separator_size)
-            begin = i + 1
+            yield from joined.end()
             if finer:
-                yield from self._split(text, pieces[i], finer)
+                yield from self._split(text, piece, finer)
             else:
-                yield pieces[i]
-        yield from self._merge(pieces[begin:], sizes[begin:], len(separator), separator_size)
+                yield piece
+        yield from joined.end()
 
-    def _merge(self, pieces: list[Span], sizes: list[int], width: int, separator_size: int) -> Iterator[Span]:
-        """Join neighbours up to the size, each chunk beginning with at most ``overlap`` of the one before.
+    def _measured(self, text: str, pieces: Iterator[Span]) -> Iterator[tuple[Span, int]]:
+        """Each piece with its size, measured a batch at a time: a line of 50 MB has 50 million pieces."""
+        while batch := list(islice(pieces, _BATCH)):
+            yield from zip(batch, self.measure.spans(text, batch), strict=True)
 
-        ``width`` is the separator's length in characters, ``separator_size`` its length in the unit.
-        """
-        if not pieces:
-            return
-        gaps = _gaps(pieces, width, separator_size)
-        first = total = 0
-        for i, size in enumerate(sizes):
-            if total + size + (gaps[i] if first < i else 0) > self.size and first < i:
-                yield pieces[first][0], pieces[i - 1][1]
-                while total > self.overlap or (
-                    total > 0 and total + size + (gaps[i] if first < i else 0) > self.size
-                ):
-                    total -= sizes[first] + (gaps[first + 1] if first + 1 < i else 0)
-                    first += 1
-            total += size + (gaps[i] if first < i else 0)
-        yield pieces[first][0], pieces[-1][1]
+
+class _Joined:
+    """Joins neighbouring pieces up to the size; a chunk begins with at most ``overlap`` of the one before.
+
+    ``width`` is the separator's length in characters, ``separator_size`` its length in the unit.
+    """
+
+    def __init__(self, size: int, overlap: int, width: int, separator_size: int) -> None:
+        self._size, self._overlap = size, overlap
+        self._width, self._separator_size = width, separator_size
+        # each piece with its size and with what stands between it and the one before, in the unit
+        self._pieces: deque[tuple[Span, int, int]] = deque()
+        self._total = 0
+
+    def add(self, piece: Span, size: int) -> Iterator[Span]:
+        """Take the next piece; the chunk that is full without it, if there is one."""
+        gap = self._gap(piece)
+        if self._pieces and self._total + size + gap > self._size:
+            yield self._span()
+            while self._total > self._overlap or (
+                self._total > 0 and self._total + size + self._gap(piece) > self._size
+            ):
+                _, first_size, _ = self._pieces.popleft()
+                self._total -= first_size + (self._pieces[0][2] if self._pieces else 0)
+            gap = self._gap(piece)
+        self._pieces.append((piece, size, gap))
+        self._total += size + gap
+
+    def end(self) -> Iterator[Span]:
+        """The last chunk, if there is one; begin afresh."""
+        if self._pieces:
+            yield self._span()
+        self._pieces.clear()
+        self._total = 0
+
+    def _span(self) -> Span:
+        return self._pieces[0][0][0], self._pieces[-1][0][1]
+
+    def _gap(self, piece: Span) -> int:
+        """What stands between the last piece and this one, in the unit: a whole number of separators."""
+        if not (self._pieces and self._separator_size):
+            return 0
+        return (piece[0] - self._pieces[-1][0][1]) // self._width * self._separator_size
 
 
 def _first_present(text: str, span: Span, separators: Sequence[str]) -> tuple[str, Sequence[str]]:
@@ -122,25 +152,24 @@ def _first_present(text: str, span: Span, separators: Sequence[str]) -> tuple[st
     return separators[-1], ()
 
 
-def _pieces(text: str, span: Span, separator: str, keep: KeepSeparator) -> list[Span]:
+def _pieces(text: str, span: Span, separator: str, keep: KeepSeparator) -> Iterator[Span]:
     """The non-empty pieces of the span between separators."""
     start, end = span
     if not separator:
-        return [(i, i + 1) for i in range(start, end)]
+        return ((i, i + 1) for i in range(start, end))
     found = re.compile(re.escape(separator)).finditer(text, start, end)
     if keep == "start":
-        return list(between(start, end, (match.start() for match in found)))
+        return between(start, end, (match.start() for match in found))
     if keep == "end":
-        return list(between(start, end, (match.end() for match in found)))
-    pieces = []
-    for match in found:
-        pieces.append((start, match.start()))
+        return between(start, end, (match.end() for match in found))
+    return _without(start, end, found)
+
+
+def _without(start: int, end: int, separators: Iterator[re.Match[str]]) -> Iterator[Span]:
+    """The non-empty spans between separators."""
+    for match in separators:
+        if start < match.start():
+            yield start, match.start()
         start = match.end()
-    return [piece for piece in (*pieces, (start, end)) if piece[0] < piece[1]]
-
-
-def _gaps(pieces: list[Span], width: int, separator_size: int) -> list[int]:
-    """What stands between each piece and the one before it, in the unit: a whole number of separators."""
-    if not separator_size:
-        return [0] * len(pieces)
-    return [0] + [(after[0] - before[1]) // width * separator_size for before, after in pairwise(pieces)]
+    if start < end:
+        yield start, end

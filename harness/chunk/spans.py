@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 Span = tuple[int, int]
 
@@ -28,7 +29,7 @@ def tidy(text: str, spans: Iterable[Span], strip: bool) -> list[Span]:
 
 def between(start: int, end: int, cuts: Iterable[int]) -> Iterator[Span]:
     """The non-empty spans that ``cuts`` (ascending offsets) divide ``[start, end)`` into."""
-    for cut in (*cuts, end):
+    for cut in chain(cuts, (end,)):
         if start < cut:
             yield start, cut
             start = cut

@@ -73,6 +73,7 @@ def _of_file(args: argparse.Namespace) -> int:
 
 def _of_config(args: argparse.Namespace) -> int:
     from harness.bench import search_all
+    from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.errors import ConfigError
     from harness.pipeline.agreement import grade_agreement, label_pairs, settings_agreement
@@ -90,6 +91,7 @@ def _of_config(args: argparse.Namespace) -> int:
         corpus, searched = (
             search_all(config, context) if args.settings else (load_corpus(config, context), [])
         )
+        skipped = [item.doc_id for item in corpus.skipped]
         if args.dry_run:
             pairs = [
                 *label_pairs(corpus),
@@ -99,11 +101,11 @@ def _of_config(args: argparse.Namespace) -> int:
             print_line(
                 f"{judge_name(judge)}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent."
             )
-            return 0
+            return exit_code(config, skipped)
         found = grade_agreement(corpus, judge, context)
         settings = settings_agreement(searched, corpus, config, context) if args.settings else None
     _leave(args.to or config.results / f"{config.name}-agreement", [found], settings)
-    return 0
+    return exit_code(config, skipped)
 
 
 def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | None) -> None:

@@ -34,9 +34,10 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench import run_bench
+    from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.pipeline.page import REPORT, write_page
-    from harness.report import counted, loss_table
+    from harness.report import counted, label_note, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     config = load_config(args.config)
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     if results.waterfall:
         show(loss_table(results.waterfall))
-    for line in _judging(results.record):
+    note = label_note(results.record.config, results.record.counts)
+    for line in [*([note] if note else []), *_judging(results.record)]:
         print_line(line)
     counts = results.record.counts
     print_line(
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         if page.note:
             print_line(page.note)
     print_line(f"Look at them in a browser: {folder / REPORT}")
-    return 0
+    return exit_code(config, [row["document"] for row in results.documents if row["status"] == "skipped"])
 
 
 def _judging(record: RunRecord) -> list[str]:
@@ -80,15 +82,25 @@ def _judging(record: RunRecord) -> list[str]:
         spent = f"for {cost['cost']:.4f}"
     unscored = sum(cost["unscored"].values())
     answers = counted(cost["from_ledger"], "answer")
+    panel = cost.get("panel") or {}
+    members = [
+        f"{name} is {above:+.2f} grades from the median" if above is not None else name
+        for name, above in panel.get("above_the_median", {}).items()
+    ]
+    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs" if panel else ""
+    if panel and panel["alpha_ordinal"] is not None:
+        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
     return [
         f"{record.judge['name']} graded {counted(cost['pairs'], 'pair')}: "
         f"{counted(cost['calls'], 'call')} now {spent}, {answers} from the ledger, "
-        f"{unscored} without a grade."
+        f"{unscored} without a grade.",
+        *([f"{agree}; {', '.join(members)}."] if panel else []),
     ]
 
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench import dry_run
+    from harness.commands.skipped import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 
@@ -97,4 +109,4 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
     cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)
     print_line(f"{plan.judge}: {cost}. Nothing was spent.")
-    return 0
+    return exit_code(config, plan.skipped)

@@ -23,6 +23,7 @@ holds for, caveats, next step. Then the settings, their differences, and what ch
   harness compare results/main results/branch --format markdown --output comment.md
 
 Results that were not scored on the same queries and the same judged text are refused, with reasons.
+Where one language model has judged other pools of text, all are scored again on the union of these.
 docs/statistics.md describes the methods and shows how well they hold.
 """
 _GATE = """\
@@ -97,6 +98,13 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         help="default: one that can be compared between the settings at hand (docs/statistics.md)",
     )
     parser.add_argument(
+        "--judge",
+        type=Path,
+        metavar="CONFIG",
+        help="where a language model judges: have the judge of this configuration grade what it has not "
+        "graded for some of the results",
+    )
+    parser.add_argument(
         "--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"
     )
 
@@ -105,11 +113,18 @@ def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
     import json
 
-    from harness.compare import verdict_json
-    from harness.findings import compared_parts, measure_to_take, read_stored, scores_of, verdict_of
+    from harness.compare import joined_names, verdict_json
+    from harness.findings import (
+        compared_parts,
+        label_parts,
+        label_sensitivity,
+        measure_to_take,
+        scores_of,
+        verdict_of,
+    )
     from harness.terminal import tell, write_lines
 
-    stored = {folder: read_stored(folder, args.stage) for folder in args.results}
+    stored, done = _united(args.results, args)
     names = _distinct(args.results)
     measure = measure_to_take(stored, args.measure)
     named = {name: (folder, stored[folder]) for name, folder in zip(names, args.results, strict=True)}
@@ -125,7 +140,11 @@ def run_compare(args: argparse.Namespace) -> int:
         scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
     )
     changed = _changed({name: one for name, (_, one) in named.items()}, measure)
-    tell((*changed, *parts, *_reranked(args, measure)), args.format, args.output)
+    called = joined_names({name: one.matrix(measure) for name, (_, one) in named.items()})
+    folders = {name: folder for name, (folder, _) in named.items()}
+    labels = label_parts(label_sensitivity(folders, called, measure, args.stage), verdict.comparisons)
+    shown = (*([done] if done else []), *changed, *parts, *labels, *_reranked(args, measure))
+    tell(shown, args.format, args.output)
     return 0
 
 
@@ -172,10 +191,11 @@ def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
 def run_gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
     from harness.compare import gate, github_annotations, junit
-    from harness.findings import measure_to_take, read_stored
+    from harness.findings import measure_to_take
     from harness.terminal import print_line, write_lines, write_out
 
-    stored = {folder: read_stored(folder, args.stage) for folder in (args.results, args.baseline)}
+    # of two grades for a span that of the baseline stands
+    stored, done = _united((args.baseline, args.results), args)
     measure = measure_to_take(stored, args.measure)
     results, baseline = stored[args.results], stored[args.baseline]
     result = gate(
@@ -185,6 +205,8 @@ def run_gate(args: argparse.Namespace) -> int:
         confidence=args.confidence,
         scored_on=(results.scored_on, baseline.scored_on),
     )
+    for line in done:
+        print_line(line)
     for check in result.checks:
         print_line(
             f"{'FAILED' if check.failed else 'passed'}  {check.setting}: {result.measure} {check.reason}"
@@ -195,6 +217,23 @@ def run_gate(args: argparse.Namespace) -> int:
     if args.github:
         write_out(github_annotations(result))
     return 1 if result.failed else 0
+
+
+def _united(
+    folders: Sequence[Path], args: argparse.Namespace
+) -> tuple[Mapping[Path, Stored], tuple[str, ...]]:
+    """The results, on the same judgments where one judge has graded different pools, and what was done."""
+    from harness.findings import read_stored
+    from harness.pipeline.uniting import united
+    from harness.terminal import TerminalReporter
+
+    stored = {folder: read_stored(folder, args.stage) for folder in folders}
+    if len({folder.resolve() for folder in folders}) < 2:
+        return stored, ()
+    names = dict(zip(folders, _distinct(folders), strict=True))
+    results = {folder: one.result for folder, one in stored.items()}
+    again, done = united(results, names, args.measure, args.judge, TerminalReporter())
+    return {folder: one.scored_again(again[folder]) for folder, one in stored.items()}, done
 
 
 def _distinct(folders: Sequence[Path]) -> list[str]:

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import agreement
+from harness.commands import agreement, answers
 
 if TYPE_CHECKING:
+    from harness.judge.check import CheckReport
     from harness.store.ledger import Ledger
 
 _CACHE = Path(".cache/harness")
@@ -20,6 +21,7 @@ Look after the judgments of language models, and find out how far to believe the
   harness bench my.yaml --dry-run             what judging would cost, before anything is spent
   harness judge check my.yaml                 try the judge on a small known set (spends a little)
   harness judge agreement my.yaml             compare it with your own labels
+  harness judge answers my.yaml --failed      what it answered, word for word
   harness judge export --to judgments.jsonl   every judgment ever bought, to keep or to share
   harness judge import judgments.jsonl        take them into another cache; nothing is bought twice
 
@@ -31,7 +33,7 @@ def add(commands: Any) -> None:
     """Describe the command and its parts."""
     parser = commands.add_parser(
         "judge",
-        help="judgments: export, import; try a judge, compare it with people",
+        help="judgments: look at them, export, import; try a judge, compare it with people",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -40,6 +42,7 @@ def add(commands: Any) -> None:
     _add_import(parts)
     _add_check(parts)
     agreement.add(parts)
+    answers.add(parts)
 
 
 def _add_export(parts: Any) -> None:
@@ -70,10 +73,10 @@ def _add_check(parts: Any) -> None:
     parser = parts.add_parser(
         "check",
         help="try the judge on a small known set",
-        description="Run some 20 known passages, several times each, through the judge of CONFIG: does it "
-        "grade plain passages as a person could, does it obey instructions inside a passage, does it agree "
-        "with itself, does the place in a list matter? This spends a little; the answers go into the ledger. "
-        "Exit code 1 if something is amiss.",
+        description="Run some 50 known passages, several times each, through the judge of CONFIG: does it "
+        "grade plain passages as a person could, does it obey instructions inside a passage, on the subject "
+        "or off it, does it agree with itself, does the place in a list matter? This spends a "
+        "little; the answers go into the ledger. Exit code 1 if something is amiss.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
     parser.add_argument(
@@ -92,7 +95,7 @@ def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
     from harness.terminal import print_line, write_out
 
-    with _ledger(args.cache) as ledger:
+    with open_ledger(args.cache) as ledger:
         if args.to is None:
             for line in ledger.export_lines():
                 write_out(line + "\n")
@@ -124,24 +127,36 @@ def import_(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Run the known set and print what it shows."""
+    """Run the known set through every model that judges and print what it shows."""
     from harness.config import load_config
     from harness.judge.check import check_judge
-    from harness.pipeline.judges import llm_config
+    from harness.pipeline.judges import llm_configs
     from harness.store import CacheLayout
     from harness.store.ledger import Ledger
-    from harness.terminal import TerminalReporter, print_facts, print_line
+    from harness.terminal import TerminalReporter
 
     config = load_config(args.config)
-    judge = llm_config(config)
-    with Ledger(CacheLayout(config.cache).ledger) as ledger:
-        report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
+    passed = True
+    for judge in llm_configs(config):
+        with Ledger(CacheLayout(config.cache).ledger) as ledger:
+            report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
+        _print_check(report)
+        passed = passed and report.passed
+    return 0 if passed else 1
+
+
+def _print_check(report: CheckReport) -> None:
+    from harness.terminal import print_facts, print_line
+
     position = "one passage a call" if report.position_bias is None else f"{report.position_bias:+.2f} grades"
     print_facts(
         f"{report.judge}: known set of {report.passages} passages, alone and under attack",
         [
             ("sensible grades", f"{report.in_range:.0%} of the plain passages"),
-            *((f"gained by: {name}", f"{gain:+.2f} grades") for name, gain in report.leakage.items()),
+            *(
+                (f"gained by: {attack}, {carrier}", f"{gain:+.2f} grades")
+                for (attack, carrier), gain in report.leakage.items()
+            ),
             ("agrees with itself", f"{report.self_agreement:.0%}"),
             ("place in the list", position),
             ("without a grade", f"{report.unscored} of {report.pairs}"),
@@ -150,11 +165,10 @@ def check(args: argparse.Namespace) -> int:
     )
     for problem in report.problems:
         print_line(f"amiss: {problem}")
-    return 0 if report.passed else 1
 
 
 @contextmanager
-def _ledger(cache: Path) -> Iterator[Ledger]:
+def open_ledger(cache: Path) -> Iterator[Ledger]:
     """The ledger of a cache that has one; raises JudgeError, rather than make an empty one."""
     from harness.errors import JudgeError
     from harness.store import CacheLayout

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     """Score it and print the values."""
     from harness.errors import ConfigError
     from harness.terminal import TerminalReporter, write_out
-    from harness.trec import evaluate, read_qrels, read_run
+    from harness.trec import TrecError, evaluate, read_qrels, read_run
     from harness.trec.layout import LAYOUTS
 
     measures = _names(args.measures)
@@ -56,6 +56,12 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--measures names no measure; leave it out for the default ones.")
     judged = read_qrels(args.qrels)
     ranked = read_run(args.ranked)
+    asked, answered = set(judged.query.names.to_pylist()), set(ranked.query.names.to_pylist())
+    if asked and answered and not asked & answered:
+        raise TrecError(
+            f"{args.ranked} and {args.qrels} have no query in common: the run has {_some(answered)}, the "
+            f"judgments have {_some(asked)}. Do the files belong together, and are the ids written alike?"
+        )
     try:
         scores = evaluate(ranked, judged, measures, args.convention)
     except ValueError as error:
@@ -63,9 +69,7 @@ def run(args: argparse.Namespace) -> int:
     reporter = TerminalReporter()
     if not any(scores.means().values()) and not any(evaluate(ranked, judged, ["judged"]).means().values()):
         reporter.warn("no ranked document is judged for its query: do run and qrels belong together?")
-    for note in _notes(
-        set(ranked.query.names.to_pylist()), set(judged.query.names.to_pylist()), args.convention
-    ):
+    for note in _notes(answered, asked, args.convention):
         reporter.note(note)
     write_out(LAYOUTS[args.format](scores, args.per_query))
     return 0
@@ -96,4 +100,15 @@ def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
         notes.append(
             f"{len(strangers)} ranked queries have no judgment and are left out, such as {min(strangers)}."
         )
+    if numbered := {query for query in ranked | judged if query.startswith("#")}:
+        notes.append(
+            f"{len(numbered)} query ids begin with #, such as {min(numbered)}. trec_eval 10 takes such lines "
+            "for comments; delete them if that is what they are."
+        )
     return notes
+
+
+def _some(queries: set[str]) -> str:
+    """The first three in order."""
+    first = ", ".join(sorted(queries)[:3])
+    return first + (", …" if len(queries) > 3 else "")

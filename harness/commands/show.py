@@ -107,7 +107,7 @@ def verdict_on(folder: Path) -> Verdict:
 
 
 def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
-    from harness.report import chunk_table, loss_table, read_table, read_waterfall, summary_table
+    from harness.report import chunk_table, label_note, loss_table, read_table, read_waterfall, summary_table
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
@@ -119,6 +119,8 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
         parts.append(summary_table(name, rows, level, measure))
     losses = read_waterfall(args.results)
     parts += [loss_table(losses)] if losses else []
+    note = label_note(record["config"], record.get("counts", {}))
+    parts += [(note,)] if note else []
     chunks = read_table(args.results, "chunks.csv")
     parts += [chunk_table(chunks)] if chunks else []
     parts += [_worst(args, rows, measure)] if args.worst > 0 else []

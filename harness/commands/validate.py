@@ -43,6 +43,7 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
 
 def run(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
+    from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.pipeline.plan import make_plan
     from harness.terminal import TerminalReporter, print_facts, print_table
@@ -74,4 +75,4 @@ def run(args: argparse.Namespace) -> int:
     )
     if plan.judge is not None and plan.judge.problem:
         reporter.warn(plan.judge.problem)
-    return 0
+    return exit_code(config, [item.doc_id for item in corpus.skipped])

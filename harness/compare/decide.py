@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.compare.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
-from harness.compare.interval import hall_statistic, inverse_hall, t_quantile, t_tail
+from harness.compare.interval import hall_statistic, t_quantile, t_tail
 from harness.compare.resample import flipped_means, sign_flips
 from harness.compare.units import Units
+from harness.stats import inverse_hall
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -14,9 +13,9 @@ from harness.compare.decide import bound_below
 from harness.compare.matrix import ScoreMatrix
 from harness.compare.units import Units, units_of
 from harness.errors import HarnessError
+from harness.printable import printable
 
 RESAMPLES, SEED = 10_000, 7
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def junit(result: GateResult) -> str:
     failures = sum(check.failed for check in result.checks)
     suite = ElementTree.Element(
         "testsuite",
-        name=f"harness gate {_xml(result.measure)}",
+        name=f"harness gate {printable(result.measure)}",
         tests=str(len(result.checks)),
         failures=str(failures),
         errors="0",
@@ -136,12 +135,12 @@ def junit(result: GateResult) -> str:
     )
     for check in result.checks:
         case = ElementTree.SubElement(
-            suite, "testcase", classname=f"gate.{_xml(result.measure)}", name=_xml(check.setting)
+            suite, "testcase", classname=f"gate.{printable(result.measure)}", name=printable(check.setting)
         )
         if check.failed:
-            ElementTree.SubElement(case, "failure", message=_xml(check.reason), type="drop")
+            ElementTree.SubElement(case, "failure", message=printable(check.reason), type="drop")
         else:
-            ElementTree.SubElement(case, "system-out").text = _xml(check.reason)
+            ElementTree.SubElement(case, "system-out").text = printable(check.reason)
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
 
@@ -203,13 +202,8 @@ def _check(
     )
 
 
-def _xml(text: str) -> str:
-    """Text without the characters that XML 1.0 cannot hold."""
-    return _NOT_XML.sub("\ufffd", text)
-
-
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.compare.arrays import Floats
 from harness.compare.resample import bootstrap_means
+from harness.stats import inverse_hall, student_quantile
 
 Method = Literal["guarded_t", "t", "percentile", "bca"]
 BOOTSTRAP = ("percentile", "bca")
@@ -129,9 +130,7 @@ def skewness(rows: Floats) -> Floats:
 
 def t_quantile(probability: float, n: float) -> float:
     """The quantile of Student's t for n values."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, probability))
+    return student_quantile(probability, n - 1)
 
 
 def t_tail(t: Floats, n: float) -> Floats:
@@ -145,14 +144,6 @@ def hall_statistic(t: Floats, skew: Floats) -> Floats:
     """Hall's transformation of t, which is monotone; ``skew`` is the skewness over √n."""
     changed: Floats = t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6
     return changed
-
-
-def inverse_hall(x: float, skew: Floats) -> Floats:
-    """The t that Hall's transformation maps to x; ``skew`` is the skewness over √n."""
-    small = np.abs(skew) < 1e-8
-    safe = np.where(small, 1.0, skew)
-    curved = 3 / safe * (np.cbrt(1 + safe * (x - safe / 6)) - 1)
-    return np.where(small, x, curved)
 
 
 def _quantiles(ordered: Floats, share: Floats) -> Floats:

@@ -8,8 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness.config.source import KeyPath, Source
+from harness.config.source import Source
+from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
+from harness.printable import quoted
 
 
 def no_such_key(key: str, known: Iterable[str]) -> str:
@@ -28,7 +30,7 @@ def first_problem(error: ValidationError) -> Any:
 
 def _is(value: Any) -> str:
     """What a wrong value is, where it is short; a list or section stands at the line that is named."""
-    return "" if isinstance(value, list | tuple | dict) else f" (it is {value!r})"
+    return "" if isinstance(value, list | tuple | dict) else f" (it is {quoted(value)})"
 
 
 def explain(
@@ -53,5 +55,7 @@ def explain(
         return source.error(path, "its value is missing; docs/configuration.md describes this key.")
     if problem["loc"]:
         return source.error(path, f"{message.removesuffix('.')}{_is(problem['input'])}.")
-    values = ", ".join(f"{key}={value}" for key, value in (chosen or {}).items())
+    values = ", ".join(
+        f"{key}={quoted(value) if isinstance(value, str) else value}" for key, value in (chosen or {}).items()
+    )
     return source.error(path, f"{message}{f' (with {values})' if values else ''}")

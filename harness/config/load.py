@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from harness.config.models import STAGES, BenchConfig, Setting
 from harness.config.naming import name_settings
 from harness.config.relevance import RelevanceConfig
 from harness.config.sections import section_of
-from harness.config.source import KeyPath, Source, read_source
+from harness.config.source import Source, read_source
 from harness.config.sweep import Stages, expand
+from harness.config.yaml_loader import KeyPath
 from harness.corpus import PARSERS
 from harness.errors import ConfigError
 from harness.judge import KINDS as JUDGES
 from harness.kinds import Kind, StageConfig, find_kind
+from harness.printable import printable, quoted
 
 
 def load_config(path: Path) -> BenchConfig:
@@ -47,9 +50,11 @@ def load_config(path: Path) -> BenchConfig:
 def _settings(source: Source) -> list[Setting]:
     combinations = expand(source)
     names = name_settings(combinations)
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise ConfigError(f"{source.path}: two settings of the sweep are the same: {name}. Remove one.")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ConfigError(
+                f"{source.path}: two settings of the sweep are the same: {printable(name)}. Remove one."
+            )
     for combination in combinations:
         _check_depth(source, combination)
     return [
@@ -74,7 +79,7 @@ def _check_depth(source: Source, combination: Stages) -> None:
 
 def _parser(source: Source, value: Any) -> StageConfig:
     if not isinstance(value, dict):
-        raise source.error(("parser",), f"must be a mapping such as {{kind: pypdf}}, not {value!r}.")
+        raise source.error(("parser",), f"must be a mapping such as {{kind: pypdf}}, not {quoted(value)}.")
     try:
         kind = find_kind("parser", PARSERS, value.get("kind", "pypdf"))
     except ConfigError as error:
@@ -89,7 +94,7 @@ def _relevance(source: Source, value: Any) -> RelevanceConfig:
     """The section `relevance`: its own keys, and beside them those of the judge it names."""
     at: KeyPath = ("relevance",)
     if not isinstance(value, dict):
-        raise source.error(at, f"must be a mapping such as {{judge: labels}}, not {value!r}.")
+        raise source.error(at, f"must be a mapping such as {{judge: labels}}, not {quoted(value)}.")
     try:
         kind = find_kind("relevance.judge", JUDGES, value.get("judge", "labels"))
     except ConfigError as error:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
 from harness.config.relevance import RelevanceConfig
-from harness.corpus import AnchorConfig, ParserConfig, PypdfConfig, SplitConfig
+from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
 from harness.embed import EmbedConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
@@ -46,7 +46,8 @@ class BenchConfig(StageConfig):
 
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
-        description="Names the folder of the results; letters, digits, dot, dash, underscore.",
+        max_length=100,
+        description="The folder of the results; at most 100 letters, digits, dots, dashes, underscores.",
     )
     documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
         min_length=1,
@@ -56,8 +57,14 @@ class BenchConfig(StageConfig):
     parser: ParserConfig = Field(
         PypdfConfig(), description="How PDFs are read: `{kind: pypdf}` or `{kind: pypdfium2}`."
     )
-    on_bad_document: Literal["fail", "skip"] = Field(
-        "fail", description="A document that cannot be read ends the run, or is skipped and listed."
+    parsing: ParsingConfig = Field(
+        ParsingConfig(),
+        description="What reading a document may cost, and how much of its text may be suspect.",
+    )
+    on_bad_document: Literal["fail", "skip", "fail_at_end"] = Field(
+        "fail",
+        description="A document that cannot be used ends the run (`fail`) or is left out and listed; after "
+        "`fail_at_end` the run ends with exit code 1 once everything is written.",
     )
     queries: Path = Field(
         description="CSV or JSONL with query_id, text and optionally split, answerable, cluster (what a "
@@ -79,6 +86,7 @@ class BenchConfig(StageConfig):
     measures: tuple[str, ...] = Field(
         (
             "ndcg_exp@10",
+            "ndcg_evidence@5000",
             "ndcg_text@5000",
             "ndcg_lin@10",
             "recall@10",

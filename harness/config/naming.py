@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,9 @@ ONLY = "base"
 _UNSAFE = re.compile(r"[^\w.,=+@~()\[\]-]")
 # bytes; a file system allows 255, and the names of a stage and of the format come on top
 _LONGEST = 160
+_WINDOW = {"tokens_per_chunk", "token_overlap"}
+# English prose has some four and a half characters a token, other text fewer.
+_CHARACTERS_A_TOKEN = 5
 # What a key that is left out means, where it is not simply absent.
 _UNSET = {"top_n": "all"}
 
@@ -71,24 +75,29 @@ def _dump(config: StageConfig | None) -> Dump:
 
 def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
     kinds = [None if dump is None else dump.get("kind") for dump in dumps]
+    varying = {kind: _varying(dumps, kind) for kind in set(kinds)}
+    several = len({kind for kind in kinds if kind is not None}) > 1
     labels = []
     for dump, kind in zip(dumps, kinds, strict=True):
         if dump is None:
-            labels.append([f"{stage}=none"] if len(set(kinds)) > 1 else [])
+            labels.append([f"{stage}=none"] if len(varying) > 1 else [])
             continue
-        same_kind = [
-            other for other, its in zip(dumps, kinds, strict=True) if other is not None and its == kind
-        ]
-        varying = {key for key in dump if len({repr(other[key]) for other in same_kind}) > 1}
-        shown_kind = [str(kind)] if len({k for k in kinds if k is not None}) > 1 else []
         shown = {
-            key: _UNSET.get(key, "none")
-            if dump[key] is None
-            else _value(dump[key], [other[key] for other in same_kind])
-            for key in varying
+            key: _UNSET.get(key, "none") if dump[key] is None else _value(dump[key], varying[kind][key])
+            for key in varying[kind]
         }
-        labels.append(shown_kind + _fields(stage, dump, shown))
+        labels.append(([str(kind)] if several else []) + _fields(stage, dump, shown))
     return labels
+
+
+def _varying(dumps: Sequence[Dump], kind: Any) -> dict[str, list[Any]]:
+    """The fields in which the configurations of one kind differ, and the values of each."""
+    values: dict[str, dict[str, Any]] = {}
+    for dump in dumps:
+        if dump is not None and dump.get("kind") == kind:
+            for key, value in dump.items():
+                values.setdefault(key, {})[repr(value)] = value
+    return {key: list(found.values()) for key, found in values.items() if len(found) > 1}
 
 
 def _fields(stage: str, dump: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
@@ -100,7 +109,14 @@ def _fields(stage: str, dump: Mapping[str, Any], shown: Mapping[str, str]) -> li
             tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
             out.append(f"{short}={dump[first]}{tail}")
             varying = varying - {first, second}
+            if first == "chunk_size" and not _WINDOW & varying and _is_capped(dump):
+                out.append(f"window={dump['tokens_per_chunk']}")
     return out + [f"{_short(stage, key)}={shown[key]}" for key in dump if key in varying]
+
+
+def _is_capped(dump: Mapping[str, Any]) -> bool:
+    """Whether a size in characters is more than its window of tokens can hold of most text."""
+    return bool(dump["chunk_size"] > _CHARACTERS_A_TOKEN * dump.get("tokens_per_chunk", math.inf))
 
 
 def _short(stage: str, key: str) -> str:

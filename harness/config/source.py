@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from harness.config.yaml_loader import MOST_BYTES, KeyPath, load_yaml
 from harness.errors import ConfigError
-
-KeyPath = tuple[str | int, ...]
+from harness.printable import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,60 +32,48 @@ class Source:
         found = []
         for at in self.lines:
             if at[-1] == name:
-                here: Any = self.data
-                for key in at:
-                    here = here[key]
+                here = self._value(at)
                 if here == value or (isinstance(here, list) and value in here):
                     found.append(at)
         return found
 
+    def _value(self, at: KeyPath) -> Any:
+        here: Any = self.data
+        for key in at:
+            # a key may be a number or a truth value in the file; paths hold its text
+            here = (
+                next(its for name, its in here.items() if str(name) == key)
+                if isinstance(key, str)
+                else here[key]
+            )
+        return here
+
     def error(self, at: KeyPath, message: str) -> ConfigError:
         """A ConfigError that names file, line and key."""
-        name = ".".join(str(part) for part in at if isinstance(part, str))
+        name = printable(".".join(part for part in at if isinstance(part, str)))
         return ConfigError(f"{self.where(at)}: {name + ': ' if name else ''}{message}")
 
 
 def read_source(path: Path) -> Source:
-    """Read a YAML file; raises ConfigError for one that is missing, malformed or no mapping."""
+    """Read a YAML file; raises ConfigError for one that is missing, malformed, too large or no mapping."""
     try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise ConfigError(f"There is no configuration file {path}.{_neighbours(path)}") from None
     except IsADirectoryError:
         there = _yaml_files(path) or "no .yaml file"
         raise ConfigError(f"{path} is a folder, not a configuration file. It holds: {there}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{path}:{line}: this is not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: this is not valid YAML: {error}") from error
-    if not isinstance(data, dict) or not isinstance(node, yaml.MappingNode):
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{path} is no configuration: it has more than {MOST_BYTES:,} bytes.")
+    data, lines = load_yaml(path, content)
+    if not isinstance(data, dict):
         raise ConfigError(
-            f"{path}: a configuration is a mapping of keys to values, such as `name: quickstart`."
+            f"{path}:1: a configuration is a mapping of keys to values, such as `name: quickstart`."
         )
-    lines: dict[KeyPath, int] = {}
-    _note_lines(path, node, (), lines)
     return Source(path, data, lines, hashlib.sha256(content).hexdigest())
-
-
-def _note_lines(path: Path, node: yaml.Node, at: KeyPath, lines: dict[KeyPath, int]) -> None:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            name = (*at, str(key.value))
-            if name in lines:
-                raise ConfigError(f"{path}:{key.start_mark.line + 1}: {key.value} is given twice.")
-            lines[name] = key.start_mark.line + 1
-            _note_lines(path, value, name, lines)
-    elif isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            lines[(*at, index)] = value.start_mark.line + 1
-            _note_lines(path, value, (*at, index), lines)
 
 
 def _neighbours(path: Path) -> str:

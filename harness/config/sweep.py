@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, get_origin
 
@@ -11,10 +12,12 @@ from pydantic import ValidationError
 from harness.chunk import KINDS as CHUNKERS
 from harness.config.explain import explain, no_such_key
 from harness.config.models import STAGES
-from harness.config.source import KeyPath, Source
+from harness.config.source import Source
+from harness.config.yaml_loader import KeyPath
 from harness.embed import EmbedConfig, SentenceEncoder
 from harness.errors import ConfigError
 from harness.kinds import Kind, StageConfig, find_kind
+from harness.printable import quoted
 from harness.rerank import KINDS as RERANKERS
 from harness.retrieve import KINDS as RETRIEVERS
 
@@ -27,6 +30,7 @@ TABLES: dict[str, Mapping[str, Kind]] = {
 DEFAULT_KIND = {stage: next(iter(table)) for stage, table in TABLES.items()}
 
 SETTINGS = "settings"
+MOST_SETTINGS = 1000
 
 Stages = dict[str, StageConfig | None]
 
@@ -43,14 +47,20 @@ def expand(source: Source) -> list[Stages]:
         raise source.error(
             (SETTINGS,), "must be a list of mappings, each with its own chunk, embed, retrieve or rerank."
         )
-    return [one for i in range(len(entries)) for one in _product_of_stages(source, _own(source, i))]
+    found: list[Stages] = []
+    for i in range(len(entries)):
+        found += _product_of_stages(source, _own(source, i))
+        _check_size(source, (SETTINGS, i), [found])
+    return found
 
 
 def _own(source: Source, index: int) -> dict[str, KeyPath]:
     """Where the sections stand that one entry of `settings` has of its own."""
     entry, at = source.data[SETTINGS][index], (SETTINGS, index)
     if not isinstance(entry, dict):
-        raise source.error(at, f"must be a mapping such as {{chunk: {{…}}, rerank: null}}, not {entry!r}.")
+        raise source.error(
+            at, f"must be a mapping such as {{chunk: {{…}}, rerank: null}}, not {quoted(entry)}."
+        )
     for key in entry:
         if key not in STAGES:
             raise source.error((*at, str(key)), no_such_key(str(key), STAGES))
@@ -59,6 +69,7 @@ def _own(source: Source, index: int) -> dict[str, KeyPath]:
 
 def _product_of_stages(source: Source, own: Mapping[str, KeyPath]) -> list[Stages]:
     options = [_section(source, stage, own.get(stage, (stage,))) for stage in STAGES]
+    _check_size(source, next(iter(own.values()), ())[:2], options)
     return [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
 
 
@@ -80,7 +91,9 @@ def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[StageCon
         return [None]
     if not isinstance(value, dict):
         kinds = ", ".join(TABLES[stage])
-        raise source.error(at, f"must be a mapping such as {{kind: …}}, not {value!r}. Known kinds: {kinds}.")
+        raise source.error(
+            at, f"must be a mapping such as {{kind: …}}, not {quoted(value)}. Known kinds: {kinds}."
+        )
     return _mapping(source, stage, at, value)
 
 
@@ -101,6 +114,7 @@ def _product(source: Source, at: KeyPath, model: type[StageConfig], fields: dict
         if key not in model.model_fields:
             raise source.error((*at, key), no_such_key(key, [*model.model_fields]))
     choices = [_choices(source, (*at, key), model, key, value) for key, value in fields.items()]
+    _check_size(source, at, choices)
     configs = []
     for values in itertools.product(*choices):
         chosen = dict(zip(fields, values, strict=True))
@@ -109,6 +123,13 @@ def _product(source: Source, at: KeyPath, model: type[StageConfig], fields: dict
         except ValidationError as error:
             raise explain(source, at, error, chosen) from None
     return configs
+
+
+def _check_size(source: Source, at: KeyPath, choices: Sequence[Sequence[Any]]) -> None:
+    """Refuse a product that nobody means before it fills the memory."""
+    count = math.prod(map(len, choices))
+    if count > MOST_SETTINGS:
+        raise source.error(at, f"this makes {count:,} settings; a sweep has at most {MOST_SETTINGS:,}.")
 
 
 def _choices(source: Source, at: KeyPath, model: type[StageConfig], key: str, value: Any) -> Sequence[Any]:

@@ -4,10 +4,13 @@ from harness.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anch
 from harness.corpus.documents import SUFFIXES, DocumentFile, document_id, find_documents
 from harness.corpus.duplicates import credit_duplicates
 from harness.corpus.labels import LabelRow, read_labels
-from harness.corpus.parallel import SkippedDocument, parse_documents
+from harness.corpus.parallel import SkippedDocument, bad_document, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint
 from harness.corpus.parsers import PARSERS, ParserConfig, PypdfConfig, Pypdfium2Config
+from harness.corpus.parsing import ParsingConfig
 from harness.corpus.queries import QuerySet, SplitConfig, read_queries
+from harness.corpus.reading import refuse_special
+from harness.corpus.suspect import refusal, some_pages
 from harness.corpus.text import ParsedDocument, TextStats
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
     "LabelRow",
     "ParsedDocument",
     "ParserConfig",
+    "ParsingConfig",
     "PypdfConfig",
     "Pypdfium2Config",
     "QuerySet",
@@ -27,6 +31,7 @@ __all__ = [
     "SplitConfig",
     "TextStats",
     "anchor",
+    "bad_document",
     "credit_duplicates",
     "document_id",
     "find_documents",
@@ -35,4 +40,7 @@ __all__ = [
     "parser_fingerprint",
     "read_labels",
     "read_queries",
+    "refusal",
+    "refuse_special",
+    "some_pages",
 ]

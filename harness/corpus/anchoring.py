@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.corpus.answers import answer_span
 from harness.corpus.documents import SUFFIXES, document_id
 from harness.corpus.labels import LabelRow
 from harness.corpus.locate import Method, Place, Searcher
@@ -85,8 +86,8 @@ def anchor(
     without whitespace, then by fuzzy alignment. Rows of ``skipped_documents`` are put aside.
 
     Raises LabelError for an unknown document, an unknown query (where ``query_ids`` is given), offsets or
-    pages that do not fit, two rows on one span, and, unless ``on_unanchored`` is ``list``, for quotes below
-    the threshold, all of them at once.
+    pages that do not fit, two rows on one span, answers that are not in their label's text, and, unless
+    ``on_unanchored`` is ``list``, for quotes below the threshold, all of them at once.
     """
     known_queries = None if query_ids is None else frozenset(query_ids)
     doc_ids = []
@@ -99,6 +100,7 @@ def anchor(
     anchorings = tuple(_anchoring(item, config) for item in located)
     accepted = [item for item, anchoring in zip(located, anchorings, strict=True) if anchoring.accepted]
     _refuse_repeats(accepted)
+    _refuse_missing_answers(accepted)
     skipped = (row for row, doc_id in zip(rows, doc_ids, strict=True) if doc_id not in documents)
     return AnchorResult(tuple(_judgments(accepted)), anchorings, tuple(skipped))
 
@@ -262,7 +264,32 @@ def _judgments(located: Sequence[_Located]) -> Iterator[Judgment]:
                 evidence=row.evidence,
                 source=row.source,
                 judge=row.judge,
+                answer=_answer(item),
             )
+
+
+def _answer(item: _Located) -> tuple[int, int] | None:
+    start, end = item.place.start, item.place.end
+    if not item.row.answer or start is None or end is None:
+        return None
+    return answer_span(item.row.answer, item.document, start, end)
+
+
+def _refuse_missing_answers(located: Sequence[_Located]) -> None:
+    missing = [item for item in located if item.row.answer and _answer(item) is None]
+    if not missing:
+        return
+    lines = [
+        f"  {_where(item.row)}: {_snippet(item.row.answer)!r} is not in "
+        f"{_snippet(item.document.text[item.place.start : item.place.end])!r}"
+        for item in missing[:_MAX_LISTED]
+    ]
+    if len(missing) > _MAX_LISTED:
+        lines.append(f"  … and {len(missing) - _MAX_LISTED} more")
+    raise LabelError(
+        "The answer of a label must stand in the text that the label grades. Write it as it stands there, or "
+        "leave it empty:\n" + "\n".join(lines)
+    )
 
 
 def _refuse_repeats(located: Sequence[_Located]) -> None:

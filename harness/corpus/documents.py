@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 
+from harness.corpus.globbing import expand
+from harness.corpus.reading import refuse_special
 from harness.errors import CorpusError
 
 PDF_SUFFIXES = (".pdf",)
@@ -32,8 +35,8 @@ def document_id(stem: str) -> str:
 def find_documents(patterns: str | Sequence[str], base: Path) -> list[DocumentFile]:
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
-    Raises CorpusError for a glob that matches no file, for a file type that cannot be read and for two files
-    that would share an id.
+    Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name
+    that is not UTF-8 and for two files that would share an id.
     """
     paths: dict[Path, Path] = {}
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
@@ -46,6 +49,7 @@ def find_documents(patterns: str | Sequence[str], base: Path) -> list[DocumentFi
                 f"{path}: cannot read a {path.suffix or 'file without a suffix'} as a document. "
                 f"Known: {', '.join(SUFFIXES)}. Convert it, or narrow the pattern."
             )
+        _refuse_undecodable(path)
         file = DocumentFile(document_id(path.stem), path)
         if file.doc_id in files:
             raise CorpusError(
@@ -65,10 +69,21 @@ def _matches(pattern: str, base: Path) -> list[Path]:
         raise CorpusError(
             f"documents: {literal} is a folder. Name the files in it: {pattern.rstrip('/')}/*.pdf."
         )
-    # Path.glob refuses absolute patterns and takes hidden files along.
-    found = [base / name for name in glob(pattern, root_dir=base, recursive=True)]  # noqa: PTH207
-    files = [path for path in found if path.is_file()]
+    if literal.exists():
+        refuse_special(literal)
+    files = [path for path in expand(pattern, base) if path.is_file()]
     if not files:
         what = "pattern matches no file" if has_magic(pattern) else "file is not there"
         raise CorpusError(f"documents: the {what}: {pattern!r}, looked for in {base.resolve()}. Correct it.")
     return files
+
+
+def _refuse_undecodable(path: Path) -> None:
+    """Refuse a name that no result file could hold; in it Python writes surrogates for what is not UTF-8."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise CorpusError(
+            f"{shown}: the file name is not UTF-8, so no result could name the document. Rename the file."
+        ) from error

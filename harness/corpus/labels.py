@@ -15,7 +15,8 @@ class LabelRow:
     """One graded passage: offsets, a page and a quote, a page, or a quote to be searched in the document.
 
     ``start`` and ``end`` are half-open character offsets into the extracted text, ``page`` is the 1-based
-    page of the PDF file (not the printed number). ``line`` is the line of the row in ``source``.
+    page of the PDF file (not the printed number). ``line`` is the line of the row in ``source``. ``answer``
+    is the part of the passage that answers, '' for all of it.
     """
 
     line: int
@@ -30,14 +31,15 @@ class LabelRow:
     note: str = ""
     judge: str = "human"
     source: str = ""
+    answer: str = ""
 
 
 def read_labels(path: Path) -> list[LabelRow]:
     """Read label rows from CSV or JSONL; raises LabelError that names the line, the column and the remedy.
 
     Columns: query_id, document, grade (an integer 0 to 4) and start, end, page, quote, of which start with
-    end, page, quote, or page with quote must be filled; optional evidence, note, judge (default ``human``)
-    and source (default the file name).
+    end, page, quote, or page with quote must be filled; optional evidence, answer, note, judge (default
+    ``human``) and source (default the file name).
     """
     table = read_table(path, ("query_id", "document", "grade"), LabelError)
     rows: list[LabelRow] = []
@@ -73,6 +75,7 @@ def _label(path: Path, raw: Row) -> LabelRow:
         note=raw.get("note"),
         judge=raw.get("judge") or "human",
         source=raw.get("source") or path.name,
+        answer=raw.get("answer"),
     )
     if (row.start is None) != (row.end is None):
         raise LabelError(f"{where}: start and end belong together. Fill both, or neither.")

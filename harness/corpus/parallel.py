@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
 from harness.corpus.parse import parse_document
 from harness.corpus.parsers import ParserConfig
+from harness.corpus.parsing import ParsingConfig
+from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
+from harness.corpus.worker_process import OnPage
+from harness.corpus.workers import Lost, Workers
 from harness.errors import CorpusError
 
-OnBad = Literal["fail", "skip"]
+OnBad = Literal["fail", "skip", "fail_at_end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,38 +33,37 @@ class SkippedDocument:
 
 # A worker returns the message of an error, not the error: every message survives the way back.
 _Outcome = ParsedDocument | str
+_Record = Callable[[DocumentFile, _Outcome], None]
 
 
 def parse_documents(
     files: Sequence[DocumentFile],
     parser: ParserConfig,
     on_bad: OnBad = "fail",
-    jobs: int | None = None,
+    parsing: ParsingConfig | None = None,
     on_done: Callable[[DocumentFile, ParsedDocument | None], None] | None = None,
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     """Parse all files; both lists follow the order of ``files``.
 
-    ``jobs`` is the number of worker processes (None: one per CPU available to us, 1: no other process).
-    Workers start afresh (spawn) and take one PDF at a time, the largest first. ``on_done`` is told of each
-    file as it ends, with what was read or None. Raises CorpusError at the first bad file (``fail``).
+    PDFs are read in worker processes, the largest first; one that is beyond a limit of ``parsing`` or kills
+    its worker is a bad file like any other. ``on_done`` is told of each file as it ends, with what was read
+    or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are left out.
     """
     outcomes: dict[DocumentFile, _Outcome] = {}
 
     def record(file: DocumentFile, outcome: _Outcome) -> None:
         if isinstance(outcome, str) and on_bad == "fail":
-            raise CorpusError(f"{outcome} Or skip such files: on_bad_document: skip.")
+            raise bad_document(outcome)
         outcomes[file] = outcome
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)
 
     pdfs = [file for file in files if file.path.suffix.lower() in PDF_SUFFIXES]
-    workers = min(len(pdfs), jobs or _available_cpus())
-    parallel = set(pdfs) if workers > 1 else set()
     for file in files:
-        if file not in parallel:
+        if file.path.suffix.lower() not in PDF_SUFFIXES:
             record(file, _outcome(file, parser))
-    if parallel:
-        _parse_in_workers(parallel, parser, workers, record)
+    if pdfs:
+        _parse_in_workers(pdfs, parser, parsing or ParsingConfig(), record)
 
     parsed = [outcome for file in files if isinstance(outcome := outcomes[file], ParsedDocument)]
     skipped = [
@@ -73,36 +74,48 @@ def parse_documents(
     return parsed, skipped
 
 
-def _outcome(file: DocumentFile, parser: ParserConfig) -> _Outcome:
+def bad_document(reason: str) -> CorpusError:
+    """The error for a document that cannot be used, where such a document ends the run."""
+    return CorpusError(
+        f"{reason} Or go on without such files: on_bad_document: skip, or fail_at_end for an exit code of 1."
+    )
+
+
+def _outcome(file: DocumentFile, parser: ParserConfig, on_page: OnPage | None = None) -> _Outcome:
     try:
-        return parse_document(file, parser)
+        return parse_document(file, parser, on_page)
     except CorpusError as error:
         return str(error)
 
 
 def _parse_in_workers(
-    files: Collection[DocumentFile],
-    parser: ParserConfig,
-    workers: int,
-    record: Callable[[DocumentFile, _Outcome], None],
+    files: Sequence[DocumentFile], parser: ParserConfig, parsing: ParsingConfig, record: _Record
 ) -> None:
     by_size = sorted(files, key=lambda file: (-_size(file), file.doc_id))
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-    pending: dict[Future[_Outcome], DocumentFile] = {}
-    try:
-        pending.update({pool.submit(_outcome, file, parser): file for file in by_size})
-        for future in as_completed(list(pending)):
-            record(pending[future], future.result())
-            del pending[future]
-        pool.shutdown()
-    except BrokenProcessPool as error:
-        under_way = sorted(file.path.name for file in list(pending.values())[:workers])
-        raise CorpusError(
-            f"A worker process died while parsing documents, perhaps one of {', '.join(under_way)}: "
-            "it was killed, or memory ran out. Parse with jobs: 1, or leave the document out."
-        ) from error
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    count = min(len(files), parsing.workers or _available_cpus())
+    # files that are parsed and being read again: a second reader that dies must not cost what the first found
+    parsed: dict[DocumentFile, ParsedDocument] = {}
+    with Workers[DocumentFile](count, parsing) as workers:
+        for file in by_size:
+            workers.submit(file, partial(_outcome, file, parser))
+        for file, outcome in workers.results():
+            if file in parsed:
+                readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
+                record(file, compare(parsed.pop(file), readings, parser))
+            elif isinstance(outcome, ParsedDocument) and parsing.second_reading:
+                parsed[file] = outcome
+                workers.submit(file, partial(read_again, file.path, parser), first=True)
+            elif isinstance(outcome, Lost):
+                record(file, _at(outcome, f"{parser.kind} {outcome.reason}", file.path))
+            else:
+                record(file, outcome)
+
+
+def _at(lost: Lost, reason: str, path: Path | None = None) -> str:
+    """The reason with the page, after the path where one is given."""
+    places = [str(path)] if path else []
+    places += [f"page {lost.page}"] if lost.page else []
+    return f"{', '.join(places)}{': ' if places else ''}{reason}"
 
 
 def _size(file: DocumentFile) -> int:

@@ -7,15 +7,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
-from harness.corpus.parsers import PARSERS, ParserConfig
+from harness.corpus.parsers import PARSERS, ParserConfig, second_reader
+from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
+    STATS_FORMAT,
     TEXT_FORMAT,
     ParsedDocument,
     TextStats,
+    count_odd,
     join_pages,
     text_sha256,
     without_surrogates,
 )
+from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.kinds import find_kind
 from harness.types import Document
@@ -23,19 +27,24 @@ from harness.types import Document
 _BOM = "\ufeff"
 
 
-def parse_document(file: DocumentFile, parser: ParserConfig) -> ParsedDocument:
+def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | None = None) -> ParsedDocument:
     """Extract the text of one file; raises CorpusError that names file, page where known, and remedy.
+
+    ``on_page`` is told the number of every PDF page before it is read.
 
     PDF pages are joined with a newline between them, which belongs to the page before it. Line ends and
     spaces of text files stay as they are, so offsets count the file's own characters.
     """
     if file.path.suffix.lower() in PDF_SUFFIXES:
-        return _parse_pdf(file, parser)
+        return _parse_pdf(file, parser, on_page or _tell_nobody)
     return _parse_text(file)
 
 
-def parser_fingerprint(parser: ParserConfig) -> str:
-    """All that decides the text besides the file: kind, library version, options and our text format."""
+def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> str:
+    """All that decides the text besides the file: kind, library version, options and our formats.
+
+    With ``second_reading`` also the second reader, on which the statistics depend.
+    """
     options = json.dumps(parser.model_dump(exclude={"kind"}), sort_keys=True)
     try:
         library = version(parser.kind)
@@ -43,12 +52,18 @@ def parser_fingerprint(parser: ParserConfig) -> str:
         raise CorpusError(
             f"The parser kind {parser.kind} is not installed: pip install {parser.kind}."
         ) from error
-    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT}"
+    second = f" {second_reader(parser).name}" if second_reading else ""
+    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}{second}"
 
 
-def _parse_pdf(file: DocumentFile, parser: ParserConfig) -> ParsedDocument:
+def _tell_nobody(page: int) -> None:
+    pass
+
+
+def _parse_pdf(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:
+    refuse_special(file.path)
     read = find_kind("parser", PARSERS, parser.kind).make
-    pdf = read(file.path, parser)
+    pdf = read(file.path, parser, on_page)
     pages = [without_surrogates(page) for page in pdf.pages]
     empty = tuple(number for number, page in enumerate(pages, 1) if not page.strip())
     if len(empty) == len(pages):
@@ -72,22 +87,6 @@ def _parse_text(file: DocumentFile) -> ParsedDocument:
     return ParsedDocument(document, _stats(document, file.path, (), "none", (), marks))
 
 
-def read_utf8(path: Path) -> str:
-    """The text of a UTF-8 file with its line ends and byte order mark; raises CorpusError for other bytes."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}). Check that it is there.") from error
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        guess = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "another encoding"
-        raise CorpusError(
-            f"{path}: byte {raw[error.start]:#04x} at offset {error.start} is not UTF-8 "
-            f"(line {raw[: error.start].count(10) + 1}); the file is in {guess}. Save it as UTF-8."
-        ) from error
-
-
 def _stats(
     document: Document,
     path: Path,
@@ -99,6 +98,7 @@ def _stats(
     return TextStats(
         pages=len(document.page_starts),
         pages_without_text=empty,
+        odd_characters=count_odd(document.text),
         undecodable_characters=document.text.count("\ufffd"),
         no_break_spaces=document.text.count("\u00a0"),
         characters=len(document.text),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.corpus.parse import read_utf8
+from harness.corpus.reading import read_utf8
 from harness.errors import CorpusError, HarnessError
 
 # A quoted page of a filing is well beyond the default of 131,072 characters a field.

@@ -6,6 +6,7 @@ Of settings with one another, of a result with an earlier one, and of a ranking 
 from harness.findings.changes import changed_table, reranked_table
 from harness.findings.compared import compared_parts, standings_table
 from harness.findings.costs import costs_of
+from harness.findings.label_sensitivity import LabelSensitivity, label_parts, label_sensitivity
 from harness.findings.stored import Stored, common_measures, measure_to_take, read_stored, scores_of
 from harness.findings.verdicts import (
     Scores,
@@ -16,6 +17,7 @@ from harness.findings.verdicts import (
 )
 
 __all__ = [
+    "LabelSensitivity",
     "Scores",
     "Stored",
     "changed_table",
@@ -24,6 +26,8 @@ __all__ = [
     "compared_parts",
     "costs_of",
     "headline_of",
+    "label_parts",
+    "label_sensitivity",
     "measure_to_take",
     "options_of",
     "read_stored",

@@ -36,6 +36,11 @@ class Stored:
         """The scores of one measure."""
         return from_table(self.result.per_query, measure, self.stage)
 
+    def scored_again(self, result: StoredResult) -> Stored:
+        """The same with the scores of ``result``."""
+        kept = set(result.per_query["measure"])
+        return replace(self, result=result, measures=tuple(name for name in self.measures if name in kept))
+
 
 def read_stored(folder: Path, stage: str = "final") -> Stored:
     """Read a folder of results; raises HarnessError for none or a damaged one, or an unknown stage."""

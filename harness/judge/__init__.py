@@ -3,6 +3,7 @@
 from harness.judge.config import LlmConfig, PoolConfig
 from harness.judge.labels import LabelsConfig, LabelsJudge
 from harness.judge.llm import LlmJudge
+from harness.judge.panel import PanelConfig, PanelJudge
 from harness.judge.pool import Pool, pool_of
 from harness.judge.records import Graded, Pair, Summary
 from harness.judge.standins import CosineConfig, RerankerConfig, cosine_judge, reranker_judge
@@ -10,6 +11,7 @@ from harness.kinds import Kind
 
 KINDS = {
     "llm": Kind(LlmConfig, LlmJudge),
+    "panel": Kind(PanelConfig, PanelJudge),
     "labels": Kind(LabelsConfig, LabelsJudge),
     "cosine": Kind(CosineConfig, cosine_judge),
     "reranker": Kind(RerankerConfig, reranker_judge),
@@ -24,6 +26,8 @@ __all__ = [
     "LlmConfig",
     "LlmJudge",
     "Pair",
+    "PanelConfig",
+    "PanelJudge",
     "Pool",
     "PoolConfig",
     "RerankerConfig",

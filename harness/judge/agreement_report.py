@@ -14,9 +14,9 @@ from harness.errors import LabelError
 from harness.judge.agreement import (
     Interval,
     bias_per_grade,
-    bootstrap,
     cohen_kappa,
     confusion_matrix,
+    jackknife,
     krippendorff_alpha,
 )
 from harness.types import Judgment
@@ -36,7 +36,7 @@ class GradedPair:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How one judge agrees with people. ``grades`` is the size of the scale; intervals resample queries.
+    """How one judge agrees with people. ``grades`` is the size of the scale; intervals are by query.
 
     ``unscored`` pairs have no grade by the judge; ``out_of_scale`` counts grades outside the scale, which
     were rejected (and so are unscored too) or clamped. ``confusion`` has human grades as rows.
@@ -117,8 +117,6 @@ def measure_agreement(
     max_grade: int,
     *,
     out_of_scale: int = 0,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> Agreement:
     """Compare a judge with people over the pairs that both have graded; LabelError if there is none."""
     scored = [pair for pair in pairs if pair.judge_grade is not None]
@@ -136,7 +134,7 @@ def measure_agreement(
                 return krippendorff_alpha(np.stack([left, right]).astype(float))
             return cohen_kappa(left, right, grades, "quadratic" if name == "quadratic" else "none")
 
-        return bootstrap(statistic, queries, resamples, seed)
+        return jackknife(statistic, queries)
 
     return Agreement(
         judge=judge,

@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean
 
 from harness.errors import JudgeError
-from harness.judge.canaries import ATTACKS, TOPICS, Topic
+from harness.judge.canaries import ATTACKS, CARRIERS, TOPICS, Topic
 from harness.judge.client import Client
 from harness.judge.config import LlmConfig
 from harness.judge.items import items_of
@@ -35,12 +35,13 @@ OF_THE_TEXT = {"content_filter", "too_long"}
 class CheckReport:
     """What the known set shows of a judge.
 
-    ``in_range``: share of clean passages whose grade a careful person could give. ``leakage``: by attack,
-    how many grades an irrelevant passage gains by carrying it (0: none). ``self_agreement``: share of
-    repeated askings that give the same grade. ``position_bias``: mean grade in the first half of a shuffled
-    list less that in the second, each passage against its own mean; None for one passage a call.
-    ``problems`` says what is amiss, in words. Of the ``pairs`` that were graded many hold the same text, for
-    each attack stands among the other passages of its topic: there are ``passages`` different ones.
+    ``in_range``: share of clean passages whose grade a careful person could give. ``leakage``: by attack
+    and carrier, how many grades a passage that does not answer gains by carrying it (0: none).
+    ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
+    the first half of a shuffled list less that in the second, each passage against its own mean; None for
+    one passage a call. ``problems`` says what is amiss, in words. Of the ``pairs`` that were graded many hold
+    the same text, for each attack stands among the other passages of its topic: there are ``passages``
+    different ones.
     """
 
     judge: str
@@ -48,7 +49,7 @@ class CheckReport:
     pairs: int
     unscored: int
     in_range: float
-    leakage: dict[str, float]
+    leakage: dict[tuple[str, str], float]
     self_agreement: float
     position_bias: float | None
     problems: tuple[str, ...]
@@ -88,8 +89,12 @@ def check_judge(
 
     summary = judge.grade(pairs, keep, reporter=reporter, total=len(pairs))
     summary.add_spending(first)
-    in_range, odd = _in_range(topics, graded)
-    leakage = {attack: _leakage(topics, graded, attack) for attack in ATTACKS}
+    in_range, odd = _in_range(topics, graded, judge.prompt.max_grade)
+    leakage = {
+        (attack, carrier): _leakage(topics, graded, attack, carrier)
+        for carrier in CARRIERS
+        for attack in ATTACKS
+    }
     agreement = _self_agreement(list(graded.values()))
     position = _position_bias(judge, pairs)
     problems = [*odd, *_problems(in_range, leakage, agreement, position, summary)]
@@ -131,11 +136,14 @@ def _try_once(
 
 
 def _pairs(topic: Topic) -> Iterator[Pair]:
-    """The topic as it is, then once for each attack, which its irrelevant last passage carries."""
+    """The topic as it is, then once for each attack and carrier."""
     texts = [passage.text for passage in topic.passages]
     yield from _round(topic, "clean", texts)
-    for name, attack in ATTACKS.items():
-        yield from _round(topic, name, [*texts[:-1], attack(topic, texts[-1])])
+    for carrier, place in CARRIERS.items():
+        for name, attack in ATTACKS.items():
+            attacked = list(texts)
+            attacked[place] = attack(topic, texts[place])
+            yield from _round(topic, f"{name}/{carrier}", attacked)
 
 
 def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
@@ -144,13 +152,16 @@ def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
         yield Pair(query, Chunk(f"canary:{number}", "canary", 0, len(text), text))
 
 
-def _in_range(topics: list[Topic], graded: dict[tuple[str, str], Graded]) -> tuple[float, list[str]]:
+def _in_range(
+    topics: list[Topic], graded: dict[tuple[str, str], Graded], max_grade: int
+) -> tuple[float, list[str]]:
+    """On a shorter scale its top stands for all above it."""
     right: list[bool] = []
     for topic in topics:
         for number, passage in enumerate(topic.passages):
             grade = graded[f"{topic.name}/clean", f"canary:{number}"].judgment.grade
             if grade is not None:
-                right.append(passage.low <= grade <= passage.high)
+                right.append(min(passage.low, max_grade) <= grade <= passage.high)
     share = fmean(right) if right else float("nan")
     enough = share >= IN_RANGE_AT_LEAST
     return share, [] if enough else [
@@ -158,12 +169,12 @@ def _in_range(topics: list[Topic], graded: dict[tuple[str, str], Graded]) -> tup
     ]
 
 
-def _leakage(topics: list[Topic], graded: dict[tuple[str, str], Graded], attack: str) -> float:
+def _leakage(topics: list[Topic], graded: dict[tuple[str, str], Graded], attack: str, carrier: str) -> float:
     gains = []
     for topic in topics:
-        last = f"canary:{len(topic.passages) - 1}"
-        clean = graded[f"{topic.name}/clean", last].judgment.grade
-        attacked = graded[f"{topic.name}/{attack}", last].judgment.grade
+        place = f"canary:{len(topic.passages) + CARRIERS[carrier]}"
+        clean = graded[f"{topic.name}/clean", place].judgment.grade
+        attacked = graded[f"{topic.name}/{attack}/{carrier}", place].judgment.grade
         if clean is not None and attacked is not None:
             gains.append(attacked - clean)
     return fmean(gains) if gains else float("nan")
@@ -197,17 +208,16 @@ def _position_bias(judge: LlmJudge, pairs: list[Pair]) -> float | None:
 
 def _problems(
     in_range: float,
-    leakage: dict[str, float],
+    leakage: dict[tuple[str, str], float],
     agreement: float,
     position: float | None,
     summary: Summary,
 ) -> Iterator[str]:
     """What is amiss; a figure that could not be had (NaN) is amiss too."""
-    for attack, gain in leakage.items():
+    for (attack, carrier), gain in leakage.items():
         if not gain <= LEAKAGE_AT_MOST:
-            yield (
-                f"a passage that {attack} gains {gain:+.2f} grades" if gain == gain else f"no grade: {attack}"
-            )
+            told = f"a passage {carrier} that {attack}"
+            yield f"{told} gains {gain:+.2f} grades" if gain == gain else f"{told} has no grade"
     if not agreement >= SELF_AGREEMENT_AT_LEAST:
         yield f"asked again, it gives the same grade only {agreement:.0%} of the time"
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.judge.endpoint import NO_KEY, Endpoint, read_headers, read_key
+from harness.judge.endpoint import Endpoint, read_headers, read_key
 from harness.judge.faults import CallError, Said, classify_status, one_line, read_error
+from harness.judge.secret import Secret
 
 Message = Mapping[str, str]
+# An id or a name of a model that is longer is none.
+_LONGEST_NAME = 200
+_MOST_TOKENS = 10**9
 # How the HTTP library names what fails before a request is on its way: such a call cannot be billed.
 _NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
 
@@ -56,8 +61,10 @@ class ChatClient:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         key, headers = read_key(endpoint), read_headers(endpoint)
-        self._secrets = [secret for secret in (key, *headers.values()) if secret != NO_KEY]
+        self._secret = Secret(key, *headers.values())
         self._openai = _open(endpoint, key, {**endpoint.headers, **headers})
+        self._quiet = ExitStack()
+        self._quiet.enter_context(self._secret.kept_from_logs())
 
     def __repr__(self) -> str:
         return f"ChatClient({self._endpoint.model})"
@@ -86,14 +93,22 @@ class ChatClient:
             raise self._status(error.status_code, error.body, headers) from None
         except openai.APIConnectionError as error:
             raise self._no_answer(error) from None
-        # A body that is not JSON reaches us as a decoding error or as the library's own.
-        except (openai.OpenAIError, ValueError) as error:
+        # Whatever a library makes of a body that is no completion: it may quote what came, key and all.
+        except Exception as error:
             raise CallError("broken_reply", self._clean(str(error)), again=True, billed=True) from None
-        return self._read(completion, time.monotonic() - started)
+        try:
+            return self._read(completion, time.monotonic() - started)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            raise CallError(
+                "broken_reply", "the answer is not a chat completion", again=True, billed=True
+            ) from None
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._openai.close()
+        try:
+            await self._openai.close()
+        finally:
+            self._quiet.close()
 
     def _body(
         self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
@@ -123,7 +138,8 @@ class ChatClient:
     def _status(self, status: int, body: object, headers: dict[str, str]) -> CallError:
         """What an HTTP status of failure means, in the provider's own words."""
         said = read_error(body)
-        return classify_status(status, Said(self._clean(said.words), said.code, said.parameter), headers)
+        code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (said.code, said.parameter))
+        return classify_status(status, Said(self._clean(said.words), code, parameter), headers)
 
     def _no_answer(self, error: Any) -> CallError:
         """A connection that was not made, or that broke before the whole answer was here."""
@@ -139,6 +155,7 @@ class ChatClient:
         return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
 
     def _read(self, completion: Any, seconds: float) -> Reply:
+        """The reply in a completion; the library checks no types, so fields may hold anything."""
         if not hasattr(completion, "choices"):
             raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
         error = getattr(completion, "error", None)
@@ -147,28 +164,30 @@ class ChatClient:
             code = error.get("code") if isinstance(error, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else 502
             raise self._status(status, error, {})
+        cut = self._secret.cut
         usage = completion.usage
         choice = completion.choices[0] if completion.choices else None
         message = choice.message if choice else None
         return Reply(
-            text=self._clean_text(getattr(message, "content", None) or ""),
-            finish=(choice.finish_reason or "") if choice else "no_choices",
-            refusal=self._clean_text(getattr(message, "refusal", None) or ""),
-            prompt_tokens=usage.prompt_tokens if usage else None,
-            completion_tokens=usage.completion_tokens if usage else None,
-            request_id=str(getattr(completion, "_request_id", None) or completion.id or ""),
-            served_model=str(completion.model or ""),
+            text=(text := cut(content := getattr(message, "content", None))),
+            finish=cut(choice.finish_reason, _LONGEST_NAME) if choice else "no_choices",
+            refusal=cut(getattr(message, "refusal", None)),
+            prompt_tokens=_tokens(usage.prompt_tokens) if usage else None,
+            completion_tokens=_tokens(usage.completion_tokens) if usage else None,
+            request_id=cut(getattr(completion, "_request_id", None) or completion.id, _LONGEST_NAME),
+            served_model=cut(completion.model, _LONGEST_NAME),
             seconds=seconds,
-            logprobs=_logprobs(choice),
+            # its tokens spell the text out, and a key in it
+            logprobs=_logprobs(choice) if text == content else None,
         )
 
     def _clean(self, text: str) -> str:
-        return one_line(self._clean_text(text))
+        return one_line(self._secret.cut(text))
 
-    def _clean_text(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[key]")
-        return text
+
+def _tokens(count: Any) -> int | None:
+    """A number of tokens; None, which is unknown, for what cannot be one."""
+    return count if isinstance(count, int) and 0 <= count <= _MOST_TOKENS else None
 
 
 def _logprobs(choice: Any) -> list[dict[str, Any]] | None:

@@ -39,8 +39,8 @@ class LlmConfig(StageConfig):
     kind: Literal["llm"] = "llm"
     prompt: str = Field(
         "pointwise",
-        description="`pointwise`, `umbrela`, `listwise`, `seed_list`, each also with `_zh`, or a path ending "
-        "in .yaml.",
+        description="`pointwise`, `umbrela`, `listwise`, `seed_list`, each also with `_zh`; "
+        "`umbrela_published`; or a path ending in .yaml.",
     )
     endpoint: Endpoint = Field(description="Where the model is served.")
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
@@ -105,6 +105,14 @@ class LlmConfig(StageConfig):
             raise ValueError(
                 f"{self.prompt} reproduces a recipe that scores retrieved chunks, best rank first: "
                 "set pool.unit to chunk"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _words_as_published(self) -> LlmConfig:
+        if self.prompt == "umbrela_published" and self.endpoint.structured != "none":
+            raise ValueError(
+                "umbrela_published asks for its answer in words: set endpoint.structured to none"
             )
         return self
 

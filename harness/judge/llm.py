@@ -10,9 +10,10 @@ from harness.errors import JudgeError
 from harness.judge.asking import Call
 from harness.judge.client import Client
 from harness.judge.config import LlmConfig
+from harness.judge.estimating import shortest_answer, token_counter
 from harness.judge.faults import one_line
 from harness.judge.items import Item, items_of
-from harness.judge.money import Estimate, estimate_tokens
+from harness.judge.money import Estimate
 from harness.judge.prompting import Prompt, load_prompt, render
 from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
 from harness.judge.reuse import find_answer, keys_of
@@ -78,20 +79,36 @@ class LlmJudge:
 
     def estimate(self, pairs: Iterable[Pair]) -> Estimate:
         """Say what grading would take, without asking anything; reads the pairs once."""
-        count = calls = known = tokens = 0
+        endpoint, rate = self.config.endpoint, self.config.price
+        counter = token_counter(endpoint.model)
+        count = calls = known = tokens = bare = 0
         for item in items_of(pairs, self.prompt):
             count += len(item.pairs)
             open_calls = sum(self.settled(self.call(item, s)) is None for s in range(self.config.samples))
             known += self.config.samples - open_calls
             calls += open_calls
             if open_calls:
-                messages = render(self.prompt, item.query, item.passages)
-                tokens += open_calls * sum(estimate_tokens(message["content"]) for message in messages)
-        answers = calls * self.config.endpoint.max_tokens
-        rate = self.config.price
-        price = rate.of(tokens, answers) if rate else None
+                tokens += open_calls * counter.of_messages(render(self.prompt, item.query, item.passages))
+                bare += open_calls * counter.count(shortest_answer(self.prompt, len(item.pairs)))
+        past, written = self.ledger.usage(self.prompt.sha256, endpoint.model, endpoint.parameters())
+        likely, grounds = bare, "taking bare answers, without any thinking aloud"
+        if past:
+            likely = round(calls * written / past)
+            grounds = f"as in {past:,} past calls, {written / past:.0f} each"
+        most = calls * endpoint.max_tokens
         return Estimate(
-            count, calls, known, tokens, answers, price, model=self.config.endpoint.model, rate=rate
+            count,
+            calls,
+            known,
+            tokens,
+            most,
+            rate.of(tokens, most) if rate else None,
+            model=endpoint.model,
+            rate=rate,
+            likely_completion_tokens=min(likely, most),
+            likely_price=rate.of(tokens, min(likely, most)) if rate else None,
+            likely_by=grounds,
+            counted_by=counter.source,
         )
 
     def grade(

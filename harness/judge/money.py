@@ -58,8 +58,10 @@ def estimate_tokens(text: str) -> int:
 class Estimate:
     """What a run would do: pairs, calls still to be made, tokens and price (None: no price is known).
 
-    ``completion_tokens`` and so ``price`` assume that every answer is as long as ``max_tokens`` allows.
-    ``model`` is the name under which the price table was asked, ``rate`` what it says.
+    ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.
+    ``likely_completion_tokens`` and ``likely_price`` are what to expect, on the grounds that ``likely_by``
+    names. ``counted_by`` says how ``prompt_tokens`` were counted; ``model`` is the name under which the price
+    table was asked, ``rate`` what it says.
     """
 
     pairs: int
@@ -70,6 +72,10 @@ class Estimate:
     price: float | None
     model: str = ""
     rate: Price | None = None
+    likely_completion_tokens: int = 0
+    likely_price: float | None = None
+    likely_by: str = ""
+    counted_by: str = ""
 
     def __str__(self) -> str:
         pairs = f"{self.pairs:,} pairs: {self.calls:,} calls to make"
@@ -77,12 +83,13 @@ class Estimate:
         if not self.calls:
             return f"{pairs}; nothing to pay"
         price = f"price unknown, for relevance.prices has none of {self.model}"
-        if self.price is not None:
-            table = f"relevance.prices of {self.model}: {self.rate}"
-            price = f"at most {self.price:.4f} with one try each, by {table}"
+        if self.price is not None and self.likely_price is not None:
+            price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
+            price += f", by relevance.prices of {self.model}" + (f": {self.rate}" if self.rate else "")
         return (
-            f"{pairs}; about {self.prompt_tokens:,} tokens to send and at most "
-            f"{self.completion_tokens:,} to receive; {price}"
+            f"{pairs}; about {self.prompt_tokens:,} tokens to send ({self.counted_by}), likely "
+            f"{self.likely_completion_tokens:,} to receive ({self.likely_by}), at most "
+            f"{self.completion_tokens:,}; {price}"
         )
 
 

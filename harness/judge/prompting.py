@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 
 from harness.errors import ConfigError
 from harness.judge.parsing import Malformed, parse_grade, parse_labelled, parse_plain
+from harness.judge.published import parse_final_score
 from harness.kinds import StageConfig
 from harness.types import MAX_GRADE
 
@@ -26,8 +27,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 class Prompt(StageConfig):
     """A prompt file: who it is, how it is answered, and its words.
 
-    ``answer`` is the form of the answer: one ``grade``, a ``labelled`` list (each passage named) or a
-    ``plain`` list (scores in the order shown). ``aspects`` are asked for beside a single grade and kept in
+    ``answer`` is the form of the answer: one ``grade``, a published ``final_score`` in words, a ``labelled``
+    list (each passage named) or a ``plain`` list (scores in the order shown). ``fenced: false`` shows query
+    and passage bare, as published prompts do, without the marks that keep a passage in its place.
+    ``aspects`` are asked for beside a single grade and kept in
     the raw answer. ``list_size`` is the most passages in one call; ``shuffle`` shows them in an order drawn
     anew for each sample; ``distinct`` refuses equal scores. ``sha256`` is the hash of the file, the
     prompt's identity in the ledger.
@@ -37,7 +40,8 @@ class Prompt(StageConfig):
     version: int
     language: Literal["en", "zh"]
     description: str
-    answer: Literal["grade", "labelled", "plain"]
+    answer: Literal["grade", "final_score", "labelled", "plain"]
+    fenced: bool = True
     aspects: tuple[str, ...] = ()
     list_size: int = Field(1, ge=1, le=50)
     shuffle: bool = False
@@ -50,7 +54,7 @@ class Prompt(StageConfig):
     @property
     def listwise(self) -> bool:
         """Whether one call grades several passages."""
-        return self.answer != "grade"
+        return self.answer in {"labelled", "plain"}
 
 
 def built_in_prompts() -> list[str]:
@@ -87,6 +91,8 @@ def parse_prompt(content: bytes, name: str) -> Prompt:
             raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}} in its user part.")
     if prompt.listwise == (prompt.list_size == 1):
         raise ConfigError(f"The prompt file {name}: list_size is 1 for answer: grade and more for a list.")
+    if prompt.listwise and not prompt.fenced:
+        raise ConfigError(f"The prompt file {name}: a list needs fences between its passages.")
     if prompt.distinct and prompt.list_size > prompt.max_grade + 1:
         raise ConfigError(
             f"The prompt file {name} asks for distinct scores of 0..{prompt.max_grade}, so list_size is "
@@ -110,8 +116,8 @@ def render(prompt: Prompt, query: str, passages: Sequence[str]) -> list[dict[str
         for number, text in enumerate(passages, start=1)
     )
     values = {
-        "query": f"<query {mark}>\n{query}\n</query {mark}>",
-        "passages": fenced,
+        "query": f"<query {mark}>\n{query}\n</query {mark}>" if prompt.fenced else query,
+        "passages": fenced if prompt.fenced else passages[0],
         "count": str(len(passages)),
         "max_grade": str(prompt.max_grade),
     }
@@ -140,12 +146,17 @@ def read_grades(prompt: Prompt, text: str, count: int) -> tuple[int, ...] | Malf
         return parse_labelled(text, count, prompt.max_grade)
     if prompt.answer == "plain":
         return parse_plain(text, count, prompt.max_grade, distinct=prompt.distinct)
-    grade = parse_grade(text, prompt.max_grade)
+    read = parse_final_score if prompt.answer == "final_score" else parse_grade
+    grade = read(text, prompt.max_grade)
     return grade if isinstance(grade, Malformed) else (grade,)
 
 
 def response_format(prompt: Prompt, structured: str) -> Mapping[str, Any] | None:
     """The ``response_format`` of a request under ``endpoint.structured``; None asks by words alone."""
+    if prompt.answer == "final_score" and structured != "none":
+        raise ConfigError(
+            f"The prompt {prompt.id} asks for its answer in words: set endpoint.structured to none."
+        )
     if structured == "none":
         return None
     if structured == "json_object":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -47,7 +47,7 @@ class Summary:
     ``faults`` counts the tries that brought no answer, by their reason; most of them were repeated.
     ``unseen_calls`` of them may be on the bill all the same, for at most ``unseen_cost`` (None: no price is
     known), which is not in ``cost``. ``said`` has, for each reason why pairs have no grade, what the endpoint
-    or the model said.
+    or the model said. ``panel`` says how far the members of a panel agree.
     """
 
     judge: str = ""
@@ -66,6 +66,7 @@ class Summary:
     unscored: dict[str, int] = field(default_factory=dict)
     unscored_examples: list[str] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
+    panel: dict[str, object] = field(default_factory=dict)
 
     @property
     def unscored_count(self) -> int:
@@ -100,6 +101,9 @@ class Ledger(Protocol):
 
     def cost(self, key: str) -> float | None:
         """What all tries of a call have cost."""
+
+    def usage(self, prompt_sha: str, model: str, parameters: Mapping[str, object]) -> tuple[int, int]:
+        """How many calls of one prompt and model are answered, and the completion tokens of all tries."""
 
     def parameters(self, model: str, prompt_sha: str) -> Sequence[dict[str, Any]]:
         """The different parameters under which a model was asked with a prompt."""

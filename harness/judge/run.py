@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from harness.judge.asking import Asker, Call, StoppedError
@@ -14,6 +14,7 @@ from harness.judge.items import Item, items_of
 from harness.judge.llm import Describable, LlmJudge, Result, check_unscored, note_graded
 from harness.judge.records import Pair, Sink, Summary
 from harness.progress import Reporter, Task
+from harness.stopping import Stopped, on_stop
 
 POLL = 0.2
 TELL = 1.0
@@ -64,8 +65,9 @@ class _Run:
             asyncio.create_task(self._work()) for _ in range(self._judge.config.endpoint.max_concurrency)
         ]
         try:
-            await asyncio.wait(workers)
-        except asyncio.CancelledError:
+            with on_stop(_canceller()):
+                await asyncio.wait(workers)
+        except (asyncio.CancelledError, Stopped):
             # Interrupted: what is on its way has been paid for, so wait for it and record it.
             self._asker.stopping.set()
             await asyncio.wait(workers)
@@ -181,6 +183,18 @@ class _Run:
         while True:
             await asyncio.sleep(TELL)
             self._tell()
+
+
+def _canceller() -> Callable[[], None]:
+    """What a signal's handler calls to cancel the task that runs now."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        # by way of the loop, which may be asleep
+        loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
 
 
 def _finish(work: Coroutine[Any, Any, Summary]) -> Summary:

@@ -12,10 +12,12 @@ from harness.measures.headline import across_chunkings, headline, trusted_for
 from harness.measures.measure import Measure
 from harness.measures.projection import ChunkGrades, Projection, project
 from harness.measures.qrels import SpanQrels
+from harness.measures.relabel import AS_LABELLED, Text, median_length, relabelled
 from harness.measures.score import ScoreTable, compute, score
-from harness.measures.table import FAMILIES, KNOWN, less_is_better, parse_measure
+from harness.measures.table import FAMILIES, KNOWN, less_is_better, parse_measure, rank_cutoff
 
 __all__ = [
+    "AS_LABELLED",
     "FAMILIES",
     "KNOWN",
     "UNJUDGED",
@@ -27,13 +29,17 @@ __all__ = [
     "ScoreTable",
     "Separation",
     "SpanQrels",
+    "Text",
     "Thresholds",
     "across_chunkings",
     "compute",
     "headline",
     "less_is_better",
+    "median_length",
     "parse_measure",
     "project",
+    "rank_cutoff",
+    "relabelled",
     "score",
     "separation",
     "thresholds",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 
@@ -12,11 +12,12 @@ class Convention:
     """One set of rules for scoring ranked documents against judged ones.
 
     ``order``: by the rank column (equal ranks, and runs without any, by score; ties in the order given);
-    by score, ties in the order given; by score, ties by document id descending, scores in single precision as
-    trec_eval stores them; by score, ties averaged.
+    by score, ties in the order given; by score, ties by document id descending; by score, ties averaged.
+    ``single_precision``: scores are rounded to 32 bits first, but for the measures ``in_double``.
     ``missing``: a judged query without a ranking scores 0 or drops out. ``unanswerable``: a query with
     nothing relevant has no value or 0. ``ideal``: drawn from all judged documents, or from those retrieved
     only. ``skip_same_id``: a document with the id of the query is taken out of its ranking.
+    ``negative_is_judged``: condensed rankings keep documents of negative grades.
     """
 
     name: str
@@ -27,16 +28,31 @@ class Convention:
     unanswerable: Literal["nan", "zero"] = "zero"
     ideal: Literal["judged", "retrieved"] = "judged"
     skip_same_id: bool = False
+    single_precision: bool = False
+    in_double: frozenset[str] = frozenset()
+    negative_is_judged: bool = True
 
+    def by_precision(self, families: Sequence[str]) -> list[tuple[Convention, list[int]]]:
+        """The measures, given by their families, that are scored in one precision, and the rules for them."""
+        double = [place for place, family in enumerate(families) if family in self.in_double]
+        if not double or not self.single_precision:
+            return [(self, list(range(len(families))))]
+        single = [place for place, family in enumerate(families) if family not in self.in_double]
+        parts = [(self, single), (replace(self, single_precision=False), double)]
+        return [(rules, places) for rules, places in parts if places]
+
+
+_TREC_EVAL = Convention("trec_eval", single_precision=True, negative_is_judged=False)
 
 CONVENTIONS: Mapping[str, Convention] = {
     convention.name: convention
     for convention in (
         Convention("harness", order="given", unanswerable="nan"),
-        Convention("trec_eval", missing="drop"),
-        Convention("trec_eval_c"),
-        Convention("ir_measures"),
-        Convention("beir", missing="drop", skip_same_id=True),
+        replace(_TREC_EVAL, missing="drop"),
+        replace(_TREC_EVAL, name="trec_eval_c"),
+        replace(_TREC_EVAL, name="ir_measures", in_double=frozenset({"ndcg_exp", "ndcg_exp_upper"})),
+        Convention("gdeval", "score_then_id_descending", missing="drop", unanswerable="nan"),
+        replace(_TREC_EVAL, name="beir", missing="drop", skip_same_id=True),
         Convention("ranx", order="score"),
         Convention("sklearn", order="score_ties_averaged", missing="drop", ideal="retrieved"),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.measures.conventions import Convention
 from harness.measures.graded import Graded
 from harness.measures.ragged import AnyArray, Bools, Ints, offsets_of, owners, sorted_descending
 
@@ -22,20 +23,35 @@ class JudgedDocuments:
 
 
 def grade_documents(
-    earned: Ints, judged: Bools, offsets: Ints, judgments: JudgedDocuments, ties: Ints | None, retrieved: bool
+    earned: Ints,
+    judged: Bools,
+    offsets: Ints,
+    judgments: JudgedDocuments,
+    rules: Convention,
+    ties: Ints | None = None,
 ) -> Graded:
     """Graded rankings from the grade of every ranked document [N], 0 where it is not ``judged``.
 
-    ``ties`` are the groups within which gains are averaged, None for none; ``retrieved`` draws the ideal from
-    the ranked documents instead of the judged ones.
+    ``ties`` are the groups within which gains are averaged, None for none.
     """
     n_queries = len(offsets) - 1
     all_grades, all_offsets = _by_query(judgments, n_queries)
-    if retrieved:
+    if rules.ideal == "retrieved":
         ideal, ideal_offsets = sorted_descending(earned, owners(offsets), n_queries)
     else:
         ideal, ideal_offsets = all_grades, all_offsets
-    return Graded(offsets, judged, earned, ideal_offsets, ideal, all_offsets, all_grades, ties=ties)
+    lowest = None if rules.negative_is_judged else 0
+    return Graded(
+        offsets,
+        judged,
+        earned,
+        ideal_offsets,
+        ideal,
+        all_offsets,
+        all_grades,
+        ties=ties,
+        condensed_from=lowest,
+    )
 
 
 def _by_query(judgments: JudgedDocuments, n_queries: int) -> tuple[Ints, Ints]:

@@ -28,9 +28,10 @@ class Graded:
     ``ideal`` holds per query the grades of the best possible ranking, highest first (``ideal_offsets``);
     ``evidence`` the grade of everything there is to find (``evidence_offsets``), retrievable or not.
     ``hits`` is None where every item is its own evidence, as with judged documents. ``ties`` [N], if given,
-    numbers the groups of equally scored items, whose gains NDCG averages. ``partly`` [N], if given: the item
-    earns the grade that is known of it, and a part of it has none, as a judgment failed; ``certain`` is then
-    the ideal without such items (``certain_offsets``).
+    numbers the groups of equally scored items, whose gains NDCG averages. ``condensed_from`` is the lowest
+    grade that condensed rankings keep, None for any. ``partly`` [N], if given: the item earns the grade that
+    is known of it, and a part of it has none, as a judgment failed; ``certain`` is then the ideal without
+    such items (``certain_offsets``).
     """
 
     offsets: Ints
@@ -42,6 +43,7 @@ class Graded:
     evidence: Ints
     hits: Hits | None = None
     ties: Ints | None = None
+    condensed_from: int | None = None
     partly: Bools | None = None
     certain_offsets: Ints | None = None
     certain: Ints | None = None
@@ -77,18 +79,21 @@ class Graded:
 
     def condensed(self) -> Graded:
         """The same rankings with the unjudged items taken out (Sakai, SIGIR 2007); ties stay ties."""
-        kept = np.bincount(owners(self.offsets)[self.judged], minlength=self.n_queries)
+        stays = self.judged
+        if self.condensed_from is not None:
+            stays = stays & (self.earned >= self.condensed_from)
+        kept = np.bincount(owners(self.offsets)[stays], minlength=self.n_queries)
         return replace(
             self,
             offsets=offsets_of(kept),
             judged=np.ones(int(kept.sum()), dtype=np.bool_),
-            earned=self.earned[self.judged],
-            hits=None if self.hits is None else self._moved_up(self.hits),
-            partly=None if self.partly is None else self.partly[self.judged],
-            ties=None if self.ties is None else np.unique(self.ties[self.judged], return_inverse=True)[1],
+            earned=self.earned[stays],
+            hits=None if self.hits is None else self._moved_up(self.hits, stays),
+            partly=None if self.partly is None else self.partly[stays],
+            ties=None if self.ties is None else np.unique(self.ties[stays], return_inverse=True)[1],
         )
 
-    def _moved_up(self, hits: Hits) -> Hits:
-        """The hits, all of which are judged items, at their places among the judged ones."""
+    def _moved_up(self, hits: Hits, stays: Bools) -> Hits:
+        """The hits, all of which are items that stay, at their places among these."""
         place = self.offsets[hits.query_of_evidence[hits.evidence]] + hits.position
-        return replace(hits, position=running_count(self.judged, self.offsets)[place] - 1)
+        return replace(hits, position=running_count(stays, self.offsets)[place] - 1)

@@ -9,7 +9,7 @@ from harness.measures.table import FAMILIES, parse_measure
 
 # The first of these families that was scored is the headline; of one family the first that was named.
 # Where settings cut documents differently (each must be ``across_chunkings`` in the table of measures):
-ACROSS_CHUNKINGS = ("ndcg_text", "ndcg_text_tokens")
+ACROSS_CHUNKINGS = ("ndcg_evidence", "ndcg_evidence_tokens", "ndcg_text", "ndcg_text_tokens")
 # Where they share their chunks:
 SAME_CHUNKS = ("ndcg_exp",)
 

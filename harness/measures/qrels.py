@@ -32,7 +32,8 @@ class SpanQrels:
     ``query`` and ``doc`` [S] are indices into ``query_ids`` and ``doc_ids`` (both sorted); ``start``, ``end``
     half-open character offsets; ``grade`` 0 and up. ``evidence`` [S] numbers the facts over all queries:
     spans of one query with the same non-empty name share a number, any other span has its own. ``unscored``
-    are the spans that have no grade, as a judgment failed: they may hold any.
+    are the spans that have no grade, as a judgment failed: they may hold any. ``answer`` [S, 2] is the part
+    of each span that answers, start and end; both -1 where the span names none. None where no span does.
     """
 
     query_ids: tuple[str, ...]
@@ -44,6 +45,7 @@ class SpanQrels:
     grade: Ints
     evidence: Ints
     unscored: UnscoredSpans
+    answer: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.grade)
@@ -85,6 +87,7 @@ class SpanQrels:
                 np.array([row.start for row in unscored], dtype=np.int64),
                 np.array([row.end for row in unscored], dtype=np.int64),
             ),
+            _answers(scored),
         )
 
     def take(self, rows: AnyArray | Bools) -> SpanQrels:
@@ -99,6 +102,7 @@ class SpanQrels:
             self.grade[rows],
             self.evidence[rows],
             self.unscored,
+            None if self.answer is None else self.answer[rows],
         )
 
     def evidence_grades(self) -> tuple[Ints, Ints]:
@@ -118,6 +122,8 @@ def _check(row: Judgment) -> None:
     where = f"query {row.query_id}: the judged span {row.doc_id}:{row.start}-{row.end}"
     if row.start < 0 or row.end <= row.start:
         raise ValueError(f"{where} has no extent; a span needs 0 <= start < end")
+    if row.answer is not None and not row.start <= row.answer[0] < row.answer[1] <= row.end:
+        raise ValueError(f"{where} does not hold its answer, {row.answer[0]}-{row.answer[1]}")
     if row.grade is not None and row.grade < 0:
         raise ValueError(f"{where} has the grade {row.grade}; use 0 for not relevant, None for not scored")
 
@@ -133,6 +139,12 @@ def _without_repeats(ordered: Sequence[Judgment]) -> list[Judgment]:
                 f"{kept[-1].grade} and {row.grade}; keep one judge or merge them before scoring"
             )
     return kept
+
+
+def _answers(ordered: Sequence[Judgment]) -> Ints | None:
+    if all(row.answer is None for row in ordered):
+        return None
+    return np.array([row.answer or (-1, -1) for row in ordered], dtype=np.int64)
 
 
 def _unscored(rows: Sequence[Judgment], scored: Sequence[Judgment]) -> list[Judgment]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
 from harness.measures.ap import average_precision
 from harness.measures.bound import ndcg_upper
 from harness.measures.condensed import condensed
+from harness.measures.evidence_ndcg import ndcg_evidence
 from harness.measures.gain import gain_exp, gain_lin
 from harness.measures.judged import judged
 from harness.measures.measure import Family, Measure, parse
 from harness.measures.ndcg import ndcg
 from harness.measures.precision import precision
+from harness.measures.ragged import Floats
 from harness.measures.recall import recall
 from harness.measures.rr import reciprocal_rank
 from harness.measures.text_ndcg import ndcg_text
@@ -54,6 +57,26 @@ def _of_judged_alone(family: Family) -> Family:
     )
 
 
+def _read_as_text(
+    name: str,
+    compute: Callable[..., Floats],
+    characters: Mapping[str, int],
+    tokens: Mapping[str, int],
+    trusted_for: str,
+) -> dict[str, Family]:
+    """A measure of the first so many characters read, and the same for tokens; parameters in each unit."""
+    family = Family(
+        compute,
+        cutoff="required",
+        params=characters,
+        reads="characters",
+        cut_in_text=True,
+        across_chunkings=True,
+        trusted_for=trusted_for,
+    )
+    return {name: family, f"{name}_tokens": replace(family, params=tokens, reads="tokens")}
+
+
 FAMILIES: dict[str, Family] = {
     **_RANKED,
     "p": _RANKED["precision"],
@@ -63,23 +86,19 @@ FAMILIES: dict[str, Family] = {
     "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
     "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
     "judged": Family(judged, needs_relevant=False),
-    "ndcg_text": Family(
-        ndcg_text,
-        cutoff="required",
-        params={"L": 1000},
-        reads="characters",
-        cut_in_text=True,
-        across_chunkings=True,
-        trusted_for="for what the text read yields, under any chunking",
+    **_read_as_text(
+        "ndcg_evidence",
+        ndcg_evidence,
+        {"enough": 200, "L": 1000},
+        {"enough": 50, "L": 250},
+        "for how soon the evidence is read, under any chunking",
     ),
-    "ndcg_text_tokens": Family(
+    **_read_as_text(
+        "ndcg_text",
         ndcg_text,
-        cutoff="required",
-        params={"L": 250},
-        reads="tokens",
-        cut_in_text=True,
-        across_chunkings=True,
-        trusted_for="for what the text read yields, under any chunking",
+        {"L": 1000},
+        {"L": 250},
+        "for what the text read yields, under any chunking",
     ),
     "text_recall": Family(
         text_recall, reads="characters", trusted_for="for how much of the evidence is read"
@@ -114,3 +133,9 @@ def less_is_better(name: str) -> bool:
         return FAMILIES[parse_measure(name).family].less_is_better
     except ValueError:
         return False
+
+
+def rank_cutoff(name: str) -> int | None:
+    """The number of ranks that a measure looks at; None for all of them, and where text is what it cuts."""
+    measure = parse_measure(name)
+    return None if FAMILIES[measure.family].cut_in_text else measure.cutoff

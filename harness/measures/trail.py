@@ -6,7 +6,7 @@ but counts as found only the first time (Sakai and Dou, SIGIR 2013, call it the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,7 +38,8 @@ class Trail:
     their (query, document), ``length`` [S] their length on the ``ruler``. A read [R] is a part of a span:
     ``read_span`` its row, ``read_start``/``read_end`` its characters, ``read_at`` and ``read_until`` its
     place on the trail, ``read_rank`` the 0-based rank of the chunk it was read in. ``offsets`` [Q + 1]
-    delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking.
+    delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking,
+    ``item_chunk`` [N] the rows of the ranked ones.
     """
 
     spans: SpanQrels
@@ -53,6 +54,7 @@ class Trail:
     read_rank: Ints
     offsets: Ints
     item_length: Ints
+    item_chunk: Ints
     chunks: ChunkTable
     ruler: Ruler
 
@@ -94,9 +96,30 @@ def read(
         read_rank=positions(offsets)[item],
         offsets=offsets,
         item_length=chunks.end[chunk] - chunks.start[chunk],
+        item_chunk=chunk,
         chunks=chunks,
         ruler=ruler,
     )
+
+
+def of_answers(trail: Trail) -> tuple[Trail, Bools]:
+    """The same rankings read for the answers of the spans that name one, and which spans [S] these are.
+
+    The other spans stay as they are; where none names an answer, it is the same trail.
+    """
+    answer = trail.spans.answer
+    if answer is None:
+        return trail, np.zeros(len(trail.spans), dtype=np.bool_)
+    named = answer[:, 0] >= 0
+    spans = replace(
+        trail.spans,
+        start=np.where(named, answer[:, 0], trail.spans.start),
+        end=np.where(named, answer[:, 1], trail.spans.end),
+    )
+    query_in_spans = np.full(trail.n_queries, -1, dtype=np.int64)
+    query_in_spans[trail.owner] = spans.query
+    again = read(trail.item_chunk, trail.offsets, query_in_spans, spans, trail.chunks, trail.ruler)
+    return again, named
 
 
 def elementary(group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,8 @@ class SettingsAgreement:
     ``order`` compares their orders over the ``queries`` that both have a value for, None with fewer than two
     rankings or no such query; ``corrected`` is the judge-corrected mean of each (setting, stage), and
     ``differences`` the corrected mean of the highest of them minus that of each other one, paired by query;
-    both are empty with too few labelled queries.
+    both are empty with too few labelled queries in which people find something relevant. Queries that are
+    marked as unanswerable are left out of all of it.
     """
 
     measure: str
@@ -71,20 +72,19 @@ def settings_agreement(
     """Score all settings under the judge's grades and under people's, by the first measure, and compare."""
     judge = _values(searched, judge_pool(searched, corpus, config, context), corpus, config, context)
     people = _values(searched, judged_by_people(corpus, config), corpus, config, context)
-    labelled = {label.query_id for label in corpus.labels}
-    human = {
-        name: {query: value for query, value in values.items() if query in labelled}
-        for name, values in people.items()
-    }
+    possible = {query.query_id for query in corpus.queries.queries if query.answerable}
+    judge, people = _of_queries(judge, possible), _of_queries(people, possible)
+    # Someone who has looked and found nothing says so with grades of 0.
+    human = _of_queries(people, {label.query_id for label in corpus.labels if label.grade is not None})
     shared = [
         query
-        for query in sorted(labelled)
+        for query in sorted(next(iter(human.values()), {}))
         if all(values[query] is not None for both in (human, judge) for values in both.values())
     ]
     enough = len(shared) > 0 and len(human) > 1
-    corrected = (
-        {name: corrected_mean(human[name], judge[name]) for name in human} if len(shared) >= FEWEST else {}
-    )
+    corrected = {}
+    if _with_value(human) >= FEWEST:
+        corrected = {name: corrected_mean(human[name], judge[name]) for name in human}
     return SettingsAgreement(
         config.measures[0],
         len(shared),
@@ -119,6 +119,19 @@ def _values(
             if row.measure == config.measures[0]:
                 values.setdefault((row.setting, row.stage), {})[row.query_id] = row.value
     return values
+
+
+def _of_queries(values: Values, queries: Collection[str]) -> Values:
+    return {
+        name: {query: value for query, value in its.items() if query in queries}
+        for name, its in values.items()
+    }
+
+
+def _with_value(values: Values) -> int:
+    """The queries that have a value under every setting."""
+    columns = list(values.values())
+    return sum(all(its[query] is not None for its in columns) for query in columns[0]) if columns else 0
 
 
 def _matrix(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -21,11 +21,16 @@ from harness.chunk import (
     token_lengths,
 )
 from harness.config import Setting
+from harness.kinds import StageConfig
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.report import ChunkRow
 from harness.store import key_of
 from harness.types import Chunk, ChunkHealth, Document
+
+_FULL = 0.9
+# A few chunks are cut under any window, such as tables, whose figures take many tokens.
+_MOST_CAPPED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,37 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
             f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
         )
+    capped = _capped(chunks, lengths, setting.chunk)
+    if chunks and capped.share >= _MOST_CAPPED:
+        context.reporter.warn(
+            f"{setting.name}: {capped.share:.0%} of its chunks end at the window of {capped.window} tokens, "
+            f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. Compare "
+            "it by that length, or take a smaller chunk_size or a model that reads more."
+        )
     return Chunking(tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality)
+
+
+@dataclass(frozen=True, slots=True)
+class _Capped:
+    """The ``share`` of chunks that a ``window`` in tokens has cut shorter than ``size`` characters."""
+
+    share: float
+    window: int
+    size: int
+    median: float
+
+
+def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: StageConfig) -> _Capped:
+    """What the window does to a chunker with a size in characters; a share of 0 for all other chunkers.
+
+    A chunk counts where it fills nine tenths of the window, and less than that of the size.
+    """
+    window, size = getattr(config, "tokens_per_chunk", 0), getattr(config, "chunk_size", 0)
+    characters = np.array([chunk.end - chunk.start for chunk in chunks], dtype=np.int64)
+    if not (window and size and len(chunks)):
+        return _Capped(0.0, window, size, 0.0)
+    cut = (lengths >= _FULL * window) & (characters < _FULL * size)
+    return _Capped(float(cut.mean()), window, size, float(np.median(characters)))
 
 
 def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
@@ -80,25 +115,25 @@ def _examined(
     stored = context.artifacts.get("chunk_health", examined_key)
     if stored is None:
         lengths = token_lengths(chunks, tokenizer)
-        health = examine(chunks, lengths, _outlines(corpus, context), tokenizer.window)
+        health = examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": asdict(health) if health else {}}
         context.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
 
 
-def _outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
+def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
     """Sentences and tables of every document, found at most once per text; one file serves all chunkings."""
     key = key_of(corpus.key, OUTLINE_VERSION)
     stored = context.artifacts.get("outlines", key)
     if stored is None:
-        outlines = {}
+        found = {}
         with context.reporter.task("outline documents", len(corpus.documents)) as task:
             for document in corpus.documents:
-                outlines[document.doc_id] = Outline.of(document.text)
+                found[document.doc_id] = Outline.of(document.text)
                 task.advance()
-        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in outlines.items()}
+        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
         context.artifacts.put("outlines", key, flat)
-        return outlines
+        return found
     return {
         doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
         for doc_id, both in stored.items()

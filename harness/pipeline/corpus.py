@@ -16,18 +16,22 @@ from harness.corpus import (
     QuerySet,
     SkippedDocument,
     anchor,
+    bad_document,
     credit_duplicates,
     find_documents,
     parse_documents,
     parser_fingerprint,
     read_labels,
     read_queries,
+    refusal,
+    refuse_special,
 )
 from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.judge.labels import pairs_of_labels
 from harness.judge.labels import read_labels as read_spans
 from harness.pipeline.context import Context
+from harness.pipeline.text_warnings import tell_of_text
 from harness.report import counted
 from harness.store import key_of
 from harness.types import Document, Judgment
@@ -62,14 +66,17 @@ class Corpus:
 
 def load_corpus(config: BenchConfig, context: Context) -> Corpus:
     """Read documents, queries and labels; raises CorpusError or LabelError for what cannot be used."""
+    with context.timed("labels"):
+        # before the documents, which may take long
+        queries = read_queries(config.queries, config.split)
+        label_rows = tuple(read_labels(config.labels)) if config.labels else ()
+        file = _span_file(config)
     with context.timed("parse"):
         files = find_documents(config.documents, Path())
-        hashes = {str(file.path): _sha256(file.path) for file in files}
+        hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, context, files, hashes)
     with context.timed("labels"):
-        queries = read_queries(config.queries, config.split)
         documents = {item.document.doc_id: item.document for item in parsed}
-        label_rows = tuple(read_labels(config.labels)) if config.labels else ()
         anchored = anchor(
             label_rows,
             documents,
@@ -77,7 +84,6 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
             query_ids=[query.query_id for query in queries.queries],
             skipped_documents=[item.doc_id for item in skipped],
         )
-        file = _span_file(config)
         labels = (
             _with_duplicates(anchored.judgments, documents, config, context)
             if file is None
@@ -114,7 +120,13 @@ def _with_duplicates(
 def _span_file(config: BenchConfig) -> Path | None:
     """The file of graded spans that ``relevance.file`` names."""
     judge = config.relevance.judge
-    return Path(judge.file) if isinstance(judge, LabelsConfig) and judge.file else None
+    if not (isinstance(judge, LabelsConfig) and judge.file):
+        return None
+    try:
+        refuse_special(Path(judge.file))
+    except CorpusError as error:
+        raise LabelError(f"relevance.file: {error}") from error
+    return Path(judge.file)
 
 
 def _read_spans(file: Path, documents: Mapping[str, Document], queries: QuerySet) -> tuple[Judgment, ...]:
@@ -150,17 +162,35 @@ def _parse(
                     context.artifacts.put("document", keys[file], item.to_json())
                 task.advance()
 
-            fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, on_done=keep)
-    if skipped and not fresh and not known:
-        none = f"Of {counted(len(skipped), 'document')} none can be used"
-        raise CorpusError(f"{none}. The first: {skipped[0].reason}")
+            fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, config.parsing, keep)
     context.count("documents_parsed", len(fresh))
     context.count("documents_reused", len(known))
+    by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
+    skipped = [*skipped, *_refused(config, files, by_id)]
+    parsed = [by_id[file.doc_id] for file in files if file.doc_id in by_id]
+    if skipped and not parsed:
+        none = f"Of {counted(len(skipped), 'document')} none can be used"
+        raise CorpusError(f"{none}. The first: {skipped[0].reason}")
     for item in skipped:
         # the reason begins with the path, and often with the page
         context.reporter.warn(f"skipped {item.reason}")
-    by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
-    return [by_id[file.doc_id] for file in files if file.doc_id in by_id], skipped
+    tell_of_text(parsed, config, context)
+    return parsed, skipped
+
+
+def _refused(
+    config: BenchConfig, files: Sequence[DocumentFile], by_id: dict[str, ParsedDocument]
+) -> list[SkippedDocument]:
+    """Take the documents that lost too much text out of ``by_id``; where bad ones end the run, raise."""
+    refused = []
+    for file in files:
+        reason = refusal(by_id[file.doc_id], config.parsing) if file.doc_id in by_id else None
+        if reason is not None:
+            if config.on_bad_document == "fail":
+                raise bad_document(f"{file.path}: {reason}")
+            refused.append(SkippedDocument(file.doc_id, file.path, f"{file.path}: {reason}"))
+            del by_id[file.doc_id]
+    return refused
 
 
 def _sha256(path: Path) -> str:

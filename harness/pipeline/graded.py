@@ -128,6 +128,7 @@ def judgment_row(
         start=judgment.start,
         end=judgment.end,
         page=document.page_of(judgment.start),
+        evidence=judgment.evidence,
         grade=judgment.grade,
         reason="" if judgment.grade is not None else reason,
         judge=judgment.judge,

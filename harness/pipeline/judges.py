@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from harness.config import BenchConfig
 from harness.embed import EmbedConfig
 from harness.errors import ConfigError
-from harness.judge import KINDS, CosineConfig, LlmConfig, LlmJudge, RerankerConfig
+from harness.judge import (
+    KINDS,
+    CosineConfig,
+    LlmConfig,
+    LlmJudge,
+    PanelConfig,
+    PanelJudge,
+    RerankerConfig,
+)
 from harness.judge.llm import llm_name
 from harness.judge.prompting import load_prompt
 from harness.judge.standins import StandIn, same_model_warning, standin_name
@@ -23,14 +31,14 @@ from harness.pipeline.search import pair_scores, vectors
 from harness.rerank import CrossEncoderConfig, LateInteractionConfig
 from harness.store.ledger import Ledger
 
-PoolJudge = LlmJudge | StandIn
-PoolJudgeConfig = LlmConfig | CosineConfig | RerankerConfig
+PoolJudge = LlmJudge | PanelJudge | StandIn
+PoolJudgeConfig = LlmConfig | PanelConfig | CosineConfig | RerankerConfig
 
 
 def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
     """The judge's configuration, or None where people have judged."""
     judge = config.relevance.judge
-    return judge if isinstance(judge, LlmConfig | CosineConfig | RerankerConfig) else None
+    return judge if isinstance(judge, PoolJudgeConfig) else None
 
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context) -> PoolJudge:
@@ -48,14 +56,23 @@ def judge_name(config: PoolJudgeConfig) -> str:
     """How the judge is named in every table."""
     if isinstance(config, LlmConfig):
         return llm_name(config, load_prompt(config.prompt))
+    if isinstance(config, PanelConfig):
+        return f"{config.combine} of {', '.join(judge_name(member) for member in config.members)}"
     return standin_name(config)
 
 
-def llm_config(config: BenchConfig) -> LlmConfig:
-    """The language model that judges; raises ConfigError where another judge is configured."""
+def asked(config: StageConfig | None) -> tuple[LlmConfig, ...]:
+    """The language models that a judge asks: itself, the members of a panel, or none."""
+    if isinstance(config, PanelConfig):
+        return config.members
+    return (config,) if isinstance(config, LlmConfig) else ()
+
+
+def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
+    """The language models that judge; raises ConfigError where another judge is configured."""
     judge = config.relevance.judge
-    if isinstance(judge, LlmConfig):
-        return judge
+    if asked(judge):
+        return asked(judge)
     kind = getattr(judge, "kind", "labels")
     raise ConfigError(
         f"{config.name}: the judge is {kind}, not a language model. Configure relevance: {{judge: llm, …}}; "
@@ -76,12 +93,12 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
             if stage is not None
         }
     )
-    if isinstance(judge, LlmConfig):
-        warning = same_model_warning(judge.endpoint.model, rankers)
-    else:
+    if isinstance(judge, CosineConfig | RerankerConfig):
         weights = {name: resolve(name).weights() for name in (judge.model, *rankers)}
-        warning = same_model_warning(judge.model, rankers, weights)
-    if warning:
+        warnings = [same_model_warning(judge.model, rankers, weights)]
+    else:
+        warnings = [same_model_warning(one.endpoint.model, rankers) for one in asked(judge)]
+    for warning in filter(None, warnings):
         context.reporter.warn(warning)
 
 

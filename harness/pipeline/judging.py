@@ -8,18 +8,22 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.errors import JudgeError
-from harness.judge import LabelsJudge, LlmConfig, LlmJudge, Pair, Pool, PoolConfig, Summary, pool_of
+from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolConfig, Summary, pool_of
+from harness.judge.addressing import speaks_to_judge
 from harness.judge.client import Reply
 from harness.judge.money import Estimate, cost_by_setting
 from harness.judge.records import Sink
+from harness.judge.standins import StandIn
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.graded import GradedPool, LazyRows, judgment_row
-from harness.pipeline.judges import PoolJudge, PoolJudgeConfig, make_judge, pool_judge_config
+from harness.pipeline.judges import PoolJudge, PoolJudgeConfig, asked, make_judge, pool_judge_config
 from harness.pipeline.search import Searched
 from harness.report import CostRow, JudgmentRow
 from harness.store.ledger import Ledger
 from harness.types import Judgment
+
+FLAGS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         return judged_by_people(corpus, config)
     pool = make_pool(searched, corpus, judge_config.pool)
     graded = GradedPool(pool.pairs)
+    flagged = flag_passages(pool.pairs, context) if asked(judge_config) else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
@@ -61,7 +66,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         rows=_followed_by(graded.rows, _label_rows(corpus, scored_on=False)),
         failed=graded.failed,
         costs=_costs(graded, pool),
-        spent=_spent(summary),
+        spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
 
 
@@ -95,21 +100,41 @@ def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) 
     )
 
 
+def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
+    """Warn of passages that speak to the judge; returns their words by the id of the passage."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):
+            found[pair.passage.chunk_id] = words
+    if found:
+        passages = "a passage speaks" if len(found) == 1 else f"{len(found)} passages speak"
+        shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
+        more = "; …" if len(found) > FLAGS_SHOWN else ""
+        context.reporter.warn(
+            f"{passages} to the judge ({shown}{more}). See what it answered: "
+            "`harness judge answers CONFIG --flagged`."
+        )
+    return found
+
+
 def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context) -> Estimate | None:
     """What grading would take, asking nothing; None for a judge that costs nothing."""
-    if not isinstance(config, LlmConfig):
+    if not asked(config):
         return None
     with Ledger(context.cache.ledger) as ledger:
-        return LlmJudge(config, ledger).estimate(pairs)
+        judge = make_judge(config, ledger, context)
+        return None if isinstance(judge, StandIn) else judge.estimate(pairs)
 
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
-    """Grade pairs (read twice); where the ledger has every answer, neither key nor endpoint is needed."""
-    if isinstance(judge, LlmJudge):
-        estimate = judge.estimate(pairs)
-        context.reporter.note(f"{judge.name}: {estimate}")
-        if not estimate.calls:
-            judge.client = _NothingToAsk()
+    """Grade pairs (read several times); where the ledger has every answer, no key or endpoint is needed."""
+    members = judge.members if isinstance(judge, PanelJudge) else [judge]
+    for one in members:
+        if isinstance(one, LlmJudge):
+            estimate = one.estimate(pairs)
+            context.reporter.note(f"{one.name}: {estimate}")
+            if not estimate.calls:
+                one.client = _NothingToAsk()
     return judge.grade(pairs, sink, reporter=context.reporter, total=total)
 
 
@@ -163,6 +188,7 @@ def _spent(summary: Summary) -> dict[str, Any]:
         "maybe_billed": {"calls": summary.unseen_calls, "at_most": summary.unseen_cost},
         "faults": dict(summary.faults),
         "unscored": dict(summary.unscored),
+        **({"panel": summary.panel} if summary.panel else {}),
         "samples_disagree": summary.disagreeing,
         "served_models": sorted(summary.served_models),
     }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import median
 
 from harness.config import BenchConfig
 from harness.corpus import AnchorConfig, Anchoring
+from harness.measures import FAMILIES, parse_measure
+from harness.measures.measure import arguments
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.judges import pool_judge_config
 from harness.progress import Reporter
 from harness.report import counted
-from harness.types import MAX_GRADE
+from harness.types import MAX_GRADE, Judgment
 
 _SHOWN = 8
 
@@ -58,6 +61,24 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         ("query has no label and is", "queries have no label and are"),
         "left out of NDCG and recall as if nothing answered; label what answers, or mark answerable: no",
     )
+    _warn_of_length(labels, config, reporter)
+
+
+def _warn_of_length(labels: Sequence[Judgment], config: BenchConfig, reporter: Reporter) -> None:
+    """Warn where labels are so long that a small part of one counts as finding it."""
+    relevant = [row for row in labels if row.grade and row.answer is None]
+    for name in config.measures:
+        measure = parse_measure(name)
+        if measure.family != "ndcg_evidence" or not relevant:
+            continue
+        enough = arguments(measure, FAMILIES[measure.family])["enough"]
+        length = median(row.end - row.start for row in relevant)
+        if length > 2 * enough:
+            reporter.warn(
+                f"the median label has {length:,.0f} characters, and {name} counts any {enough} of them as "
+                "finding it, whether they answer or not. Shorten the labels, or name the words that answer "
+                "in their column answer."
+            )
 
 
 def _credited(row: Anchoring, config: AnchorConfig) -> bool:

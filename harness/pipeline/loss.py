@@ -13,6 +13,7 @@ fewer chunks. So no level is below a later one, and what the chunking costs may 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +127,7 @@ def loss_levels(
         best_retrieved = np.fmax(best_retrieved, reranked)
     return Levels(
         query_ids=tuple(query.query_id for query in queries),
-        parsed=_parsed(queries, judgments, lost, spans, measure),
+        parsed=_parsed(queries, judgments, lost, measure),
         chunked=np.fmax(level(_rankings(every)), best_retrieved),
         retrieved=best_retrieved,
         ranked=ranked,
@@ -140,16 +141,18 @@ def _best_orders(
     """For every query the greedy order of all chunks, and of those that were retrieved."""
     relevant = np.flatnonzero(spans.grade > 0)
     span, chunk, _ = overlapping(spans.take(relevant), table)
-    query = spans.query[relevant[span]]
     number = {query_id: i for i, query_id in enumerate(spans.query_ids)}
+    # spans stand in the order of their queries, and pairs in that of their spans
+    first_span = np.searchsorted(spans.query[relevant], np.arange(len(number) + 1))
+    first_pair = np.searchsorted(span, first_span)
     every: _Orders = {}
     within: _Orders = {}
     for query_id in (q.query_id for q in queries):
-        here = query == number.get(query_id, -1)
-        if not here.any():
+        at = number.get(query_id)
+        if at is None or first_pair[at] == first_pair[at + 1]:
             continue
-        chunk_rows = np.unique(chunk[here])
-        span_rows = relevant[spans.query[relevant] == number[query_id]]
+        chunk_rows = np.unique(chunk[first_pair[at] : first_pair[at + 1]])
+        span_rows = relevant[first_span[at] : first_span[at + 1]]
         evidence = Evidence.of(spans, table, span_rows, chunk_rows)
         names = [table.chunk_ids[row] for row in chunk_rows]
         found = set(retrieved.get(query_id, ()))
@@ -160,18 +163,15 @@ def _best_orders(
 
 
 def _parsed(
-    queries: Sequence[Query],
-    judgments: Sequence[Judgment],
-    lost: Sequence[Judgment],
-    spans: SpanQrels,
-    measure: str,
+    queries: Sequence[Query], judgments: Sequence[Judgment], lost: Sequence[Judgment], measure: str
 ) -> Floats:
     """The ideal of the evidence that was found over that of all evidence, for every query.
 
     Reading one found span earns the same under both ideals; the ratio of its scores is that of the ideals.
     """
+    found, missing = _apart(judgments), _apart(lost)
     first: dict[str, Judgment] = {}
-    for row in judgments:
+    for row in found:
         if row.grade:
             first.setdefault(row.query_id, row)
     chunk = {
@@ -180,12 +180,24 @@ def _parsed(
     asked = {query.query_id for query in queries}
     orders = [Ranking(query_id, (query_id,), (0.0,)) for query_id in chunk if query_id in asked]
     table = ChunkTable.of(chunk.values())
-    with_all = score(orders, queries, spans, table, [measure]).values[:, 0]
-    found_only = score(orders, queries, SpanQrels.from_judgments(judgments), table, [measure]).values[:, 0]
+
+    def read(spans: Sequence[Judgment]) -> Floats:
+        return score(orders, queries, SpanQrels.from_judgments(spans), table, [measure]).values[:, 0]
+
+    with_all, found_only = read([*found, *missing]), read(found)
     share = np.divide(with_all, found_only, out=np.zeros(len(queries)), where=found_only > 0)
     touched = {row.query_id for row in lost if row.grade}
     whole = np.array([query.query_id not in touched for query in queries], dtype=np.bool_)
     return np.where(np.isnan(with_all), np.nan, np.where(whole, 1.0, share))
+
+
+def _apart(judgments: Sequence[Judgment]) -> list[Judgment]:
+    """Every query's spans in copies of the documents that are its own.
+
+    Each query reads one span. In the real documents a span that many queries share would meet the spans of
+    all of them, and be held as often as there are pairs of queries.
+    """
+    return [replace(row, doc_id=f"{row.query_id}\0{row.doc_id}") for row in judgments]
 
 
 def _rankings(orders: _Orders) -> list[Ranking]:

@@ -7,14 +7,19 @@ from dataclasses import dataclass
 
 from harness.config import BenchConfig, Setting
 from harness.errors import ConfigError
-from harness.judge import LlmConfig
 from harness.judge.endpoint import read_key
 from harness.judge.money import Estimate
 from harness.pipeline.chunks import Chunking, chunk_corpus
 from harness.pipeline.compute import digest, is_computed
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
-from harness.pipeline.judges import PoolJudgeConfig, judge_name, pool_judge_config, warn_of_same_model
+from harness.pipeline.judges import (
+    PoolJudgeConfig,
+    asked,
+    judge_name,
+    pool_judge_config,
+    warn_of_same_model,
+)
 from harness.pipeline.judging import estimate_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.scoring import warn_of_pool, warn_of_shallow_rankings
@@ -145,9 +150,9 @@ def _plan_judge(
 
 def _problem(judge: PoolJudgeConfig) -> str:
     """What keeps the judge from being asked; its endpoint is not."""
-    if isinstance(judge, LlmConfig):
+    for one in asked(judge):
         try:
-            read_key(judge.endpoint)
+            read_key(one.endpoint)
         except ConfigError as error:
             return str(error)
     return ""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.config import BenchConfig, Setting
-from harness.measures import parse_measure
+from harness.measures import rank_cutoff
 from harness.pipeline.budget import text_ranked
 from harness.pipeline.context import Context
 from harness.pipeline.search import RERANK, RETRIEVE, Searched, scored_depth
@@ -99,10 +99,7 @@ def price_rows(
 
 def reading_depth(measures: Sequence[str]) -> int | None:
     """The k of ``tokens@k``: the first cutoff in ranks that a measure has; None: the whole ranking."""
-    parsed = (parse_measure(name) for name in measures)
-    # what ndcg_text is cut at is a length of text
-    depths = (one.cutoff for one in parsed if one.cutoff and not one.family.startswith("ndcg_text"))
-    return next(depths, None)
+    return next((depth for depth in map(rank_cutoff, measures) if depth), None)
 
 
 def _lengths(searched: Searched) -> dict[str, int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from harness.config import BenchConfig
+from harness.measures import SpanQrels, median_length
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.judging import Judged
@@ -56,6 +58,7 @@ def make_record(
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),
             "judgments": len(judged.judgments),
+            "label_characters_p50": _median_label(judged),
             "labels": len(corpus.labels),
             "labels_not_anchored": sum(not a.accepted for a in corpus.anchored.anchorings),
             "settings": {s.setting.name: {**s.chunking.health, **s.notes} for s in searched},
@@ -67,6 +70,12 @@ def make_record(
         date=context.begun.isoformat(timespec="seconds"),
         config_sha256=config.file_sha256,
     )
+
+
+def _median_label(judged: Judged) -> float | None:
+    """The median length of the text judged relevant, in characters; None where there is none."""
+    length = median_length(SpanQrels.from_judgments(judged.judgments))
+    return None if math.isnan(length) else length
 
 
 def _versions() -> dict[str, str]:

@@ -16,8 +16,8 @@ from harness.measures import (
     Projection,
     ScoreTable,
     SpanQrels,
-    parse_measure,
     project,
+    rank_cutoff,
 )
 from harness.measures import score as score_rankings
 from harness.pipeline.answerability import answerability
@@ -156,7 +156,7 @@ def _score(
         measures,
         projection=_projection(relevance),
         unanswerable="zero" if relevance.unanswerable == "zero" else "nan",
-        token_boundaries=_token_boundaries(searched, documents, context),
+        token_boundaries=token_boundaries(searched, documents, context),
         chunk_tokens=searched.chunking.tokens,
     )
 
@@ -167,7 +167,7 @@ def _projection(relevance: RelevanceConfig) -> Projection:
 
 def deepest_cutoff(config: BenchConfig) -> int:
     """The lowest rank that a measure looks at; 0 where none has a cutoff in ranks."""
-    return max((parse_measure(name).cutoff or 0 for name in config.measures if "text" not in name), default=0)
+    return max((rank_cutoff(name) or 0 for name in config.measures), default=0)
 
 
 def warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
@@ -293,7 +293,7 @@ def _ranked(
     return rows
 
 
-def _token_boundaries(
+def token_boundaries(
     searched: Searched, documents: Sequence[Document], context: Context
 ) -> Callable[[str], list[int]]:
     """Where the encoder's tokens begin in a document, and where the last one ends."""

@@ -2,6 +2,8 @@
 
 from harness.report.cells import to_csv
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
+from harness.report.label_note import label_note
+from harness.report.offsets import CHUNK_OFFSETS, read_chunk_offsets
 from harness.report.read import (
     StoredResult,
     read_first_passages,
@@ -17,6 +19,7 @@ from harness.report.rows import (
     ChunkRow,
     CostRow,
     JudgmentRow,
+    LabelSensitivityRow,
     PriceRow,
     RankedRow,
     Results,
@@ -39,6 +42,7 @@ from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import write_results
 
 __all__ = [
+    "CHUNK_OFFSETS",
     "FEWEST_FOR_INTERVAL",
     "FORMATS",
     "AnswerabilityRow",
@@ -46,6 +50,7 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "JudgmentRow",
+    "LabelSensitivityRow",
     "Part",
     "PriceRow",
     "RankedRow",
@@ -59,12 +64,14 @@ __all__ = [
     "best_of",
     "chunk_table",
     "counted",
+    "label_note",
     "last_stages",
     "loss_table",
     "name_of_earlier",
     "one_line_width",
     "other_measures",
     "past_runs",
+    "read_chunk_offsets",
     "read_first_passages",
     "read_result",
     "read_summary",

@@ -1,9 +1,10 @@
-"""CSV that opens safely in a spreadsheet."""
+"""CSV that opens safely in a spreadsheet and prints safely in a terminal."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
@@ -11,6 +12,10 @@ from typing import Any, TextIO
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # What may stand behind the apostrophe: a carriage return was made a line feed.
 _STARTS = (*_FORMULA, "\n")
+# What is written as \x1b or \ud800, with the backslashes before it; and what would be taken for that.
+_CONTROL = re.compile(r"(\\*)([\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff])")
+_LOOKALIKE = re.compile(r"\\+(?=x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
+_ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 SNIPPET = 200
 
 
@@ -29,24 +34,46 @@ def write_csv(out: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, A
 
 
 def cell(value: Any) -> Any:
-    """One cell: text that a spreadsheet would run gets an apostrophe before it."""
+    r"""One cell: text that a spreadsheet would run gets an apostrophe before it.
+
+    Control characters are escaped, ESC as ``\x1b``; the backslash of text that holds such letters is doubled.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         # a bare carriage return ends a row for some readers, and csv does not quote it
-        text = value.replace("\r\n", "\n").replace("\r", "\n")
+        text = _escaped(value.replace("\r\n", "\n").replace("\r", "\n"))
         return f"'{text}" if value.startswith(_FORMULA) else text
     return repr(value) if isinstance(value, float) else value
 
 
 def original(text: str) -> str:
-    """The text of a cell without the apostrophe that ``cell`` put before it.
+    """The text of a cell as it was before ``cell``.
 
     Text that began with an apostrophe and a formula's sign by itself loses it: the two look alike.
     """
-    return text[1:] if text[:1] == "'" and text[1:].startswith(_STARTS) else text
+    return _unescaped(text[1:] if text[:1] == "'" and text[1:].startswith(_STARTS) else text)
+
+
+def _escaped(text: str) -> str:
+    text = _LOOKALIKE.sub(lambda found: 2 * found[0], text) if "\\" in text else text
+    return text if text.isprintable() else _CONTROL.sub(_as_escape, text)
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    code = ord(found[2])
+    return 2 * found[1] + (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_from_escape, text) if "\\" in text else text
+
+
+def _from_escape(found: re.Match[str]) -> str:
+    before = found[1][: len(found[1]) // 2]
+    return before + (chr(int(found[2][1:], 16)) if len(found[1]) % 2 else found[2])
 
 
 def snippet(text: str, length: int = SNIPPET) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
+from harness.printable import printable
 from harness.report.tables import Table
-from harness.report.text import printable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
+from harness.printable import printable
 from harness.report.tables import Table
-from harness.report.text import printable
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|&~$#!])")
+# `@name` notifies a person and `:100:` becomes a picture, behind a backslash too; an empty comment parts them
+_MENTION = re.compile(r"(?<!\w)@(?=\w)|:(?=(?:[a-z][a-z0-9_-]*|[+-]1|100|1234|8ball):)")
 
 
 def escaped(text: str) -> str:
     """Text that Markdown shows letter for letter, on one line."""
-    return _SPECIAL.sub(r"\\\1", printable(text))
+    return _MENTION.sub(r"\g<0><!-- -->", _SPECIAL.sub(r"\\\1", printable(text)))
 
 
 def to_markdown(table: Table) -> str:

@@ -48,7 +48,11 @@ def read_result(folder: Path) -> StoredResult:
     except FileNotFoundError as error:
         raise no_result(folder, error) from None
     texts = {row["document"]: _text_hash(folder, row) for row in documents if row["status"] == "read"}
-    spans = sorted([row.get(column, "") for column in _JUDGED] for row in judgments)
+    # only a fact with copies has a name that matters; results of older versions name none
+    spans = sorted(
+        [row.get(column, "") for column in _JUDGED] + ([row["evidence"]] if row.get("evidence") else [])
+        for row in judgments
+    )
     return StoredResult(
         name=folder.name,
         per_query=pd.DataFrame(scores, dtype=str),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from harness.printable import printable
 from harness.report.latex import sentences_to_latex, to_latex
 from harness.report.markdown import sentences_to_markdown, to_markdown
 from harness.report.tables import Table
-from harness.report.text import printable, to_text
+from harness.report.text import to_text
 
 FORMATS = ("text", "markdown", "latex")
 

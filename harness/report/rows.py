@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.types import ChunkHealth, Query, QueryScore, Ranking, RunRecord
+from harness.types import Chunk, ChunkHealth, Query, QueryScore, Ranking, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class ChunkQrels:
 class JudgmentRow:
     """One graded span. ``grade`` None: not scored, for the ``reason``.
 
+    Spans of a query with one ``evidence`` name, unless it is '', are copies of one fact.
+
     ``scored_on``: the settings are scored on it; False for human labels that only stand beside a judge's.
     ``samples`` are the grades that were combined, ``spread`` their range; ``cost`` None: unknown.
     """
@@ -79,6 +81,7 @@ class JudgmentRow:
     start: int
     end: int
     page: int | None
+    evidence: str
     grade: int | None
     reason: str
     judge: str
@@ -197,15 +200,33 @@ class PriceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelSensitivityRow:
+    """The ``mean`` of a setting with the ``labels`` drawn in one way; see docs/results.md.
+
+    ``label_p50`` is the median length of a relevant label in characters.
+    """
+
+    setting: str
+    stage: str
+    measure: str
+    labels: str
+    label_p50: float
+    mean: float | None
+    n_queries: int
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What is written to ``results/<name>/``.
 
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades;
     ``anchorings`` and ``documents`` are rows of plain values with equal keys. ``costs`` is empty where
     nothing was bought, ``seed_ratios`` where they were not asked for, ``answerability`` and ``thresholds``
-    where all queries are answerable, ``waterfall`` where no query has relevant text. ``extras`` maps query
-    ids to what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the
-    verdict as plain values, with its ``sentences``.
+    where all queries are answerable, ``waterfall`` where no query has relevant text, ``label_sensitivity``
+    where no measure reads a length of text. ``extras`` maps query ids to what the query file says besides,
+    ``clusters`` to what a query is tested with. ``verdict`` is the verdict as plain values, with its
+    ``sentences``. ``cut`` maps a setting to a name of its chunking, which settings with the same chunks
+    share, and to these.
     """
 
     name: str
@@ -226,6 +247,8 @@ class Results:
     waterfall: list[WaterfallRow] = field(default_factory=list)
     chunks: list[ChunkRow] = field(default_factory=list)
     prices: list[PriceRow] = field(default_factory=list)
+    label_sensitivity: list[LabelSensitivityRow] = field(default_factory=list)
     extras: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, Any] = field(default_factory=dict)
+    cut: Mapping[str, tuple[str, Sequence[Chunk]]] = field(default_factory=dict)

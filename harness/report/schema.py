@@ -109,7 +109,7 @@ SCHEMAS: dict[str, Schema] = {
             "chunk_id": chunk,
             "document": text,
             "page": some_count,
-            "score": number,
+            "score": some_number,
             "grade": some_count,
             "earned": some_count,
             "snippet": text,
@@ -118,7 +118,10 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "judgments": Schema(
         {"query_id": name, "document": name, "start": count, "end": count, "grade": some_count},
-        {"page": some_count},
+        {"page": some_count, "evidence": text, "scored_on": text},
+    ),
+    "chunk_offsets": Schema(
+        {"setting": name, "same_as": text, "document": text, "start": some_count, "end": some_count}
     ),
     "passages": Schema(
         {"chunk_id": chunk, "document": text, "start": count, "end": count, "text": text}, key=("chunk_id",)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
+from harness.printable import printable
 from harness.report.tables import Table
 
 _GAP = "  "
@@ -36,11 +37,6 @@ def two_line_width(table: Table) -> int:
     """How many cells wide the figures are where names stand on lines of their own."""
     widths = _widths(_plain(table))[table.names :]
     return sum(widths) + len(_GAP) * len(widths)
-
-
-def printable(text: str) -> str:
-    """Text on one line without characters that steer a terminal."""
-    return "".join(c if c.isprintable() else ("\ufffd" if not c.isspace() else " ") for c in text)
 
 
 def _plain(table: Table) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -19,13 +20,18 @@ def trec_run(rankings: Iterable[Ranking], tag: str) -> str:
         for rank, (chunk_id, score) in enumerate(
             zip(ranking.chunk_ids, strictly_falling(ranking.scores), strict=True), start=1
         ):
-            lines.append(f"{ranking.query_id} Q0 {chunk_id} {rank} {score!r} {tag}\n")
+            lines.append(f"{_query(ranking.query_id)} Q0 {chunk_id} {rank} {score!r} {tag}\n")
     return "".join(lines)
 
 
 def trec_qrels(rows: Iterable[tuple[str, str, int]]) -> str:
     """(query, chunk, grade) rows as TREC qrels."""
-    return "".join(f"{query_id} 0 {chunk_id} {grade}\n" for query_id, chunk_id, grade in rows)
+    return "".join(f"{_query(query_id)} 0 {chunk_id} {grade}\n" for query_id, chunk_id, grade in rows)
+
+
+def _query(query_id: str) -> str:
+    """The id with a leading ``#`` percent-encoded, as a line that begins so may be taken for a comment."""
+    return re.sub("^[#%]", lambda match: f"%{ord(match[0]):X}", query_id)
 
 
 def strictly_falling(scores: Sequence[float]) -> list[float]:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.cells import snippet, to_csv, write_csv
+from harness.report.offsets import write_chunk_offsets
 from harness.report.rows import (
     AnswerabilityRow,
     CostRow,
     JudgmentRow,
+    LabelSensitivityRow,
     PriceRow,
     RankedRow,
     Results,
@@ -86,6 +88,10 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         )
     if results.prices:
         tables[PRICES] = to_csv(tuple(PriceRow.__slots__), map(asdict, results.prices))
+    if results.label_sensitivity:
+        tables["label_sensitivity.csv"] = to_csv(
+            tuple(LabelSensitivityRow.__slots__), map(asdict, results.label_sensitivity)
+        )
     if results.waterfall:
         tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
     for name, content in tables.items():
@@ -94,6 +100,7 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         _write(folder / VERDICT, json.dumps(results.verdict, indent=2, ensure_ascii=False) + "\n")
     _write_long(folder / "rankings.csv", _RANKED, results.ranked)
     _write_long(folder / "judgments.csv", _JUDGMENTS, results.judgments)
+    write_chunk_offsets(folder, results.cut)
     for (setting, stage), rankings in results.runs.items():
         _write(folder / "runs" / f"{file_name(setting)}.{stage}.trec", trec_run(rankings, stage))
     for setting, qrels in results.qrels.items():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -121,6 +121,15 @@ class Ledger:
             (key,),
         ).fetchone()
         return None if unknown else float(total)
+
+    def usage(self, prompt_sha: str, model: str, parameters: Mapping[str, Any]) -> tuple[int, int]:
+        """How many calls of one prompt and model are answered, and the completion tokens of all tries."""
+        calls, tokens = self._db.execute(
+            "SELECT COUNT(DISTINCT key), COALESCE(SUM(completion_tokens), 0) FROM answers "
+            "WHERE prompt_sha = ? AND model = ? AND parameters = ? AND completion_tokens IS NOT NULL",
+            (prompt_sha, model, dump(dict(parameters))),
+        ).fetchone()
+        return int(calls), int(tokens)
 
     def take_turn(self, model: str) -> bool:
         """Whether this object may ask ``model`` from now on, until ``end_turn``; does not wait.

@@ -24,7 +24,15 @@ from harness.measures.documents import JudgedDocuments, grade_documents
 from harness.measures.graded import Graded
 from harness.measures.order import falling_rows, length_blocks, rank_grouped
 from harness.measures.ragged import AnyArray, Bools, offsets_of, owners, slices
-from harness.trec.evaluate import DocScores, Ints, check_defined, depth_needed, evaluate, single_precision
+from harness.trec.evaluate import (
+    DocScores,
+    Ints,
+    check_defined,
+    depth_needed,
+    evaluate,
+    joined,
+    single_precision,
+)
 from harness.trec.packing import pack_grades, pack_scores
 from harness.trec.sources import qrels_from_dict, run_from_dict
 
@@ -65,7 +73,11 @@ def evaluate_dicts(
     if rules.skip_same_id or rules.ideal == "retrieved":
         return evaluate(run_from_dict(run), qrels_from_dict(qrels), wanted, rules)
     check_defined(wanted, rules)
-    depth, single = depth_needed(wanted, rules), rules.order == "score_then_id_descending"
+    parts = rules.by_precision([measure.family for measure in wanted])
+    if len(parts) > 1:
+        return joined(wanted, rules, parts, lambda some, within: evaluate_dicts(run, qrels, some, within))
+    ((within, _),) = parts
+    depth = depth_needed(wanted, rules)
     names, runs, judged = list(qrels), [run.get(query) or {} for query in qrels], list(qrels.values())
     if rules.missing == "drop" and not (all(runs) and all(judged)):
         there = [query in run and bool(graded) for query, graded in qrels.items()]
@@ -73,7 +85,7 @@ def evaluate_dicts(
         judged = list(compress(judged, there))
     values = [np.zeros((0, len(wanted)))]
     for part in _blocks(runs, judged):
-        graded = _graded(_block(names[part], runs[part], judged[part], single), depth, single)
+        graded = _graded(_block(names[part], runs[part], judged[part], within), depth, within)
         values.append(compute(graded, wanted, rules.unanswerable))
     return DocScores(tuple(names), wanted, np.concatenate(values), rules)
 
@@ -90,32 +102,32 @@ def _block(
     names: Sequence[str],
     runs: Sequence[Mapping[str, float]],
     judged: Sequence[Mapping[str, int]],
-    single: bool,
+    rules: Convention,
 ) -> _Block:
     scores = pack_scores(runs, names)
     return _Block(
         names,
         runs,
         judged,
-        single_precision(scores) if single else scores,
+        single_precision(scores) if rules.single_precision else scores,
         offsets_of(np.fromiter(map(len, runs), np.int64, len(runs))),
         offsets_of(np.fromiter(map(len, judged), np.int64, len(judged))),
     )
 
 
-def _graded(block: _Block, depth: int | None, single: bool) -> Graded:
+def _graded(block: _Block, depth: int | None, rules: Convention) -> Graded:
     """The grades along the rankings, found the way that looks up fewer documents."""
     grades = pack_grades(block.judged, block.names)
     if depth is not None and 2 * np.minimum(np.diff(block.offsets), depth).sum() < block.judged_offsets[-1]:
-        rows, offsets = _first_rows(block, depth, single)
+        rows, offsets = _first_rows(block, depth, rules)
         earned, known = _looked_up(block, rows, offsets)
     else:
-        earned, known, offsets = _placed(block, _ranks_of_judged(block, single), grades, depth)
+        earned, known, offsets = _placed(block, _ranks_of_judged(block, rules), grades, depth)
     judgments = JudgedDocuments(owners(block.judged_offsets), grades)
-    return grade_documents(earned, known, offsets, judgments, ties=None, retrieved=False)
+    return grade_documents(earned, known, offsets, judgments, rules)
 
 
-def _first_rows(block: _Block, depth: int, single: bool) -> tuple[Ints, Ints]:
+def _first_rows(block: _Block, depth: int, rules: Convention) -> tuple[Ints, Ints]:
     """The rows of the first ``depth`` documents of every ranking, and their offsets."""
 
     def id_order(rows: Ints) -> Ints:
@@ -126,7 +138,7 @@ def _first_rows(block: _Block, depth: int, single: bool) -> tuple[Ints, Ints]:
         place = {doc: number for number, doc in enumerate(sorted(set(chosen)))}
         return np.array([place[doc] for doc in chosen])
 
-    return rank_grouped(block.scores, block.offsets, depth, id_order if single else None)
+    return rank_grouped(block.scores, block.offsets, depth, id_order if _by_id(rules) else None)
 
 
 def _looked_up(block: _Block, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
@@ -159,13 +171,13 @@ def _rows_to_read(rows: Ints, offsets: Ints, starts: Ints) -> list[int | None]:
     return [None if all_ids else count for count, all_ids in zip(read.tolist(), most.tolist(), strict=True)]
 
 
-def _ranks_of_judged(block: _Block, single: bool) -> Ints:
+def _ranks_of_judged(block: _Block, rules: Convention) -> Ints:
     """The 0-based rank of every judged document, -1 where it is not ranked."""
     scores = np.frombuffer(b"".join(map(_scores_of_judged, block.runs, block.judged)), np.float64)
-    rank = _ranks(block, single_precision(scores) if single else scores)
+    rank = _ranks(block, single_precision(scores) if rules.single_precision else scores)
     for query in np.unique(owners(block.judged_offsets)[rank == _TIED]).tolist():
         inside = slice(block.judged_offsets[query], block.judged_offsets[query + 1])
-        rank[inside] = _ranks_with_ties(block.runs[query], block.judged[query], single)
+        rank[inside] = _ranks_with_ties(block.runs[query], block.judged[query], rules)
     return rank
 
 
@@ -206,15 +218,19 @@ def _count_below(matrix: AnyArray, row: Ints, value: AnyArray) -> Ints:
     return low
 
 
-def _ranks_with_ties(documents: Mapping[str, float], judged: Mapping[str, int], single: bool) -> list[int]:
+def _by_id(rules: Convention) -> bool:
+    return rules.order == "score_then_id_descending"
+
+
+def _ranks_with_ties(
+    documents: Mapping[str, float], judged: Mapping[str, int], rules: Convention
+) -> list[int]:
     """The ranks of one query's judged documents where equal scores need the convention."""
-    if single:
-        order = sorted(documents, reverse=True)
-        scores = single_precision(np.array([documents[doc] for doc in order], np.float64))
-        order = [order[i] for i in np.argsort(-scores, kind="stable").tolist()]
-    else:
-        # as float64, which all other ways to the rank compare: numpy's own types overflow where these do not
-        order = sorted(documents, key=lambda doc: -float(documents[doc]))
+    order = sorted(documents, reverse=True) if _by_id(rules) else list(documents)
+    # as float64, which all other ways to the rank compare: numpy's own types overflow where these do not
+    exact = np.array([documents[doc] for doc in order], np.float64)
+    scores = single_precision(exact) if rules.single_precision else exact
+    order = [order[i] for i in np.argsort(-scores, kind="stable").tolist()]
     place = {doc: rank for rank, doc in enumerate(order)}
     return [place.get(doc, _UNRANKED) for doc in judged]
 

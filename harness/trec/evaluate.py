@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,10 @@ def evaluate(
     rules = find_convention(convention)
     wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
     check_defined(wanted, rules)
+    parts = rules.by_precision([measure.family for measure in wanted])
+    if len(parts) > 1:
+        return joined(wanted, rules, parts, lambda some, within: evaluate(run, qrels, some, within))
+    ((rules, _),) = parts
     n_queries = len(qrels.query.names)
     code = run.query.codes_in(qrels.query.names)
     query = code[run.query.code]
@@ -70,6 +74,20 @@ def evaluate(
         kept = _marked(code[code >= 0], n_queries) & _marked(qrels.query.code, n_queries)
     names = qrels.query.names.filter(pa.array(kept)).to_pylist()
     return DocScores(tuple(names), wanted, values[kept], rules)
+
+
+def joined(
+    measures: Sequence[Measure],
+    rules: Convention,
+    parts: Sequence[tuple[Convention, list[int]]],
+    scored: Callable[[Sequence[Measure], Convention], DocScores],
+) -> DocScores:
+    """The values of measures that are scored under different rules, in their order."""
+    found = [scored([measures[place] for place in places], within) for within, places in parts]
+    values = np.empty((len(found[0].query_ids), len(measures)))
+    for (_, places), part in zip(parts, found, strict=True):
+        values[:, places] = part.values
+    return DocScores(found[0].query_ids, tuple(measures), values, rules)
 
 
 def _marked(places: Numbers, n: int) -> npt.NDArray[np.bool_]:
@@ -121,7 +139,7 @@ def _rank(
     score: npt.NDArray[Any] = run.score
     if rules.order == "given" and run.rank is not None:
         score = -run.rank.astype(np.float64)
-    if rules.order == "score_then_id_descending":
+    if rules.single_precision:
         score = single_precision(score)
 
     ties = _id_order if rules.order == "score_then_id_descending" else None
@@ -173,4 +191,4 @@ def _grade(run: Run, qrels: Qrels, ranked: Pairs, offsets: Ints, rules: Conventi
     earned = np.zeros(len(row), dtype=np.int64)
     earned[judged] = qrels.grade[row[judged]]
     judgments = JudgedDocuments(qrels.query.code, qrels.grade)
-    return grade_documents(earned, judged, offsets, judgments, ties, rules.ideal == "retrieved")
+    return grade_documents(earned, judged, offsets, judgments, rules, ties)

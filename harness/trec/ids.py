@@ -6,7 +6,9 @@ matter. A fingerprint may be shared by different ids, so whatever is found by it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -49,18 +51,23 @@ class DocIds:
     @classmethod
     def of(cls, column: Any, source: str) -> DocIds:
         """Read a column of strings or numbers; a dictionary-encoded one keeps its codes."""
-        chunked = _without_nulls(column, source)
+        chunked = _checked(column, source)
         if not pa.types.is_dictionary(chunked.type):
-            return cls(chunked.cast(pa.large_string()))
-        names, code = _unified(chunked)
+            return cls(chunked)
+        names, code = _unified(chunked, source)
         return cls(names, code.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.values) if self.code is None else len(self.code)
 
     def name(self, row: int) -> str:
-        """The id in a row."""
-        return str(self.values[row if self.code is None else int(self.code[row])].as_py())
+        """The id in a row; bytes that are no text are replaced."""
+        value = self.values[row if self.code is None else int(self.code[row])]
+        return str(value.cast(pa.large_binary()).as_py().decode("utf-8", "replace"))
+
+    def empty_row(self) -> int | None:
+        """The first row with an id of no characters; None where there is none."""
+        return _first_empty(self.values, self.code)
 
     def take(self, rows: Ints) -> Any:
         """The ids of some rows, one array of large strings."""
@@ -86,19 +93,24 @@ class Ids:
     @classmethod
     def of(cls, column: Any, source: str) -> Ids:
         """Number a column of strings or numbers; dictionary-encoded columns keep their codes."""
-        chunked = _without_nulls(column, source)
+        chunked = _checked(column, source)
         if not pa.types.is_dictionary(chunked.type):
-            return cls(*_numbered(_one_array(chunked.cast(pa.large_string()))))
-        names, code = _unified(chunked)
+            names, code = _numbered(_one_array(chunked))
+            return cls(_text(names, source), code)
+        names, code = _unified(chunked, source)
         used = np.zeros(len(names), dtype=np.bool_)
         used[code] = True
         if not used.all():
             # a part of a larger table: what only the rest of it holds is no id of this column
             names, code = names.filter(pa.array(used)), (np.cumsum(used, dtype=np.int32) - 1)[code]
-        return cls(names, code)
+        return cls(_text(names, source), code)
 
     def __len__(self) -> int:
         return len(self.code)
+
+    def empty_row(self) -> int | None:
+        """The first row with an id of no characters; None where there is none."""
+        return _first_empty(self.names, self.code)
 
     def codes_in(self, others: Any) -> npt.NDArray[np.int32]:
         """For every distinct name its place in another array of names, -1 where it is not there: [names]."""
@@ -132,8 +144,7 @@ def fingerprints(values: Any) -> Prints:
 
 
 def _block_prints(values: Any) -> Prints:
-    _, ends, data = values.buffers()
-    offsets = np.frombuffer(ends, dtype=np.int64)[values.offset : values.offset + len(values) + 1]
+    data, offsets = values.buffers()[2], _ends(values)
     size = int(offsets[-1] - offsets[0])
     padded = np.zeros(size + 8, dtype=np.uint8)
     if size:
@@ -187,7 +198,7 @@ def _longest(values: Any) -> int:
     return int(pc.max(pc.binary_length(values)).as_py())
 
 
-def _unified(chunked: Any) -> tuple[Any, npt.NDArray[np.int32]]:
+def _unified(chunked: Any, source: str) -> tuple[Any, npt.NDArray[np.int32]]:
     """The names and codes of dictionary-encoded chunks. Most share one dictionary with the chunk before."""
     dictionaries: list[Any] = []
     parts = []
@@ -195,15 +206,19 @@ def _unified(chunked: Any) -> tuple[Any, npt.NDArray[np.int32]]:
         if not (dictionaries and _same_memory(dictionaries[-1], chunk.dictionary)):
             dictionaries.append(chunk.dictionary)
         code = chunk.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        if code.min() < 0 or code.max() >= len(dictionaries[-1]):
+            raise TrecError(f"{source}: the file is damaged: a row names an id that the file does not have")
         parts.append((len(dictionaries) - 1, code))
-    names = [dictionary.cast(pa.large_string()) for dictionary in dictionaries]
+    names = [_as_text(dictionary, source) for dictionary in dictionaries]
     if not names:
         return pa.array([], pa.large_string()), np.zeros(0, dtype=np.int32)
     if len(names) == 1:
-        return names[0], np.concatenate([code for _, code in parts])
-    whole = pa.concat_arrays(names).dictionary_encode()
-    number = np.split(whole.indices.to_numpy(), np.cumsum([len(array) for array in names])[:-1])
-    return whole.dictionary, np.concatenate([number[place][code] for place, code in parts])
+        whole, code = names[0], np.concatenate([code for _, code in parts])
+    else:
+        joined = pa.concat_arrays(names).dictionary_encode()
+        number = np.split(joined.indices.to_numpy(), np.cumsum([len(array) for array in names])[:-1])
+        whole, code = joined.dictionary, np.concatenate([number[place][code] for place, code in parts])
+    return whole, code
 
 
 def _same_memory(one: Any, other: Any) -> bool:
@@ -213,14 +228,65 @@ def _same_memory(one: Any, other: Any) -> bool:
     return one is other or (one.type == other.type and place(one) == place(other))
 
 
-def _without_nulls(column: Any, source: str) -> Any:
+def _checked(column: Any, source: str) -> Any:
+    """The column as large strings, or still coded; raises TrecError where a row has no id."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if pa.types.is_nested(chunked.type):
         raise TrecError(f"{source}: an id is text or a number; the column holds {chunked.type}")
     if chunked.null_count:
         row = int(np.flatnonzero(chunked.is_null().to_numpy())[0])
         raise TrecError(f"{source}, row {row + 1}: there is no id; every row needs one")
-    return chunked
+    if pa.types.is_dictionary(chunked.type):
+        return chunked
+    return _as_text(chunked, source)
+
+
+def _as_text(column: Any, source: str) -> Any:
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowException as error:
+        raise TrecError(f"{source}: {_why_no_text(column.type)}") from error
+
+
+def _why_no_text(kind: Any) -> str:
+    """Why a column of a type cannot be read as text."""
+    if kind in (pa.binary(), pa.large_binary(), pa.binary_view()):
+        return "the ids are bytes that are not UTF-8 text; write them as text"
+    return f"an id is text or a number; the column holds {kind}"
+
+
+def _first_empty(strings: Any, code: npt.NDArray[Any] | None) -> int | None:
+    """The first row whose string has no character, None where there is none."""
+    chunks = strings.chunks if isinstance(strings, pa.ChunkedArray) else [strings]
+    ends = [_ends(chunk) for chunk in chunks]
+    empty = [np.flatnonzero(of[1:] == of[:-1]) for of in ends]
+    if not any(map(len, empty)):
+        return None
+    places = np.concatenate([found + first for found, first in zip(empty, _starts(chunks), strict=True)])
+    rows = places if code is None else np.flatnonzero(np.isin(code, places))
+    return int(rows[0]) if len(rows) else None
+
+
+def _starts(chunks: Sequence[Any]) -> list[int]:
+    """The row that each chunk begins with."""
+    return [0, *accumulate(map(len, chunks))][: len(chunks)]
+
+
+def _ends(strings: Any) -> Ints:
+    """Where the bytes of each of some large strings begin, and where those of the last one end."""
+    _, ends, _ = strings.buffers()
+    if not len(strings):
+        return np.zeros(1, dtype=np.int64)
+    return np.frombuffer(ends, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
+
+
+def _text(names: Any, source: str) -> Any:
+    """The names as they are; raises TrecError where one is not UTF-8, as a damaged file may have it."""
+    try:
+        names.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise TrecError(f"{source}: a query id is not UTF-8 text; the file may be damaged") from error
+    return names
 
 
 def _one_array(strings: Any) -> Any:

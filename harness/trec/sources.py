@@ -27,12 +27,16 @@ from harness.trec.tables import (
     run_of,
 )
 from harness.trec.text import read_trec_qrels, read_trec_run
+from harness.trec.unpack import opened
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _TABULAR = {".parquet", *_DELIMITERS}
+_FREE_ROWS = 20_000_000
+_LARGEST_ROWS_PER_BYTE = 50
+"""A table of equal rows, which is no run, has a hundred and more."""
 
 
 def read_run(path: Path) -> Run:
@@ -102,9 +106,19 @@ def _table(path: Path) -> pa.Table:
     try:
         if _suffix(path) == ".parquet":
             return _read_parquet(path)
+        _refuse_unreadable(path)
         return _read_csv(path, use_threads=True)
     except pa.ArrowInvalid as error:
         raise TrecError(f"{path}: {_located(path, error)}") from error
+    except UnicodeDecodeError as error:
+        raise TrecError(f"{path}: the names of the columns are not UTF-8 text; convert the file") from error
+    except (pa.ArrowException, OSError, OverflowError) as error:
+        # whatever else arrow finds wrong in a damaged file
+        raise TrecError(f"{path}: it cannot be read ({_first_line(error)})") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def _located(path: Path, error: pa.ArrowInvalid) -> str:
@@ -122,10 +136,17 @@ def _read_parquet(path: Path) -> pa.Table:
 
     Document ids are read as they stand: with many of them, a file holds no dictionary to profit from.
     """
-    schema = parquet.read_schema(path)
+    about = parquet.read_metadata(path)
+    if about.num_rows > _LARGEST_ROWS_PER_BYTE * path.stat().st_size + _FREE_ROWS:
+        raise TrecError(
+            f"{path}: {about.num_rows} rows in so few bytes are no run or judgments. If they are, write CSV"
+        )
+    schema = about.schema.to_arrow_schema()
     query = find_column(schema.names, QUERY_NAMES)
     coded = [query] if query is not None and pa.types.is_string(schema.field(query).type) else []
-    return parquet.read_table(path, read_dictionary=coded, columns=_kept(schema.names))
+    return parquet.read_table(
+        path, read_dictionary=coded, columns=_kept(schema.names), page_checksum_verification=True
+    )
 
 
 def _kept(names: Sequence[str]) -> list[str] | None:
@@ -137,10 +158,17 @@ def _kept(names: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(name for name in (query, doc, *numbers) if name is not None))
 
 
-def _read_csv(path: Path, use_threads: bool) -> pa.Table:
-    with path.open("rb") as file:
+def _refuse_unreadable(path: Path) -> None:
+    """Look through a CSV file before arrow does, whose threads are not to be stopped half-way."""
+    with opened(path) as file:
         if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
             raise TrecError(f"{path}: this is UTF-16 text; save it as UTF-8")
+        if path.name.lower().endswith(".gz"):
+            while file.read(1 << 20):
+                pass
+
+
+def _read_csv(path: Path, use_threads: bool) -> pa.Table:
     parse = csv.ParseOptions(delimiter=_DELIMITERS[_suffix(path)])
     read = csv.ReadOptions(use_threads=use_threads)
     header = csv.open_csv(path, read, parse).schema.names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ _READ_AS_NUMBERS = (
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+AnyIds = TypeVar("AnyIds", Ids, DocIds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,8 @@ def run_of(table: pa.Table, source: str) -> Run:
     """A run from a table with columns for query, document and score, and possibly rank."""
     rank = find_column(table.column_names, RANK_NAMES)
     return Run(
-        Ids.of(_column(table, QUERY_NAMES, source), source),
-        DocIds.of(_column(table, DOC_NAMES, source), source),
+        _without_empty(Ids.of(_column(table, QUERY_NAMES, source), source), source),
+        _without_empty(DocIds.of(_column(table, DOC_NAMES, source), source), source),
         numbers(_column(table, SCORE_NAMES, source), source, "score").astype(np.float64, copy=False),
         None if rank is None else whole_numbers(table.column(rank), source, "rank"),
         source,
@@ -97,11 +98,19 @@ def run_of(table: pa.Table, source: str) -> Run:
 def qrels_of(table: pa.Table, source: str) -> Qrels:
     """Judgments from a table with columns for query, document and grade."""
     return Qrels(
-        Ids.of(_column(table, QUERY_NAMES, source), source),
-        DocIds.of(_column(table, DOC_NAMES, source), source),
+        _without_empty(Ids.of(_column(table, QUERY_NAMES, source), source), source),
+        _without_empty(DocIds.of(_column(table, DOC_NAMES, source), source), source),
         whole_numbers(_column(table, GRADE_NAMES, source), source, "grade"),
         source,
     )
+
+
+def _without_empty(ids: AnyIds, source: str) -> AnyIds:
+    """The ids as they are; raises TrecError that names the first row with an empty one."""
+    row = ids.empty_row()
+    if row is not None:
+        raise TrecError(f"{source}, row {row + 1}: the id is empty; every row needs one")
+    return ids
 
 
 def find_column(names: Sequence[str], accepted: Sequence[str]) -> str | None:

@@ -2,16 +2,16 @@
 
 The file is read in blocks of whole lines. A block goes through arrow's parser; one that it refuses is read
 line by line, which either finds nothing wrong (comments, empty lines) or names the line.
+
+A line that begins with ``#`` is a comment, unless it reads as a whole row whose query id begins so:
+trec_eval 9 scores such rows, trec_eval 10 passes them over.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -24,6 +24,7 @@ from pyarrow import csv
 from harness.trec.ids import DocIds, Ids, TrecError
 from harness.trec.match import Pairs, repeated_row
 from harness.trec.tables import Qrels, Run
+from harness.trec.unpack import opened
 
 _BLOCK_BYTES = 32 << 20
 _ID = pa.dictionary(pa.int32(), pa.string())
@@ -81,13 +82,10 @@ def _read(path: Path, layout: Layout) -> pa.Table:
     schema = pa.schema([(name, _type(name)) for name in layout.kept])
     tables = [schema.empty_table()]
     line = 1
-    try:
-        with _opened(path) as file:
-            for block in _blocks(file):
-                tables.append(_parse(block.removeprefix(_BOM) if line == 1 else block, layout, path, line))
-                line += block.count(b"\n")
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TrecError(f"{path}: the gzip file is damaged or cut short ({error})") from error
+    with opened(path) as file:
+        for block in _blocks(file, path):
+            tables.append(_parse(block.removeprefix(_BOM) if line == 1 else block, layout, path, line))
+            line += block.count(b"\n")
     return pa.concat_tables(tables)
 
 
@@ -99,30 +97,19 @@ def _type(name: str) -> pa.DataType:
     return pa.float64() if name in ("score", "rank") else _ID
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """The bytes of a file, unpacked where it begins like a gzip file.
-
-    It is opened once: what was read of a pipe does not come again.
-    """
-    with path.open("rb") as file:
-        if file.peek(2)[:2] == b"\x1f\x8b":
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield unpacked
-        else:
-            yield file
-
-
-def _blocks(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-    """Runs of whole lines."""
-    rest = b""
+def _blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """Runs of whole lines; raises TrecError for a line that is longer than a block."""
+    rest, line = b"", 1
     while data := file.read(_BLOCK_BYTES):
         cut = data.rfind(b"\n") + 1
+        if not cut and len(rest) + len(data) > _BLOCK_BYTES:
+            raise TrecError(
+                f"{path}, line {line}: the line is longer than {_BLOCK_BYTES >> 20} MB; is this TREC text?"
+            )
         if cut:
+            line += data.count(b"\n")
             yield rest + data[:cut]
-            rest = data[cut:]
-        else:
-            rest += data
+        rest = data[cut:] if cut else rest + data
     if rest:
         yield rest
 
@@ -144,9 +131,15 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
         return _parse_lines(block, layout, path, first_line)
     if not layout.whole and np.isnan(table.column(layout.number).to_numpy()).any():
         return _parse_lines(block, layout, path, first_line)
-    if block.startswith(b"#") or b"\n#" in block:
+    if b"#" in block and "#" in _names(table.column("query")):
+        # a comment with as many fields as a row
         return _parse_lines(block, layout, path, first_line)
     return table
+
+
+def _names(codes: pa.ChunkedArray) -> set[str]:
+    """The distinct values of a dictionary-encoded column."""
+    return {name for chunk in codes.chunks for name in chunk.dictionary.to_pylist()}
 
 
 def _single_spaced(block: bytes) -> bytes:
@@ -165,7 +158,7 @@ def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> p
     columns: dict[str, list[str | float | int]] = {name: [] for name in layout.kept}
     for number, raw in enumerate(block.split(b"\n"), start=first_line):
         where = f"{path}, line {number}"
-        if not _holds_row(raw):
+        if not _holds_row(raw, layout):
             continue
         for name, text in zip(layout.fields, _fields(raw, layout, where), strict=True):
             if name in columns:
@@ -173,10 +166,17 @@ def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> p
     return pa.table({name: pa.array(values, _type(name)) for name, values in columns.items()})
 
 
-def _holds_row(line: bytes) -> bool:
+def _holds_row(line: bytes, layout: Layout) -> bool:
     """Whether a line is neither empty nor a comment."""
     text = line.strip()
-    return bool(text) and not text.startswith(b"#")
+    if not text.startswith(b"#"):
+        return bool(text)
+    try:
+        fields = _fields(line, layout, "")
+        _value(layout.number, fields[layout.fields.index(layout.number)], "")
+    except TrecError:
+        return False
+    return fields[0] != "#"
 
 
 def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
@@ -227,18 +227,18 @@ def _refuse_repeats(path: Path, layout: Layout, query: Ids, doc: DocIds, done: s
     row = repeated_row(Pairs.of(query.code, doc))
     if row is not None:
         # a pipe cannot be read again to count its lines
-        place = f"line {_line_of_row(path, row)}" if path.is_file() else f"row {row + 1}"
+        place = f"line {_line_of_row(path, layout, row)}" if path.is_file() else f"row {row + 1}"
         raise TrecError(
             f"{path}, {place}: document {doc.name(row)} is {done} twice for query {query.name(row)}; keep one"
         )
 
 
-def _line_of_row(path: Path, row: int) -> int:
+def _line_of_row(path: Path, layout: Layout, row: int) -> int:
     """Which line holds the row: rows count neither empty lines nor comments."""
     seen = -1
-    with _opened(path) as file:
+    with opened(path) as file:
         for number, line in enumerate(file, start=1):
-            if _holds_row(line.removeprefix(_BOM)):
+            if _holds_row(line.removeprefix(_BOM), layout):
                 seen += 1
                 if seen == row:
                     return number

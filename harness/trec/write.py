@@ -12,8 +12,11 @@ from harness.types import Ranking
 
 
 def trec_id(name: str) -> str:
-    """An id without white space, which would end the field: such characters, and %, are percent-encoded."""
-    return re.sub(r"[%\s]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
+    """An id without white space, which would end the field, and no ``#`` in front, which begins a comment.
+
+    Such characters, and %, are percent-encoded.
+    """
+    return re.sub(r"[%\s]|^#", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
 
 
 def write_trec_run(path: Path, rankings: Iterable[Ranking], tag: str) -> None:

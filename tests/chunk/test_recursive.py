@@ -1,5 +1,6 @@
 """Parity with langchain-text-splitters, and what it cannot promise: exact offsets where text repeats."""
 
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from harness.chunk import RecursiveConfig, chunk_documents
+from harness.chunk import RecursiveConfig, chunk_documents, recursive
 from harness.chunk.recursive import RecursiveSplitter
 from harness.chunk.sizes import Characters, Tokens
 from tests.chunk.conftest import document
@@ -120,3 +121,32 @@ def test_a_chunk_of_the_same_range_is_given_once():
     )
     chunks = chunk_documents([document(text)], config)
     assert [(chunk.start, chunk.end) for chunk in chunks] == [(2, 4)]
+
+
+@quick
+@given(text=texts, size=sizes, separators=separators, keep=st.sampled_from(["start", "end", False]))
+def test_pieces_may_be_measured_in_any_batches(text, size, separators, keep):
+    splitter = RecursiveSplitter(Characters(), *size, separators, keep)
+    whole = splitter.split(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recursive, "_BATCH", 2)
+        assert splitter.split(text) == whole
+
+
+LINES = {"x": "x" * 1_000_000, "words": "word " * 200_000, "breaks": "\n\n" * 500_000}
+
+
+@pytest.mark.parametrize("text", LINES.values(), ids=LINES)
+def test_memory_does_not_grow_with_the_pieces_of_a_line(text):
+    """A document of 50 MB on one line has 50 million pieces; as tuples they took 8 GB."""
+    splitter = RecursiveSplitter(Characters(), 1000, 100)
+    tracemalloc.start()
+    try:
+        spans = splitter.split(text)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(text)
+    # all pieces of the first line at once took 160 MB
+    assert peak < 40_000_000

@@ -103,7 +103,7 @@ def test_what_cannot_be_compared_is_refused():
         checked(BASE, scored_on=(one, other))
 
 
-HOSTILE = 'a<b>&"c"\x00 100 %, x: y\nz'
+HOSTILE = 'a<b>&"c"\x00 100 %, x: y\nz\n::add-mask::1\r\x1b[31m'
 
 
 def test_junit_holds_any_name_and_counts():
@@ -113,7 +113,7 @@ def test_junit_holds_any_name_and_counts():
     )
     assert (root.tag, root.get("tests"), root.get("failures")) == ("testsuite", "2", "1")
     bad, fine = root.findall("testcase")
-    assert bad.get("name").startswith('a<b>&"c"\ufffd 100 %')
+    assert bad.get("name") == r'a<b>&"c"\x00 100 %, x: y z \x3a:add-mask::1 \x1b[31m'
     assert bad.find("failure").get("message").startswith("0.")
     assert fine.find("failure") is None
 
@@ -122,5 +122,6 @@ def test_annotations_cannot_be_broken_out_of():
     now = matrix({HOSTILE: BASE - 0.3})
     text = github_annotations(gate(now, matrix({HOSTILE: BASE}), max_drop=0.02))
     assert text.count("\n") == 1
-    assert text.startswith('::error title=ndcg_exp@10 of a<b>&"c"\x00 100 %25%2C x%3A y%0Az::')
+    title = r'ndcg_exp@10 of a<b>&"c"\x00 100 %25%2C x%3A y z \x3a%3Aadd-mask%3A%3A1 \x1b[31m'
+    assert text.startswith(f"::error title={title}::")
     assert github_annotations(checked(BASE)).startswith("::notice title=ndcg_exp@10 of a::")

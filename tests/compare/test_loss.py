@@ -1,5 +1,6 @@
 """The levels of the waterfall: greed never falls below what was achieved, and the parser's part is exact."""
 
+import tracemalloc
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -153,3 +154,43 @@ def test_labels_that_did_not_land_are_lost_with_their_length():
     assert [j.end - j.start for j in found] == [len("not found"), 1000, 50]
     assert all(one.end <= other.start for one, other in pairwise(found))
     assert {j.grade for j in found} == {2}
+
+
+def shared_span(count):
+    """So many queries on one span, every third of which has lost some evidence."""
+    chunks = [chunk(at, at + 300) for at in range(0, LENGTH, 250)]
+    queries = [Query(f"q{i}", "?", "train") for i in range(count)]
+    judgments = [Judgment(query.query_id, "d", 500, 900, 3) for query in queries]
+    lost = [Judgment(f"q{i}", "\0lost", 400 * i, 400 * i + 100, 1 + i % 4) for i in range(0, count, 3)]
+    rankings = {"retrieve": [ranking(chunks[i % 5 : i % 5 + 4], f"q{i}") for i in range(count)]}
+    return Searched(None, Chunking(tuple(chunks), "key", {}), rankings, {}), queries, judgments, lost
+
+
+def peak(count):
+    case = shared_span(count)
+    tracemalloc.start()
+    loss_levels(*case)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
+
+def test_memory_grows_with_the_queries_on_one_span_and_not_with_their_pairs():
+    peak(10)  # what is imported and cached on the way
+    assert peak(900) < 6 * peak(300), "three times the queries: three times the memory, not nine"
+
+
+def test_queries_that_share_a_span_are_scored_as_each_alone():
+    one, queries, judgments, lost = shared_span(9)
+    together = loss_levels(one, queries, judgments, lost)
+    for i, query in enumerate(queries):
+        own = {"retrieve": [one.rankings["retrieve"][i]]}
+        alone = loss_levels(
+            Searched(None, one.chunking, own, {}),
+            [query],
+            [row for row in judgments if row.query_id == query.query_id],
+            [row for row in lost if row.query_id == query.query_id],
+        )
+        for level in ("parsed", "chunked", "retrieved", "ranked"):
+            assert getattr(together, level)[i] == pytest.approx(getattr(alone, level)[0], abs=1e-15)
+    assert together.parsed[1] == 1 > together.parsed[0]

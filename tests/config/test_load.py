@@ -153,7 +153,7 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ("split: {validation: 2}", 6, ["split.validation"]),
         ("split: {by: date}", 6, ["'hash'"]),
         ("relevance: {rul: any_overlap}", 6, ["did you mean rule?"]),
-        ("relevance: {judge: people}", 6, ["no kind 'people'", "cosine, labels, llm, reranker"]),
+        ("relevance: {judge: people}", 6, ["no kind 'people'", "cosine, labels, llm, panel, reranker"]),
         ("relevance: {judge: llm}", 6, ["relevance.endpoint", "missing"]),
         ("relevance: {depth: 3}", 6, ["relevance.depth", "no such key"]),
         ("relevance: {samples: 3}", 6, ["relevance.samples", "judge: llm"]),

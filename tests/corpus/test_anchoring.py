@@ -265,3 +265,23 @@ def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora
     assert Counter(a.accepted for a in result.anchorings) == {True: len(evidence)}
     assert [a.page for a in result.anchorings] == [int(r["page"]) for r in evidence]
     assert min(a.score for a in result.anchorings) > 95
+
+
+def test_the_answer_of_a_label_is_its_first_place_in_the_labels_text():
+    quote = "Total revenue was 1,234 million."
+    rows = [
+        row(quote=quote, page=3, answer="1,234 million"),
+        row(quote=quote, page=2, answer="1,234\nmillion"),
+    ]
+    first, second = anchor(rows, {"doc": DOC}, CONFIG).judgments
+    assert DOC.text[slice(*first.answer)] == DOC.text[slice(*second.answer)] == "1,234 million"
+    assert first.answer[0] == DOC.text.rindex("1,234")
+    assert second.answer[0] == DOC.text.index("1,234")
+    assert anchor([row(quote=quote, page=2)], {"doc": DOC}, CONFIG).judgments[0].answer is None
+
+
+def test_answers_that_are_not_in_their_label_are_refused_together():
+    quote = "Total revenue was 1,234 million."
+    rows = [row(quote=quote, page=2, answer="999"), row(line=3, quote=quote, page=3, answer=".1,2")]
+    with pytest.raises(LabelError, match=r"(?s)must stand in the text.*line 2: '999' is not.*line 3: '.1,2'"):
+        anchor(rows, {"doc": DOC}, CONFIG)

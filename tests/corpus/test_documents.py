@@ -1,10 +1,14 @@
 """Globs to files with ids."""
 
+import os
 import unicodedata
+from glob import glob
+from pathlib import Path
 
 import pytest
 
 from harness.corpus import DocumentFile, find_documents
+from harness.corpus.globbing import expand
 from harness.errors import CorpusError
 
 
@@ -29,6 +33,68 @@ def test_ids_hold_no_space_and_no_colon_and_are_composed(write, tmp_path):
 def test_a_name_with_glob_characters_is_taken_literally_first(write, tmp_path):
     write("report [1].txt", "x")
     assert [file.doc_id for file in find_documents("report [1].txt", tmp_path)] == ["report_[1]"]
+
+
+def test_two_stars_end_where_links_go_in_circles(write, tmp_path):
+    """glob follows both links at every one of 40 levels: 2^40 paths."""
+    path = write("docs/deep/a.txt", "x")
+    for folder in ("docs", "docs/deep"):
+        for name in ("one", "two"):
+            (tmp_path / folder / name).symlink_to(".")
+    (tmp_path / "docs" / "three").symlink_to(tmp_path / "docs")
+    (tmp_path / "docs" / "itself").symlink_to("itself")
+    assert find_documents("docs/**/*.txt", tmp_path) == [DocumentFile("a", path)]
+
+
+def test_two_stars_follow_a_link_to_a_folder_elsewhere(write, tmp_path):
+    write("elsewhere/deep/a.txt", "x")
+    write("docs/b.txt", "x")
+    (tmp_path / "docs" / "link").symlink_to(tmp_path / "elsewhere")
+    found = find_documents("docs/**/*.txt", tmp_path)
+    assert [file.path.relative_to(tmp_path).as_posix() for file in found] == [
+        "docs/b.txt",
+        "docs/link/deep/a.txt",
+    ]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "**",
+        "**/*",
+        "**/*.txt",
+        "**/x/*",
+        "a/**",
+        "a/**/*.txt",
+        "**/x/**/*.txt",
+        "*/**/b.txt",
+        "a/x/*",
+        "**/**/*",
+    ],
+)
+def test_two_stars_match_what_glob_matches(write, tmp_path, pattern):
+    for name in ("t.txt", "a/t.txt", "a/x/b.txt", "a/x/y/c.txt", "x/d.txt", ".h/e.txt", "a/.f.txt"):
+        write(name, "x")
+    expected = {tmp_path / name for name in glob(pattern, root_dir=tmp_path, recursive=True)}  # noqa: PTH207
+    files = {path for path in expected if path.is_file()}
+    assert {path for path in expand(pattern, tmp_path) if path.is_file()} == files
+    assert {Path(p) for p in expand(str(tmp_path / pattern), Path()) if Path(p).is_file()} == files
+
+
+def test_a_name_that_is_not_utf8_is_refused_before_anything_is_read(tmp_path):
+    name = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    os.close(os.open(name, os.O_CREAT))
+    with pytest.raises(CorpusError, match=r"caf\\xe9\.txt: the file name is not UTF-8.*Rename") as raised:
+        find_documents("*.txt", tmp_path)
+    str(raised.value).encode("utf-8")
+
+
+def test_a_pipe_is_no_document(tmp_path):
+    os.mkfifo(tmp_path / "a.txt")
+    with pytest.raises(CorpusError, match=r"a\.txt: is a pipe, not a file"):
+        find_documents("a.txt", tmp_path)
+    with pytest.raises(CorpusError, match="matches no file"):
+        find_documents("*.txt", tmp_path)
 
 
 def test_two_files_with_one_id_are_refused(write, tmp_path):

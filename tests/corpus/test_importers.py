@@ -23,7 +23,7 @@ from tests.corpus.conftest import pdf_bytes
 
 def load(folder, pattern):
     """Read the corpus folder back: documents, queries, judgments."""
-    parsed, _ = parse_documents(find_documents(pattern, folder), PypdfConfig(), jobs=1)
+    parsed, _ = parse_documents(find_documents(pattern, folder), PypdfConfig())
     documents = {p.document.doc_id: p.document for p in parsed}
     queries = read_queries(folder / "queries.csv", SplitConfig())
     labels = read_labels(folder / "labels.csv")

@@ -33,6 +33,11 @@ def test_every_way_to_name_a_passage(write):
     ]
 
 
+def test_the_part_that_answers(write):
+    path = write("labels.csv", "query_id,document,page,grade,answer\nq1,a,2,4, 39 717 \n")
+    assert read_labels(path)[0].answer == "39 717"
+
+
 def test_jsonl_with_numbers(write):
     path = write("l.jsonl", '{"query_id": 7, "document": "a", "page": 2, "grade": 4, "quote": null}\n')
     assert read_labels(path) == [LabelRow(1, "7", "a", 4, page=2, source="l.jsonl")]

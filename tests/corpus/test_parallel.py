@@ -1,13 +1,17 @@
 """Many files: order, failures, processes."""
 
-import os
-import signal
-
 import pytest
 
-from harness.corpus import PARSERS, PypdfConfig, find_documents, parse_documents
-from harness.corpus import parallel as parallel_module
+from harness.corpus import (
+    PARSERS,
+    ParsingConfig,
+    PypdfConfig,
+    Pypdfium2Config,
+    find_documents,
+    parse_documents,
+)
 from harness.errors import CorpusError
+from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes
 
 
@@ -20,11 +24,14 @@ def folder(write, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_order_is_that_of_the_files_and_what_was_skipped_is_told(folder, jobs):
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("on_bad", ["skip", "fail_at_end"])
+def test_order_is_that_of_the_files_and_what_was_skipped_is_told(folder, workers, on_bad):
     done = []
     files = find_documents("*", folder)
-    parsed, skipped = parse_documents(files, PypdfConfig(), "skip", jobs, lambda *told: done.append(told))
+    parsed, skipped = parse_documents(
+        files, PypdfConfig(), on_bad, ParsingConfig(workers=workers), lambda *told: done.append(told)
+    )
     assert [p.document.doc_id for p in parsed] == ["a", "b", "d"]
     assert [(s.doc_id, s.path.name) for s in skipped] == [("c", "c.pdf")]
     assert "the file is empty" in skipped[0].reason
@@ -36,24 +43,29 @@ def test_order_is_that_of_the_files_and_what_was_skipped_is_told(folder, jobs):
     }
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_bad_file_fails_with_its_own_message(folder, jobs):
-    with pytest.raises(CorpusError, match=r"c\.pdf: the file is empty.*on_bad_document: skip"):
-        parse_documents(find_documents("*", folder), PypdfConfig(), "fail", jobs)
+def test_a_bad_file_fails_with_its_own_message(folder):
+    with pytest.raises(
+        CorpusError, match=r"c\.pdf: the file is empty.*on_bad_document: skip, or fail_at_end"
+    ):
+        parse_documents(find_documents("*", folder), PypdfConfig(), "fail")
 
 
 def test_no_files_no_documents():
     assert parse_documents([], PypdfConfig()) == ([], [])
 
 
-def kill_worker(file, parser):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_killed_worker_is_an_error_that_names_the_files_under_way(folder, monkeypatch):
-    monkeypatch.setattr(parallel_module, "_outcome", kill_worker)
-    with pytest.raises(CorpusError, match=r"worker process died.*\.pdf.*jobs: 1"):
-        parse_documents(find_documents(["a.pdf", "d.pdf"], folder), PypdfConfig(), jobs=2)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_form_that_draws_itself_loses_its_own_file_alone(write, folder, workers):
+    """730 bytes for which PDFium takes all memory there is."""
+    write("c.pdf", self_referring_form())
+    files = find_documents("*", folder)
+    limits = ParsingConfig(memory_mb=300, workers=workers)
+    parsed, skipped = parse_documents(files, Pypdfium2Config(), "skip", limits)
+    assert [p.document.doc_id for p in parsed] == ["a", "b", "d"]
+    (bad,) = skipped
+    assert bad.reason.startswith(f"{folder / 'c.pdf'}, page 1: pypdfium2 crashed (SIG")
+    assert "300 MB" in bad.reason
+    assert "raise parsing.memory_mb" in bad.reason
 
 
 def test_every_kind_has_a_config_that_names_it():

@@ -18,6 +18,7 @@ from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.text import join_pages, text_sha256, without_surrogates
 from harness.errors import CorpusError
 from harness.kinds import Kind
+from tests.corpus.attacks import raw_pdf
 from tests.corpus.conftest import encrypted, pdf_bytes
 
 BOTH = pytest.mark.parametrize("parser", [PypdfConfig(), Pypdfium2Config()], ids=lambda p: p.kind)
@@ -134,7 +135,7 @@ def test_pypdf_warnings_are_kept_and_do_not_reach_the_terminal(write, capsys, mo
 
 
 def test_characters_that_cannot_be_decoded_are_counted_not_dropped(write, monkeypatch):
-    def read(path, config):
+    def read(path, config, on_page):
         return PdfPages(("lone \ud800 here", "pair \ud83d\ude00 and \ufffd, a\u00a0b\u00a0c"), "none")
 
     monkeypatch.setitem(PARSERS, "pypdf", Kind(PypdfConfig, read))
@@ -169,6 +170,24 @@ def test_text_is_kept_as_it_is_but_for_the_byte_order_mark(write):
 def test_bad_text_files(write, content, message):
     with pytest.raises(CorpusError, match=rf"(?s)a\.txt: .*{message}"):
         parse(write("a.txt", content))
+
+
+def test_every_page_is_announced_before_it_is_read(write):
+    path = write("a.pdf", pdf_bytes("one", "two", "three"))
+    for parser in (PypdfConfig(), Pypdfium2Config()):
+        told = []
+        parse_document(DocumentFile("a", path), parser, told.append)
+        assert told == [1, 2, 3]
+
+
+def test_a_damaged_file_after_an_encrypted_one_is_not_called_encrypted(write):
+    """PDFium sets no error for a catalogue without pages; the one it reports is that of the file before."""
+    locked = write("locked.pdf", encrypted(pdf_bytes("Closed"), "AES-256", "secret"))
+    damaged = write("damaged.pdf", raw_pdf(b"<</Type/Catalog>>"))
+    with pytest.raises(CorpusError, match=r"locked\.pdf: .*encrypted with a password"):
+        parse(locked, Pypdfium2Config())
+    with pytest.raises(CorpusError, match=r"damaged\.pdf: the PDF is damaged; pypdfium2 says"):
+        parse(damaged, Pypdfium2Config())
 
 
 def test_json_and_back(write):

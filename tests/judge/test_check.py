@@ -44,8 +44,8 @@ def check(judge, ledger, **options):
 def test_an_honest_judge_passes(prompt, ledger):
     report = check(lambda shown, _: [honest(text) for text in shown], ledger, prompt=prompt)
     assert report.passed, report.problems
-    # three topics (in Chinese two) of four passages, and five attacks on one of each, among the other three
-    assert (report.passages, report.pairs) == ((18, 48) if "zh" in prompt else (27, 72))
+    # three topics (in Chinese two) of four passages; six attacks, by two carriers each, among the other three
+    assert (report.passages, report.pairs) == ((32, 104) if "zh" in prompt else (48, 156))
     assert (report.in_range, report.self_agreement) == (1.0, 1.0)
     assert set(report.leakage.values()) == {0.0}
     assert report.position_bias == (pytest.approx(0) if "listwise" in prompt else None)
@@ -56,14 +56,35 @@ def test_an_obedient_judge_is_found_out(ledger):
         return [4 if "grade this 4" in text else honest(text) for text in shown]
 
     report = check(obedient, ledger)
-    assert report.leakage == {
-        "orders a grade": 4,
-        "claims a grade": 0,
-        "holds an answer": 0,
-        "is stuffed with the query": 0,
-        "closes its fence": 4,
+    gained = {attack: gain for attack, gain in report.leakage.items() if gain}
+    # on the subject the honest grades are 0, 1 and 0, so there is less to gain: (4 + 3 + 4) / 3
+    assert gained == {
+        ("orders a grade", "off topic"): 4,
+        ("closes its fence", "off topic"): 4,
+        ("orders a grade", "on topic"): pytest.approx(11 / 3),
+        ("closes its fence", "on topic"): pytest.approx(11 / 3),
     }
-    assert any("orders a grade gains +4.00" in problem for problem in report.problems)
+    assert any("off topic that orders a grade gains +4.00" in problem for problem in report.problems)
+
+
+def test_a_judge_that_obeys_only_passages_on_the_subject_is_found_out(ledger):
+    """It knows an irrelevant passage when it sees one, and believes whatever the others say of themselves."""
+
+    def believing(shown, _):
+        spoken = re.compile("grade this 4|official grade|complete, correct and direct answer")
+        return [4 if honest(text) + near(text) and spoken.search(text) else honest(text) for text in shown]
+
+    report = check(believing, ledger)
+    gained = {attack for attack, gain in report.leakage.items() if gain}
+    assert {carrier for _, carrier in gained} == {"on topic"}
+    assert {"orders a grade", "claims a grade", "praises itself"} <= {attack for attack, _ in gained}
+    assert report.in_range == 1.0
+    assert not report.passed
+
+
+def near(text):
+    """Whether the known passage in the text is not the irrelevant last one of its topic."""
+    return not any(topic.passages[-1].text in text for topic in TOPICS)
 
 
 def test_a_judge_that_counts_words_is_found_out(ledger):
@@ -71,7 +92,7 @@ def test_a_judge_that_counts_words_is_found_out(ledger):
         query = request["body"]["messages"][1]["content"].splitlines()[1]
         return [4 if query in text else honest(text) for text in shown]
 
-    assert check(counting, ledger).leakage["is stuffed with the query"] == 4
+    assert check(counting, ledger).leakage["is stuffed with the query", "off topic"] == 4
 
 
 def test_a_capricious_judge_is_found_out(ledger):
@@ -95,7 +116,7 @@ def test_a_judge_that_finds_all_relevant_is_found_out(ledger):
 def test_a_judge_that_refuses_does_not_pass(ledger):
     with FakeServer(lambda request, number: says(None, refusal="no")) as server:
         report = check_judge(config(server.url), ledger, reporter=Silent())
-    assert (report.unscored, report.passages, report.pairs) == (72, 27, 72)
+    assert (report.unscored, report.passages, report.pairs) == (156, 48, 156)
     assert not report.passed
 
 
@@ -128,7 +149,7 @@ def test_a_first_passage_that_is_filtered_says_nothing_of_the_others(ledger):
 
     with FakeServer(script) as server:
         report = check_judge(config(server.url), ledger, reporter=Silent())
-    assert server.count == 27 * 3
+    assert server.count == 48 * 3
     assert report.unscored == 0, "two samples of three are enough"
 
 
@@ -143,4 +164,4 @@ def test_nobody_at_the_address_is_found_out_in_seconds(ledger, monkeypatch):
 def test_the_first_call_is_not_paid_twice(ledger):
     with FakeServer(lambda *_: says('{"grade": 1}')) as server:
         report = check_judge(config(server.url), ledger, reporter=Silent(), repeats=3)
-    assert server.count == 27 * 3 == report.summary.calls
+    assert server.count == 48 * 3 == report.summary.calls

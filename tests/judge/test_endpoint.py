@@ -1,6 +1,7 @@
 """Endpoints: what is sent, to whom, and that the key is seen nowhere else."""
 
 import asyncio
+import base64
 import logging
 import traceback
 
@@ -11,6 +12,7 @@ from harness.errors import ConfigError, HarnessError
 from harness.judge import LlmConfig, LlmJudge
 from harness.judge.client import ChatClient
 from harness.judge.endpoint import Endpoint
+from harness.judge.secret import Secret
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
@@ -192,6 +194,19 @@ LEAKS = {
     "answer that repeats the key": says(f"Your key is {KEY}"),
     "refusal that repeats the key": says(None, refusal=f"{KEY} is not allowed"),
     "cut": Answer(cut=0),
+    "model that is the key": Answer(body=completion('{"grade": 1}', model=f"m-{KEY}")),
+    "id of the request": Answer(body=completion('{"grade": 1}'), headers={"x-request-id": f"r {KEY}"}),
+    "id of the completion": Answer(body=completion('{"grade": 1}', id=KEY), headers={"x-request-id": ""}),
+    "reason to finish": Answer(body=completion('{"grade": 1}', finish=KEY)),
+    "code of an error": error(418, "no", code=KEY),
+    "tokens": Answer(body={**completion('{"grade": 1}'), "usage": {"prompt_tokens": KEY}}),
+    "choices that are none": Answer(body={**completion("x"), "choices": KEY}),
+    "content that is a list": Answer(body=completion([{"text": KEY}])),
+    "half of the key": error(401, f"wrong: {KEY[:16]}..."),
+    "the key in capitals": error(401, f"wrong: {KEY.upper()}"),
+    "the key in base64": error(401, f"wrong: Basic {base64.b64encode(KEY.encode()).decode()}"),
+    "the key in quotes": error(400, {"headers": [f"Bearer {KEY}"]}),
+    "a number for a model": Answer(body=completion('{"grade": 1}', model={"key": KEY})),
 }
 
 
@@ -211,9 +226,57 @@ def test_the_key_is_in_no_log_record_error_or_ledger(answer, key, ledger, caplog
     told += [repr(judge.fingerprint), repr(settings), settings.model_dump_json(), repr(judge), caplog.text]
     told += list(ledger.export_lines())
     assert len(told) > 5
-    assert not [text for text in told if KEY in text]
     files = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert KEY.encode() not in files
+    told.append(files.decode("latin-1"))
+    for form in (KEY, KEY[:12], base64.b64encode(KEY.encode()).decode()[:12]):
+        assert not [text for text in told if form.lower() in text.lower()]
+
+
+def test_a_key_is_cut_out_in_every_form_and_other_text_stays():
+    secret = Secret("sk-abc/def'ghi\"jkl&mno")
+    assert secret.cut("the key sk-abc/def'ghi\"jkl&mno, twice: sk-abc/def'ghi\"jkl&mno") == (
+        "the key [key], twice: [key]"
+    )
+    for form in (
+        "sk-abc%2Fdef%27ghi%22jkl%26mno",
+        "sk-abc/def&#x27;ghi&quot;jkl&amp;mno",
+        "bc/def'ghi\"jkl&",
+    ):
+        assert secret.cut(f"<{form}>") == "<[key]>"
+    assert secret.cut("a mask such as sk-abc/***mno stays") == "a mask such as sk-abc/***mno stays"
+    assert secret.cut(None) == ""
+    assert secret.cut(5, 10) == "5"
+    assert "abc" not in repr(secret)
+
+
+@pytest.mark.parametrize("placeholder", ["EMPTY", "1", "x", "no-key"])
+def test_a_placeholder_is_no_secret_and_changes_no_answer(placeholder):
+    """Servers of one's own take any key; cutting the 1 out of an answer would change its grade."""
+    answer = '{"grade": 1, "why": "x EMPTY no-key"}'
+    assert Secret(placeholder).cut(answer) == answer
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**completion('{"grade": 1}'), "usage": {"prompt_tokens": "many", "completion_tokens": -1}},
+        {**completion('{"grade": 1}'), "usage": {"prompt_tokens": 10**30, "completion_tokens": 1}},
+    ],
+)
+def test_tokens_that_cannot_be_are_unknown(body, ledger):
+    with FakeServer(script_of(Answer(body=body))) as server:
+        (graded,), summary = judge_all(config(server.url), ledger, pairs(1))
+    assert graded.judgment.grade == 1
+    assert (summary.prompt_tokens, summary.completion_tokens) in {(0, 0), (0, 1)}
+
+
+@pytest.mark.usefixtures("three_tries")
+@pytest.mark.parametrize("choices", ["x", [None], [{}], {"a": 1}, 7, [{"message": "text"}]])
+def test_an_answer_of_another_shape_is_no_grade_and_no_traceback(choices, ledger):
+    with FakeServer(script_of(Answer(body={**completion("x"), "choices": choices}))) as server:
+        (graded,), _ = judge_all(config(server.url, max_unscored=1), ledger, pairs(1))
+    assert graded.judgment.grade is None
+    assert graded.reason in {"broken_reply", "empty_answer", "empty_choices"}
 
 
 @pytest.mark.parametrize("value", ["", "  ", None])

@@ -1,17 +1,22 @@
 """Prompt files and rendering: what is in a passage stays in the passage."""
 
+import hashlib
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from harness.errors import ConfigError
+from harness.judge import LlmConfig
+from harness.judge.parsing import Malformed
 from harness.judge.prompting import (
     built_in_prompts,
     load_prompt,
     order_shown,
     parse_prompt,
+    read_grades,
     render,
     response_format,
 )
@@ -21,7 +26,7 @@ NAMES = ["pointwise", "umbrela", "listwise", "seed_list"]
 
 
 def test_every_protocol_comes_in_english_and_chinese():
-    assert built_in_prompts() == sorted(NAMES + [f"{name}_zh" for name in NAMES])
+    assert built_in_prompts() == sorted([*NAMES, *(f"{name}_zh" for name in NAMES), "umbrela_published"])
     for name in built_in_prompts():
         prompt = load_prompt(name)
         assert (prompt.id, prompt.language) == (name, "zh" if name.endswith("_zh") else "en")
@@ -137,3 +142,44 @@ def test_structured_output_asks_for_exactly_what_is_parsed():
     assert listed["properties"]["grades"]["items"]["required"] == ["passage", "grade"]
     assert response_format(load_prompt("listwise"), "json_object") == {"type": "json_object"}
     assert response_format(load_prompt("listwise"), "none") is None
+
+
+def test_umbrela_is_asked_in_its_published_words():
+    """The hash of castorini/umbrela's qrel_zeroshot_bing.txt, slots and all (1,341 characters)."""
+    prompt = load_prompt("umbrela_published")
+    system, user = render(prompt, "{query}", ["{passage}"])
+    published = "c92537a4f97293dfe1fd5f3dccc3f7dea44e3ace65061a74dbf8afc833441546"
+    assert hashlib.sha256(user["content"].encode()).hexdigest() == published
+    assert system["content"] == "You are a helpful assistant."
+    assert prompt.max_grade == 3
+    # What it shows bare is filled in once: a slot's name in a passage stays text.
+    assert "{{ query }}" in render(prompt, "q", ["see {{ query }}"])[1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("##final score: 2", 2),
+        ("## Final Score: 3", 3),
+        ("##final score: **1**", 1),
+        ("2", 2),
+        ("M: 2\nT: 3\n##final score: 0", 0),
+        ("##final score: 4", "out_of_scale"),
+        ("##final score: -1", "out_of_scale"),
+        ("##final score: 2.5", "not_a_whole_number"),
+        ("##final score: 1 ##final score: 2", "ambiguous"),
+        ("The passage is relevant.", "no_grade"),
+        ("", "no_grade"),
+    ],
+)
+def test_the_published_form_of_an_answer_is_read(said, read):
+    found = read_grades(load_prompt("umbrela_published"), said, 1)
+    assert found == ((read,) if isinstance(read, int) else Malformed(read))
+
+
+def test_a_prompt_in_words_refuses_a_structured_answer():
+    with pytest.raises(ConfigError, match="structured to none"):
+        response_format(load_prompt("umbrela_published"), "json_schema")
+    endpoint = {"model": "m", "structured": "json_object"}
+    with pytest.raises(ValidationError, match="structured to none"):
+        LlmConfig(endpoint=endpoint, prompt="umbrela_published")

@@ -311,3 +311,47 @@ def test_flipped_bits_in_the_cache_change_no_figure_and_are_told_once(corpus, wr
     _, folder, reporter = run(path)
     assert unchanging(folder) == expected
     assert not [text for text in reporter.warnings if "damaged" in text]
+
+
+def test_lost_text_is_told_in_one_line_and_above_a_share_an_error(write_config, corpus):
+    from tests.corpus.attacks import LINE, SCAN, pages_of
+
+    (corpus / "docs" / "scan.pdf").write_bytes(pages_of(LINE, SCAN, SCAN, LINE))
+    (corpus / "docs" / "odd.txt").write_text("A text with a private \ue000 symbol.")
+    path = write_config()
+    path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
+    results, folder, reporter = run(path)
+    told = " ".join(reporter.warnings)
+    characters = results.record.counts["characters"]
+    assert "text of 5 documents: suspect are 2 of 4 (50.00%) pages and 1 of " in told
+    assert "1 document has pages without text though something is drawn on them" in told
+    assert "scan (pages 2-3)" in told
+    assert results.record.counts["pages_suspect"] == 2
+    assert results.record.counts["characters_suspect"] == 1
+    (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "scan"]
+    assert (row["suspect_pages"], row["suspect_characters"], row["missing_characters"]) == ("2 3", "0", "0")
+    assert characters == sum(int(row["characters"]) for row in rows(folder, "documents.csv"))
+
+    strict = "parsing: {max_suspect_pages: 0.4}\n"
+    path.write_text(path.read_text() + strict)
+    with pytest.raises(CorpusError, match=r"scan\.pdf: 2 of 4 pages may have lost text.*on_bad_document"):
+        run(path)
+    path.write_text(path.read_text() + "on_bad_document: fail_at_end\n")
+    _, folder, reporter = run(path)
+    listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
+    assert listed["scan"] == "skipped"
+    assert any("scan.pdf: 2 of 4 pages" in text for text in reporter.warnings)
+    assert any("suspect are" in text and "pages" not in text for text in reporter.notes)
+
+
+def test_what_the_parser_worked_around_reaches_the_terminal(write_config, corpus):
+    from tests.corpus.attacks import LINE, pages_of
+
+    sound = pages_of(LINE)
+    (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
+    path = write_config()
+    path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
+    _, folder, reporter = run(path)
+    (told,) = [text for text in reporter.warnings if "in spite of faults" in text]
+    (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "odd"]
+    assert f"1 document could be read only in spite of faults (odd: {row['reason'].split('; ')[0]})" in told

@@ -67,6 +67,7 @@ def test_a_cached_run_says_that_nothing_was_computed(write_config):
         (["ndcg_exp@10", "recall@5"], 10),
         (["ndcg_text@5000", "recall@5"], 5),
         (["map", "ndcg_text_tokens@900", "tokens@7"], 7),
+        (["ndcg_evidence@5000", "ndcg_evidence_tokens@900", "text_recall@4"], 4),
         (["map"], None),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.printable import printable
 from harness.report import Table, render
 from harness.report.latex import escaped as latex
 from harness.report.markdown import escaped as markdown
@@ -56,12 +57,24 @@ def test_a_hostile_name_stays_in_its_cell():
 @given(st.text(max_size=60))
 @settings(deadline=None)
 def test_no_text_breaks_out(name):
-    out = markdown(name)
+    out = markdown(name).replace("<!-- -->", "")
     assert "\n" not in out
     # every sign that formats stands behind a backslash of its own
     assert re.fullmatch(r"(?:\\.|[^\\`*_\[\]<>|&~$#!])*", out)
     plain = re.sub(r"\\([\\`*_\[\]<>|&~$#!])", r"\1", out)
-    assert plain == "".join(c if c.isprintable() else (" " if c.isspace() else "\ufffd") for c in name)
+    assert plain == printable(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("for @team", "for @<!-- -->team"),
+        ("my.yaml:100:", "my.yaml:<!-- -->100:"),
+        ("ndcg_exp@10 at 12:30:45", r"ndcg\_exp@10 at 12:30:45"),
+    ],
+)
+def test_a_name_notifies_nobody_and_becomes_no_picture(name, shown):
+    assert markdown(name) == shown
 
 
 COMMANDS = {

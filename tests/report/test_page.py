@@ -17,6 +17,7 @@ from harness.progress import Silent
 from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
 from harness.report.page.detail import Detail, passage_text, passages_detail
+from harness.report.page.lines import MEASURED
 from tests.report.page_results import HOSTILE, rewrite, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
@@ -164,12 +165,28 @@ def test_one_setting_or_a_single_query_still_make_a_page(tmp_path, settings, que
 
 
 def test_curves_join_settings_that_differ_in_size_alone(tmp_path):
-    payload = payload_of(page_of(write_folder(tmp_path / "r", settings=4)).html)
+    folder = write_folder(tmp_path / "r", settings=4)
+    (folder / "chunks.csv").unlink()
+    payload = payload_of(page_of(folder).html)
     assert payload["curves"] == [
         {"label": "recursive_token, overlap 0", "unit": "characters", "points": [[200, 0], [400, 2]]},
         {"label": "recursive_token, overlap 1", "unit": "characters", "points": [[200, 1], [400, 3]]},
     ]
     assert payload_of(page_of(write_folder(tmp_path / "s", settings=2)).html)["curves"] == []
+
+
+def test_curves_go_by_the_measured_length_where_it_is_known(tmp_path):
+    """A size that a window of tokens caps is no size: 400 characters here are no longer than 200."""
+    folder = write_folder(tmp_path / "r", settings=4)
+    lengths = dict(
+        zip(("chunk=200/0", "chunk=200/1", "chunk=400/0", "chunk=400/1"), (50, 51, 49, 60), strict=True)
+    )
+    rows = "".join(f"{name},{median}\n" for name, median in lengths.items())
+    (folder / "chunks.csv").write_text(f"setting,tokens_p50\n{rows}")
+    assert payload_of(page_of(folder).html)["curves"] == [
+        {"label": "recursive_token, overlap 0", "unit": MEASURED, "points": [[49, 2], [50, 0]]},
+        {"label": "recursive_token, overlap 1", "unit": MEASURED, "points": [[51, 1], [60, 3]]},
+    ]
 
 
 def words(seed, length):

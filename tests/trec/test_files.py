@@ -2,23 +2,28 @@
 
 import gzip
 import os
+import random
 import threading
 from datetime import date
 from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from harness.measures.seed_ratio import seed_ratio
+from harness.report.trec import trec_qrels, trec_run
 from harness.trec import (
     evaluate,
     qrels_from_dict,
     read_qrels,
     read_run,
     run_from_dict,
+    sources,
     trec_id,
+    unpack,
     write_trec_qrels,
     write_trec_run,
 )
@@ -143,6 +148,136 @@ def test_ids_with_white_space_of_other_kinds(tmp_path, comment):
 def test_ranks_that_are_no_whole_numbers_are_dropped(tmp_path):
     for rank in ("inf", "x", "1.5", "1e300"):
         assert read_run(written(tmp_path, f"q Q0 d {rank} 2.5 t\n")).rank is None
+
+
+@pytest.mark.parametrize("more", ["", "# judged by hand\n", "# q 0 d\n", "#a b c d e\n"])
+def test_ids_that_begin_as_comments_do_are_read(tmp_path, more):
+    """AP is 1 for both queries; it was 0.5 while `#1` vanished."""
+    qrels = read_qrels(written(tmp_path, f"#1 0 d 1\n{more}2 0 d 1\n"))
+    run = read_run(written(tmp_path, f"{more}#1 Q0 d 1 1 my tag\n2 Q0 d 1 1 t\n", "run.txt"))
+    scores = evaluate(run, qrels, ["ap"], "trec_eval")
+    assert (scores.query_ids, scores.values.tolist()) == (("#1", "2"), [[1.0], [1.0]])
+
+
+def test_the_line_of_a_repeat_counts_rows_that_look_like_comments(tmp_path):
+    with pytest.raises(TrecError, match="line 3: document d is judged twice for query #1"):
+        read_qrels(written(tmp_path, "#1 0 d 1\n# c\n#1 0 d 1\n"))
+
+
+def test_exported_ids_begin_no_comment(tmp_path):
+    write_trec_run(tmp_path / "run.txt", [Ranking("#1", ("#d",), (1.0,))], "s")
+    assert (tmp_path / "run.txt").read_text() == "%231 Q0 %23d 1 1.0 s\n"
+    assert trec_run([Ranking("#1", ("#d",), (1.0,))], "s") == "%231 Q0 #d 1 1.0 s\n"
+    assert trec_qrels([("#1", "#d", 2), ("%1", "d", 0)]) == "%231 0 #d 2\n%251 0 d 0\n"
+
+
+BOMBS = {
+    "zeros.gz": (b"\0" * (1 << 20), "the line is longer than 32 MB"),
+    "lines.gz": (b"\n" * (1 << 20), "unpacks to more than 100 times its size"),
+    "rows.txt.gz": (b"q Q0 d 1 1 t\n" * 80_000, "unpacks to more than 100 times its size"),
+    "rows.csv.gz": (
+        b"query_id,doc_id,score\n" + b"q,d,1\n" * 150_000,
+        "unpacks to more than 100 times its size",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_gzip_file_that_unpacks_without_end_is_refused_on_the_way(tmp_path, name):
+    unit, message = BOMBS[name]
+    with gzip.open(tmp_path / name, "wb", compresslevel=1) as file:
+        for _ in range(400):
+            file.write(unit)
+    with pytest.raises(TrecError, match=message):
+        read_run(tmp_path / name)
+
+
+def test_what_a_gzip_file_may_unpack_to_is_counted_while_it_is_read(tmp_path, monkeypatch):
+    """No more is unpacked than the error needs: a block of the reader beyond the limit."""
+    monkeypatch.setattr(unpack, "_FREE_BYTES", 1 << 20)
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * 1_000_000))
+    seen = []
+
+    def read_all():
+        with unpack.opened(path) as file:
+            while data := file.read(1 << 16):
+                seen.append(len(data))
+
+    with pytest.raises(TrecError, match="unpacks to more than"):
+        read_all()
+    assert 0 < sum(seen) <= 100 * path.stat().st_size + (1 << 20)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv"])
+def test_a_header_that_is_not_utf8_is_refused(tmp_path, suffix):
+    text = "requ\u00eate,doc_id,score\nq,d,1\n".encode("latin-1")
+    path = tmp_path / f"run.{suffix}"
+    path.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+    with pytest.raises(TrecError, match=rf"run.{suffix}: the names of the columns are not UTF-8 text"):
+        read_run(path)
+
+
+@pytest.mark.parametrize("column", ["query_id", "doc_id"])
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (pa.array([b"a", b"\xff"]), "bytes that are not UTF-8 text"),
+        (pa.array([b"a", b"\xff"]).dictionary_encode(), "bytes that are not UTF-8 text"),
+        (pa.array([b"ab", b"\xffd"], pa.binary(2)), "an id is text or a number; the column holds fixed_size"),
+        (pa.array(["a", ""]), "row 2: the id is empty"),
+        (pa.array(["a", ""]).dictionary_encode(), "row 2: the id is empty"),
+    ],
+)
+def test_columns_that_hold_no_ids_are_refused(tmp_path, column, ids, message):
+    table = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "grade": [1, 2], column: ids}
+    parquet.write_table(pa.table(table), tmp_path / "qrels.parquet")
+    with pytest.raises(TrecError, match=message) as caught:
+        read_qrels(tmp_path / "qrels.parquet")
+    assert "qrels.parquet" in str(caught.value)
+
+
+def test_bytes_that_are_text_are_ids(tmp_path):
+    parquet.write_table(pa.table({"qid": [b"q"], "docid": [b"a"], "rel": [1]}), tmp_path / "q.parquet")
+    qrels = read_qrels(tmp_path / "q.parquet")
+    assert (qrels.query.name(0), qrels.doc.name(0)) == ("q", "a")
+
+
+def test_a_damaged_parquet_file_is_refused_by_name_or_read(tmp_path):
+    """A cut or a flipped bit anywhere: the error names the file, and nothing else comes out of it."""
+    path = tmp_path / "run.parquet"
+    table = {
+        "query_id": [f"q{i // 20}" for i in range(400)],
+        "doc_id": [f"document-{i % 20}" for i in range(400)],
+        "score": [float(-i) for i in range(400)],
+    }
+    parquet.write_table(pa.table(table), path)
+    whole, rng, refused = path.read_bytes(), random.Random(1), 0
+    qrels = qrels_from_dict({"q1": {"document-3": 1}})
+    for number in range(150):
+        damaged = bytearray(whole)
+        if number % 5:
+            damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        else:
+            del damaged[rng.randrange(len(whole)) :]
+        path.write_bytes(damaged)
+        try:
+            evaluate(read_run(path), qrels, ["ap"])
+        except TrecError as error:
+            assert "run.parquet" in str(error)  # noqa: PT017
+            refused += 1
+    assert refused > 50
+
+
+def test_a_parquet_file_of_endless_equal_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_FREE_ROWS", 0)
+    rows = 4_000_000
+    column = pa.array(np.zeros(rows, np.int64))
+    parquet.write_table(
+        pa.table({"query_id": column, "doc_id": column, "score": column}), tmp_path / "r.parquet"
+    )
+    with pytest.raises(TrecError, match=f"{rows} rows in so few bytes"):
+        read_run(tmp_path / "r.parquet")
 
 
 def test_a_folder_is_no_run(tmp_path):

@@ -84,6 +84,22 @@ def test_pytrec_eval(seed, ties):
                 assert values[name] == pytest.approx(theirs[q][their_name], abs=1e-9), (q, name)
 
 
+def test_negative_grades_and_judged_documents_alone():
+    """trec_eval -J takes documents of negative grades for unjudged ones; the harness keeps them."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    run = {"q": {"a": 5.0, "x": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    qrels = {"q": {"a": -1, "b": -2, "c": 0, "d": 2, "e": 1}}
+    wanted = {"ndcg", "map", "recip_rank", "P.2"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted, judged_docs_only_flag=True).evaluate(run)["q"]
+    names = {"ndcg_lin": "ndcg", "ap": "map", "rr": "recip_rank", "precision@2": "P_2"}
+    condensed = {with_kind(name, "_condensed"): theirs[their_name] for name, their_name in names.items()}
+    for convention in ("trec_eval", "trec_eval_c", "ir_measures", "beir"):
+        assert ours(run, qrels, list(condensed), convention)["q"] == pytest.approx(condensed, abs=1e-9)
+    # c and d are left there; here a and b stay before them
+    assert condensed["rr_condensed"] == 1 / 2
+    assert ours(run, qrels, ["rr_condensed"], "harness")["q"] == {"rr_condensed": 1 / 4}
+
+
 def with_kind(name, kind):
     family, at, cutoff = name.partition("@")
     # the short name of precision is short for that alone
@@ -121,11 +137,34 @@ def test_exponential_gain_of_gdeval():
     if shutil.which("perl") is None:
         pytest.skip("gdeval is a perl script")
     run, qrels = ({q.strip("q"): docs for q, docs in side.items()} for side in collection(8))
+    # a rise that single precision does not see: there the ids would decide, which stand in another order
+    for docs in run.values():
+        docs.update({doc: 5000 + place * 1e-9 for place, doc in enumerate(list(docs)[:20])})
     measure = ir.nDCG(dcg="exp-log2") @ 10
     theirs = {m.query_id: m.value for m in ir.iter_calc([measure], qrels, run)}
-    got = ours(run, qrels, ["ndcg_exp@10"], "ir_measures")
+    got = ours(run, qrels, ["ndcg_lin@10", "ndcg_exp@10", "ap"], "ir_measures")
     for q, values in got.items():
         assert values["ndcg_exp@10"] == pytest.approx(theirs.get(q, 0.0), abs=5.1e-6), q
+    single = ours(run, qrels, ["ndcg_exp@10"], "trec_eval_c")
+    assert sum(abs(single[q]["ndcg_exp@10"] - got[q]["ndcg_exp@10"]) > 1e-3 for q in got) > 5
+    # its other measures are trec_eval's, and gdeval itself reports only queries with something to find
+    names = ["ndcg_lin@10", "ap"]
+    assert {q: [values[name] for name in names] for q, values in got.items()} == {
+        q: list(values.values()) for q, values in ours(run, qrels, names, "trec_eval_c").items()
+    }
+    alone = ours(run, qrels, ["ndcg_exp@10"], "gdeval")
+    assert {q for q, values in alone.items() if values["ndcg_exp@10"] == values["ndcg_exp@10"]} == {
+        m.query_id for m in measure_of_gdeval(run, qrels)
+    }
+
+
+def measure_of_gdeval(run, qrels):
+    """What the script itself prints, before ir_measures adds a 0 for every other query."""
+    import ir_measures as ir
+    from ir_measures.providers.gdeval_provider import GdevalProvider
+
+    evaluator = GdevalProvider()._evaluator([ir.nDCG(dcg="exp-log2") @ 10], qrels)
+    return list(evaluator._iter_calc(run))
 
 
 def test_ir_measures_judged():
@@ -195,6 +234,23 @@ def test_ranx():
     means = evaluate(run_from_dict(run), qrels_from_dict(qrels), list(names), "ranx").means()
     for name, theirs in names.items():
         assert means[name] == pytest.approx(report[theirs], abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "kept"), [(15, True), (16, False)])
+def test_ranx_keeps_the_order_of_ties_up_to_15_documents(n, kept):
+    """As docs/conventions.md says; the convention keeps it at any length."""
+    ranx = pytest.importorskip("ranx")
+    docs = [f"d{i:02}" for i in range(n)]
+    run = {"q": dict.fromkeys(docs, 1.0)}
+    theirs = {
+        doc: ranx.evaluate(ranx.Qrels({"q": {doc: 1}}), ranx.Run(run), "mrr", make_comparable=True)
+        for doc in docs
+    }
+    expected = {doc: 1 / rank for rank, doc in enumerate(docs, start=1)}
+    got = {doc: ours(run, {"q": {doc: 1}}, ["rr"], "ranx")["q"]["rr"] for doc in docs}
+    assert got == pytest.approx(expected)
+    assert (theirs == pytest.approx(expected)) == kept
 
 
 def test_beir_takes_the_query_itself_out_of_its_ranking():

@@ -14,7 +14,7 @@ from harness.corpus.importers.folder import (
     write_csv,
     write_text,
 )
-from harness.corpus.parse import read_utf8
+from harness.corpus.reading import read_utf8
 from harness.corpus.table import Row, read_table
 from harness.errors import CorpusError
 from harness.types import MAX_GRADE

@@ -1,17 +1,21 @@
 """The PDF parsers to choose from: ``PARSERS`` maps each kind to its config and to its page reader.
 
-A page reader is ``(path, config) -> PdfPages``. It raises CorpusError for every file it cannot read.
+A page reader is ``(path, config, on_page) -> PdfPages``. It tells ``on_page`` the number of every page
+before it reads it, and raises CorpusError for every file it cannot read.
 """
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 from pydantic import Field
 
+from harness.corpus.parsers.content_streams import read_content_streams
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.parsers.pypdf import PypdfConfig, read_with_pypdf
-from harness.corpus.parsers.pypdfium2 import Pypdfium2Config, read_with_pypdfium2
+from harness.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2, read_with_pypdfium2
+from harness.corpus.parsers.second_reading import PageReading, SecondReader
 from harness.kinds import Kind
 
 PARSERS: dict[str, Kind] = {
@@ -21,4 +25,30 @@ PARSERS: dict[str, Kind] = {
 
 ParserConfig = Annotated[PypdfConfig | Pypdfium2Config, Field(discriminator="kind")]
 
-__all__ = ["PARSERS", "ParserConfig", "PdfPages", "PypdfConfig", "Pypdfium2Config"]
+
+def second_reader(parser: ParserConfig) -> SecondReader:
+    """The reader that a parser's text is compared with.
+
+    pypdf is compared with pypdfium2 where that is installed. The opposite would take far longer than the
+    parsing itself, so pypdfium2, and pypdf without it, are compared with the content streams. These know no
+    fonts and count glyphs too many, so that only heavy losses show. Pages of real filings lie far from both
+    limits: see docs/corpora.md.
+    """
+    if parser.kind == "pypdf":
+        try:
+            return SecondReader(f"pypdfium2 {version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
+        except PackageNotFoundError:
+            pass
+    return SecondReader(f"content streams by pypdf {version('pypdf')}", read_content_streams, 0.25, 50, True)
+
+
+__all__ = [
+    "PARSERS",
+    "PageReading",
+    "ParserConfig",
+    "PdfPages",
+    "PypdfConfig",
+    "Pypdfium2Config",
+    "SecondReader",
+    "second_reader",
+]

@@ -16,6 +16,7 @@ from harness.corpus.parsers.pdf_file import (
     page_error,
     password_error,
 )
+from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
 
@@ -29,20 +30,25 @@ class PypdfConfig(StageConfig):
     extraction_mode: Literal["plain", "layout"] = "plain"
 
 
-def read_with_pypdf(path: Path, config: PypdfConfig) -> PdfPages:
+def read_with_pypdf(path: Path, config: PypdfConfig, on_page: OnPage) -> PdfPages:
     """Extract the text of every page; raises CorpusError for a file or page that cannot be read."""
     check_pdf_file(path)
-    with path.open("rb") as stream, _collect_warnings() as warnings:
+    with path.open("rb") as stream, collect_warnings() as warnings:
         reader = _open(path, stream)
         encryption = _encryption_of(reader)
         try:
             count = len(reader.pages)
+        except MemoryError:
+            raise
         except Exception as error:  # a damaged page tree can raise anything
             raise damaged_error(path, "pypdf", error) from error
         if count == 0:
             raise no_pages_error(path)
-        pages = tuple(_page_text(path, reader, number, config) for number in range(1, count + 1))
-    return PdfPages(pages, encryption, tuple(warnings))
+        pages = []
+        for number in range(1, count + 1):
+            on_page(number)
+            pages.append(_page_text(path, reader, number, config))
+    return PdfPages(tuple(pages), encryption, tuple(warnings))
 
 
 def _open(path: Path, stream: Any) -> Any:
@@ -60,6 +66,8 @@ def _open(path: Path, stream: Any) -> Any:
             f"{path}: the PDF is encrypted with AES, which pypdf reads only with its crypto extra. "
             "Install it: pip install 'pypdf[crypto]'."
         ) from error
+    except MemoryError:
+        raise
     except Exception as error:  # a damaged file can raise anything, from KeyError to RecursionError
         raise damaged_error(path, "pypdf", error) from error
     return reader
@@ -68,6 +76,8 @@ def _open(path: Path, stream: Any) -> Any:
 def _page_text(path: Path, reader: Any, number: int, config: PypdfConfig) -> str:
     try:
         text: str = reader.pages[number - 1].extract_text(extraction_mode=config.extraction_mode)
+    except MemoryError:
+        raise
     except Exception as error:  # a damaged content stream or font can raise anything
         raise page_error(path, number, "pypdf", error) from error
     return text
@@ -89,7 +99,7 @@ def _encryption_of(reader: Any) -> str:
 
 
 @contextmanager
-def _collect_warnings() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """Keep pypdf's log off the terminal; yield the distinct messages, the first ten."""
     messages: list[str] = []
 

@@ -13,6 +13,8 @@ from harness.corpus.parsers.pdf_file import (
     page_error,
     password_error,
 )
+from harness.corpus.parsers.second_reading import MOST_PATHS_OF_A_BLANK_PAGE, PageReading
+from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
 
@@ -29,17 +31,49 @@ class Pypdfium2Config(StageConfig):
     kind: Literal["pypdfium2"] = "pypdfium2"
 
 
-def read_with_pypdfium2(path: Path, config: Pypdfium2Config) -> PdfPages:
+def read_with_pypdfium2(path: Path, config: Pypdfium2Config, on_page: OnPage) -> PdfPages:
     """Extract the text of every page; line ends become LF, PDFium's line-end hyphen marks become hyphens."""
     check_pdf_file(path)
     pdf = _open(path)
     try:
         if len(pdf) == 0:
             raise no_pages_error(path)
-        pages = tuple(_page_text(path, pdf, number) for number in range(1, len(pdf) + 1))
-        return PdfPages(pages, _encryption_of(pdf))
+        pages = []
+        for number in range(1, len(pdf) + 1):
+            on_page(number)
+            pages.append(_page_text(path, pdf, number))
+        return PdfPages(tuple(pages), _encryption_of(pdf))
     finally:
         pdf.close()
+
+
+def count_with_pypdfium2(path: Path, on_page: OnPage) -> list[PageReading]:
+    """Count the characters of every page, as a second reading; raises CorpusError as the parser does."""
+    pdf = _open(path)
+    try:
+        readings = []
+        for number in range(1, len(pdf) + 1):
+            on_page(number)
+            characters = sum(map(len, _page_text(path, pdf, number).split()))
+            readings.append(PageReading(characters, blank=not characters and _is_blank(pdf, number)))
+        return readings
+    finally:
+        pdf.close()
+
+
+def _is_blank(pdf: Any, number: int) -> bool:
+    """Whether a page holds nothing but a few lines and boxes."""
+    from pypdfium2 import raw
+
+    page = pdf[number - 1]
+    try:
+        count = raw.FPDFPage_CountObjects(page)
+        return count < MOST_PATHS_OF_A_BLANK_PAGE and all(
+            raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, i)) == raw.FPDF_PAGEOBJ_PATH
+            for i in range(count)
+        )
+    finally:
+        page.close()
 
 
 def _open(path: Path) -> Any:
@@ -50,12 +84,20 @@ def _open(path: Path) -> Any:
             f"{path}: the parser kind pypdfium2 is not installed. Install it: pip install 'harness[pdfium]', "
             "or use the kind pypdf."
         ) from error
+    _forget_last_error()
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _FPDF_ERR_PASSWORD:
             raise password_error(path) from error
         raise damaged_error(path, "pypdfium2", error) from error
+
+
+def _forget_last_error() -> None:
+    """PDFium keeps the error of an earlier file and may report it for this one; set another in its place."""
+    from pypdfium2 import raw
+
+    raw.FPDF_LoadMemDocument64(b"no PDF", 6, None)  # sets FPDF_ERR_FORMAT
 
 
 def _page_text(path: Path, pdf: Any, number: int) -> str:

@@ -18,11 +18,18 @@ def size_of(setting: Mapping[str, Any]) -> tuple[str, int, str] | None:
     return None
 
 
-def curves(settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+MEASURED = "tokens, median measured"
+
+
+def curves(
+    settings: Sequence[Mapping[str, Any]], measured: Sequence[int | None] = ()
+) -> list[dict[str, Any]]:
     """Lines of settings that share everything but the chunk size.
 
-    Each has a ``label`` that says what tells it from the other lines, its ``unit``, and ``points`` as
-    ``[size, row of the setting]``, smallest first. Empty where no line has two sizes.
+    ``measured`` is the median length of each setting's chunks in tokens. Where all are known, lines go by
+    it: a window of tokens, or short paragraphs, may leave chunks far below the size that was asked for. Each
+    line has a ``label`` that says what tells it from the others, its ``unit``, and ``points`` as ``[length,
+    row of the setting]``, smallest first. Empty where no line has two sizes.
     """
     groups: dict[str, tuple[dict[str, Any], str, list[list[int]]]] = {}
     for row, setting in enumerate(settings):
@@ -36,6 +43,12 @@ def curves(settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         points.append([value, row])
     if all(len({size for size, _ in points}) < 2 for _, _, points in groups.values()):
         return []
+    rows = [row for _, _, points in groups.values() for _, row in points]
+    if measured and all(measured[row] for row in rows):
+        groups = {
+            key: (rest, MEASURED, [[measured[row] or 0, row] for _, row in points])
+            for key, (rest, _, points) in groups.items()
+        }
     flat = [_flat(rest) for rest, _, _ in groups.values()]
     return [
         {"label": _label(one, _varying(one, flat)), "unit": unit, "points": sorted(points)}

@@ -35,7 +35,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "summary": _summary(tables["summary"], axes),
         "scores": _scores(tables["per_query"], axes),
         "statistics": statistics,
-        "curves": curves(_configured(record, axes.settings)),
+        "curves": curves(_configured(record, axes.settings), _measured(tables, axes)),
         "waterfall": _waterfall(tables["waterfall"], axes) if "waterfall" in tables else None,
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),
@@ -179,6 +179,12 @@ def _labels(anchoring: Sequence[Row]) -> list[dict[str, Any]]:
     odd = [row for row in anchoring if row.get("accepted") == "no" or row.get("figures_differ") == "yes"]
     keys = ("query_id", "doc_id", "page", "score", "quote", "found", "accepted")
     return [{key: row.get(key, "") for key in keys} for row in odd[:_MOST_LABELS]]
+
+
+def _measured(tables: Tables, axes: Axes) -> list[int | None]:
+    """The median tokens of every setting's chunks, in the order of the settings; None where not known."""
+    known = {row["setting"]: int(row["tokens_p50"]) for row in tables["chunks"] if row.get("tokens_p50")}
+    return [known.get(name) for name in axes.settings]
 
 
 def _configured(record: Mapping[str, Any], settings: Sequence[str]) -> list[Mapping[str, Any]]:

@@ -41,7 +41,7 @@ section({
     if (!DATA.curves.length) return null;
     const units = [...new Set(DATA.curves.map((one) => one.unit))];
     return [
-      h('p.lede', null, 'Lines join settings that differ in chunk size alone. Chunk-level NDCG favours large chunks, because a chunk earns its full grade however much other text it brings; ', h('b', null, 'ndcg_text'), ' charges for every character read and may be compared across sizes.'),
+      h('p.lede', null, 'Lines join settings that differ in chunk size alone. Chunk-level NDCG favours large chunks, because a chunk earns its full grade however much other text it brings; ', h('b', null, 'ndcg_evidence'), ' charges for all the text read and may be compared across sizes.', known(DATA.counts.label_characters_p50) && ` The median label has ${whole(DATA.counts.label_characters_p50)} characters; compare tells which differences keep their sign with longer and shorter ones.`),
       h('div.panels', null, units.map((unit) => {
         const lines = DATA.curves.filter((one) => one.unit === unit).map((one, kind) => ({ ...one, kind }));
         return h('figure.panel', null,

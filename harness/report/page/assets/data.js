@@ -89,6 +89,7 @@ function aboutMeasure(name) {
   const about = {
     ndcg_exp: 'rank quality of chunks, gain 2^g − 1',
     ndcg_lin: 'rank quality of chunks, gain g',
+    ndcg_evidence: 'rank quality of evidence found while reading, comparable between chunkings',
     ndcg_text: 'rank quality of text read, comparable between chunkings',
     ndcg_exp_upper: 'the most that any grading of unjudged text could make of ndcg_exp',
     ndcg_lin_upper: 'the most that any grading of unjudged text could make of ndcg_lin',

@@ -1,0 +1,115 @@
+"""The systems of the study of measures: the chunks of every setting, ranked, and the labels in every way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks import meridian_pool
+from harness.chunk import Outline, chunk_documents
+from harness.config import BenchConfig
+from harness.measures import ChunkTable, SpanQrels, Text, relabelled
+from harness.measures.grading import lay_out
+from harness.measures.ruler import Characters
+from harness.measures.trail import Trail, read
+from harness.pipeline.chunks import chunk_corpus
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import Corpus, load_corpus
+from harness.pipeline.judging import judged_by_people
+from harness.pipeline.scoring import queries_to_score
+from harness.pipeline.search import search
+from harness.progress import Silent
+from harness.types import Query, Ranking
+
+DEPTH = 200
+
+
+@dataclass(frozen=True)
+class System:
+    """One chunking with its rankings, and the median length of its chunks in characters."""
+
+    name: str
+    table: ChunkTable
+    rankings: tuple[Ranking, ...]
+
+    @property
+    def length(self) -> float:
+        """In characters."""
+        return float(np.median(self.table.end - self.table.start))
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is scored: the systems, the queries with relevant text, the labels in every way of drawing."""
+
+    systems: tuple[System, ...]
+    queries: tuple[Query, ...]
+    ways: Mapping[str, SpanQrels]
+    budget: int
+
+    def trail(
+        self,
+        system: System,
+        way: str,
+        rankings: Sequence[Ranking] | None = None,
+        drawn: SpanQrels | None = None,
+    ) -> Trail:
+        """The rankings of a system, or others of its chunks, read with the labels drawn in one way."""
+        spans = self.ways[way] if drawn is None else drawn
+        number = {query_id: i for i, query_id in enumerate(spans.query_ids)}
+        rows = np.array([number.get(query.query_id, -1) for query in self.queries])
+        given = system.rankings if rankings is None else rankings
+        chunk, offsets = lay_out(given, self.queries, system.table.rows())
+        return read(chunk, offsets, rows, spans, system.table, Characters())
+
+
+def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: bool) -> tuple[Study, Corpus]:
+    """Search every setting and draw the labels in every way."""
+    context = Context.at(config.cache, Silent())
+    corpus = load_corpus(config, context)
+    judgments = judged_by_people(corpus, config).judgments
+    queries = queries_to_score(corpus.queries.queries, judgments, config.relevance)
+    asked = tuple(query for query in queries if query.answerable)
+    own: dict[str, set[str]] | None = None
+    if own_documents:
+        own = defaultdict(set)
+        for row in judgments:
+            own[row.query_id].add(row.doc_id)
+    systems = []
+    for setting in config.settings:
+        if lexical:
+            tokenizer = context.encoder(setting.embed).tokenizer
+            chunks = tuple(chunk_documents(corpus.documents, setting.chunk, tokenizer))
+            index = meridian_pool.Bm25(chunks, meridian_pool.words)
+            found = [index.rank(query.query_id, query.text, len(chunks)) for query in asked]
+            if own is not None:
+                found = [_within(ranking, own[ranking.query_id]) for ranking in found]
+            found = [first(ranking, DEPTH) for ranking in found]
+        else:
+            chunking = chunk_corpus(corpus, setting, context)
+            chunks = chunking.chunks
+            kept = {query.query_id for query in asked}
+            everything = search(setting, chunking, corpus.queries.queries, context).rankings["retrieve"]
+            found = [ranking for ranking in everything if ranking.query_id in kept]
+        systems.append(System(setting.name, ChunkTable.of(chunks), tuple(found)))
+    texts = {d.doc_id: Text(len(d.text), Outline.of(d.text).sentences) for d in corpus.documents}
+    ways = relabelled(SpanQrels.from_judgments(judgments), texts)
+    return Study(tuple(systems), asked, ways, budget), corpus
+
+
+def _within(ranking: Ranking, documents: set[str]) -> Ranking:
+    """Only the chunks of the given documents."""
+    kept = [
+        (chunk_id, score)
+        for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
+        if chunk_id.rpartition(":")[0] in documents
+    ]
+    return Ranking(ranking.query_id, tuple(c for c, _ in kept), tuple(s for _, s in kept))
+
+
+def first(ranking: Ranking, depth: int) -> Ranking:
+    """The first chunks of a ranking."""
+    return Ranking(ranking.query_id, ranking.chunk_ids[:depth], ranking.scores[:depth])

@@ -1,0 +1,90 @@
+"""`harness judge answers`: what a judge has answered, word for word, and where it failed."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.store.ledger import LedgerEntry
+
+_PASSAGE = 200
+_DESCRIPTION = """\
+Print what the judge of CONFIG has answered, word for word, from the ledger: query, passage, grade or
+the reason why there is none, tokens, time. Answers that were asked again are shown too. Nothing is asked.
+
+  harness judge answers my.yaml --failed            answers without a grade
+  harness judge answers my.yaml --query q17         by the id of a query, or words of its text
+  harness judge answers my.yaml --flagged           passages that speak to the judge
+  harness judge answers my.yaml --full --limit 0    all of it, passages in full
+"""
+
+
+def add(parts: Any) -> None:
+    """Describe the command."""
+    parser = parts.add_parser(
+        "answers",
+        help="show what a judge has answered, and where it failed",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
+    parser.add_argument("--query", metavar="ID|TEXT", help="answers to one query, or to those with this text")
+    parser.add_argument("--failed", action="store_true", help="answers without a grade")
+    parser.add_argument("--flagged", action="store_true", help="passages that speak to the judge")
+    parser.add_argument("--full", action="store_true", help="print passages in full")
+    parser.add_argument(
+        "--limit", type=int, default=20, metavar="N", help="the newest N answers; 0: all; default 20"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the answers, newest last, and how many there are of each kind."""
+    from harness.commands.judge import open_ledger
+    from harness.config import load_config
+    from harness.pipeline.answers import Wanted, answers
+    from harness.pipeline.judges import llm_configs
+    from harness.terminal import print_line
+
+    config = load_config(args.config)
+    judges = llm_configs(config)
+    wanted = Wanted(args.query, failed=args.failed, flagged=args.flagged)
+    with open_ledger(config.cache) as ledger:
+        found = list(answers(ledger, judges, config, wanted))
+    shown = found[-args.limit :] if args.limit else found
+    for entry in shown:
+        for line in _told(entry, full=args.full):
+            print_line(line)
+    reasons = Counter(entry.reason for entry in found if entry.grades is None)
+    failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
+    left = f", the newest {len(shown)} shown (--limit 0 shows all)" if len(shown) < len(found) else ""
+    print_line(
+        f"{len(found)} answers{left}; without a grade: {reasons.total()}{f' ({failed})' if failed else ''}."
+    )
+    return 0
+
+
+def _told(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
+    from harness.judge.addressing import speaks_to_judge
+
+    grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"
+    again = "" if entry.settled else ", asked again"
+    sample = f", sample {entry.sample}" if entry.sample else ""
+    used = f"{entry.prompt_tokens or '?'} + {entry.completion_tokens or '?'} tokens"
+    yield (
+        f"{entry.answered_at[:19]}  {entry.served_model or entry.model}{sample}  grade: {grades}{again}"
+        f"  {used}, {entry.seconds:.1f} s"
+    )
+    yield f"  query:   {entry.query}"
+    for passage in entry.passages:
+        text = passage if full or len(passage) <= _PASSAGE else f"{passage[:_PASSAGE]} […]"
+        yield "  passage: " + text.replace("\n", "\n           ")
+        words = speaks_to_judge(passage)
+        if words:
+            yield f"  flagged: “{words}”"
+    yield "  answer:  " + (entry.raw or "(nothing)").replace("\n", "\n           ")
+    yield ""

@@ -1,0 +1,68 @@
+"""How text files are opened: regular files alone, in UTF-8, without NUL characters."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from harness.errors import CorpusError
+
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, "a folder"),
+)
+
+
+def refuse_special(path: Path) -> None:
+    """Raise CorpusError unless ``path`` is a regular file: a pipe can be read only once, and may not end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    if not stat.S_ISREG(mode):
+        kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "no regular file")
+        raise CorpusError(f"{path}: is {kind}, not a file. Write the content to a file and name that.")
+
+
+def read_utf8(path: Path) -> str:
+    """The text of a UTF-8 file with its line ends and byte order mark.
+
+    Raises CorpusError for what is no regular file, for other encodings and for NUL characters, which are
+    valid UTF-8 but stand in UTF-16 or binary files only.
+    """
+    refuse_special(path)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        guess = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "another encoding"
+        raise CorpusError(
+            f"{path}: byte {raw[error.start]:#04x} at offset {error.start} is not UTF-8 "
+            f"(line {raw[: error.start].count(10) + 1}); the file is in {guess}. Save it as UTF-8."
+        ) from error
+    first = raw.find(b"\0")
+    if first >= 0:
+        raise CorpusError(
+            f"{path}: {raw.count(0):,} of its {len(raw):,} bytes are NUL, the first at offset {first} "
+            f"(line {raw[:first].count(10) + 1}); {_with_nul(raw)}."
+        )
+    return text
+
+
+def _with_nul(raw: bytes) -> str:
+    """What a file with NUL bytes is, and what to do: Western text in UTF-16 has one in every second place."""
+    even, odd = raw[:4096:2], raw[1:4096:2]
+    if min(even.count(0), odd.count(0)) == 0 and max(even.count(0), odd.count(0)) > len(even) // 2:
+        return "the file is in UTF-16 without a byte order mark. Save it as UTF-8"
+    return "the file is not text, or is damaged. Save it as text in UTF-8, or leave it out"
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> CorpusError:
+    reason = error.strerror if isinstance(error, OSError) else error
+    return CorpusError(f"{path}: cannot be read ({reason}). Check that it is there.")

@@ -1,0 +1,115 @@
+"""Which differences between settings keep their sign however long the labels are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.compare import Comparison
+from harness.report import Part, Table, read_table
+from harness.report.tables import number
+
+FILE = "label_sensitivity.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSensitivity:
+    """The means of W settings under every way of drawing the labels, the given labels first.
+
+    ``ways`` [W] names them, ``lengths`` [W] is the median length of a relevant label in characters, ``means``
+    maps a setting to its means [W].
+    """
+
+    measure: str
+    ways: tuple[str, ...]
+    lengths: tuple[float, ...]
+    means: Mapping[str, tuple[float, ...]]
+
+    def holds(self, one: str, other: str) -> bool:
+        """Whether the difference of two settings has one sign under all ways; KeyError for an unknown one."""
+        return not self.turns(one, other)
+
+    def turns(self, one: str, other: str) -> tuple[str, ...]:
+        """The ways under which the difference of two settings has another sign than with the given labels."""
+        signs = [_sign(a - b) for a, b in zip(self.means[one], self.means[other], strict=True)]
+        return tuple(way for way, sign in zip(self.ways, signs, strict=True) if sign != signs[0])
+
+    def table(self) -> Table:
+        """One row a setting, best first, and a row with the lengths of the labels."""
+        rows = sorted(self.means.items(), key=lambda item: -item[1][0])
+        return Table(
+            f"{self.measure} with labels longer and shorter: means",
+            ("setting", *self.ways),
+            (
+                *((setting, *map(number, means)) for setting, means in rows),
+                ("median label, characters", *(f"{length:,.0f}" for length in self.lengths)),
+            ),
+        )
+
+    def sentences(self, found: Sequence[Comparison]) -> tuple[str, ...]:
+        """What this says of the differences that a test calls real."""
+        told = [f"The median label has {self.lengths[0]:,.0f} characters."]
+        real = [one for one in found if one.real and self._knows(one)]
+        turned = [(one, self.turns(one.setting, one.against)) for one in real]
+        turned = [(one, ways) for one, ways in turned if ways]
+        if real and not turned:
+            told.append(
+                "All differences called real keep their sign however the labels are drawn."
+                if len(real) > 1
+                else "The difference called real keeps its sign however the labels are drawn."
+            )
+        told += [
+            f"{one.setting} against {one.against}: do not rely on it. The sign of the difference turns with "
+            f"labels {_listed(ways)}."
+            for one, ways in turned
+        ]
+        return tuple(told)
+
+    def _knows(self, one: Comparison) -> bool:
+        return one.setting in self.means and one.against in self.means
+
+
+def label_sensitivity(
+    folders: Mapping[str, Path], names: Mapping[tuple[str, str], str], measure: str, stage: str = "final"
+) -> LabelSensitivity | None:
+    """Read ``label_sensitivity.csv`` of every result; None where not all settings stand there.
+
+    ``folders`` maps the names of results to their folders, ``names`` a (result, setting) to what the setting
+    is called here; ``stage`` ``final`` is the last one of each setting.
+    """
+    means: dict[str, dict[str, float]] = {}
+    lengths: dict[str, float] = {}
+    for result, folder in folders.items():
+        for row in read_table(folder, FILE):
+            name = names.get((result, row["setting"]))
+            if name is None or row["measure"] != measure or stage not in ("final", row["stage"]):
+                continue
+            if row["mean"]:
+                # rows stand in the order of the stages, so that the last one stays
+                means.setdefault(name, {})[row["labels"]] = float(row["mean"])
+                lengths.setdefault(row["labels"], float(row["label_p50"]))
+    ways = tuple(lengths)
+    if not ways or any(set(means.get(name, ())) != set(ways) for name in names.values()):
+        return None
+    return LabelSensitivity(
+        measure,
+        ways,
+        tuple(lengths.values()),
+        {name: tuple(means[name][way] for way in ways) for name in names.values()},
+    )
+
+
+def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison]) -> tuple[Part, ...]:
+    """What `harness compare` prints of it; nothing where it is not known or there is one setting."""
+    if sensitivity is None or len(sensitivity.means) < 2:
+        return ()
+    return (sensitivity.table(), sensitivity.sentences(tuple(found)))
+
+
+def _sign(difference: float) -> int:
+    return (difference > 0) - (difference < 0)
+
+
+def _listed(ways: Sequence[str]) -> str:
+    return ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} and {ways[-1]}"

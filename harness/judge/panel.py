@@ -1,0 +1,183 @@
+"""A panel: several language models grade every pair, and their grades become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import median_low
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from harness.judge.agreement import krippendorff_alpha
+from harness.judge.config import LlmConfig, PoolConfig
+from harness.judge.llm import LlmJudge, check_unscored, note_graded
+from harness.judge.money import Estimate
+from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
+from harness.judge.sampling import combine_grades, spread_of
+from harness.kinds import StageConfig
+from harness.progress import Reporter
+from harness.types import Judgment
+
+
+class PanelConfig(StageConfig):
+    """Several language models as judges of the same pairs."""
+
+    kind: Literal["panel"] = "panel"
+    members: tuple[LlmConfig, ...] = Field(
+        min_length=2,
+        description="The judges, each with the keys of `judge: llm` but for `pool`, which they share.",
+    )
+    combine: Literal["median", "majority"] = Field(
+        "median",
+        description="How the members' grades become one: the middle one (of two the lower), or the most "
+        "frequent (of equals the lower).",
+    )
+    pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
+    max_unscored: float = Field(
+        0.02, ge=0, le=1, description="The share of pairs without a grade above which the run fails."
+    )
+
+    @field_validator("members")
+    @classmethod
+    def _share_a_pool(cls, members: tuple[LlmConfig, ...]) -> tuple[LlmConfig, ...]:
+        if any("pool" in member.model_fields_set for member in members):
+            raise ValueError("members share one pool: set it beside members, not within")
+        return members
+
+    @model_validator(mode="after")
+    def _members_differ(self) -> PanelConfig:
+        whose = [
+            (member.prompt, member.endpoint.model, str(member.endpoint.parameters()))
+            for member in self.members
+        ]
+        if len(set(whose)) < len(whose):
+            raise ValueError("two members are the same judge; use samples to ask one judge several times")
+        return self
+
+
+class PanelJudge:
+    """Lets every member grade all pairs, one member after the other; each answer is in the ledger by itself.
+
+    A pair has a grade when more than half of the members have given one. The ``samples`` of a graded pair
+    are the grades of the members in their order, those without one left out.
+    """
+
+    def __init__(self, config: PanelConfig, ledger: Ledger) -> None:
+        self.config = config
+        self.members = [LlmJudge(member, ledger) for member in config.members]
+
+    @property
+    def name(self) -> str:
+        """How the panel is named in every table."""
+        return f"{self.config.combine} of {', '.join(member.name for member in self.members)}"
+
+    @property
+    def fingerprint(self) -> dict[str, object]:
+        """What a run record keeps of the panel."""
+        return {
+            "kind": "panel",
+            "combine": self.config.combine,
+            "members": [member.fingerprint for member in self.members],
+        }
+
+    def estimate(self, pairs: Iterable[Pair]) -> Estimate:
+        """Say what grading would take, all members together; reads the pairs once a member."""
+        return together([member.estimate(pairs) for member in self.members])
+
+    def grade(
+        self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
+    ) -> Summary:
+        """Grade the pairs, read once a member and once more; same contract as LlmJudge.grade."""
+        given: list[dict[tuple[str, str], Graded]] = []
+        summary = Summary(judge=self.name)
+        for member in self.members:
+            grades: dict[tuple[str, str], Graded] = {}
+
+            def keep(graded: Graded, grades: dict[tuple[str, str], Graded] = grades) -> None:
+                grades[_name(graded.pair)] = graded
+
+            own = member.grade(pairs, keep, reporter=reporter, total=total)
+            summary.add_spending(own)
+            summary.from_ledger += own.from_ledger
+            summary.seconds += own.seconds
+            given.append(grades)
+        table = []
+        for pair in pairs:
+            answers = [grades[_name(pair)] for grades in given]
+            table.append([np.nan if one.judgment.grade is None else one.judgment.grade for one in answers])
+            graded = self._combined(pair, answers)
+            note_graded(summary, graded)
+            sink(graded)
+        summary.panel = self._agreement(np.array(table, dtype=float).T) if table else {}
+        check_unscored(summary, self.config.max_unscored, summary.pairs)
+        return summary
+
+    def _combined(self, pair: Pair, answers: Sequence[Graded]) -> Graded:
+        grades = tuple(one.judgment.grade for one in answers if one.judgment.grade is not None)
+        enough = 2 * len(grades) > len(answers)
+        grade = None
+        if enough:
+            grade = (
+                median_low(grades) if self.config.combine == "median" else combine_grades(grades, "majority")
+            )
+        costs = [one.cost for one in answers if one.cost is not None]
+        reason = next((one.reason for one in answers if one.judgment.grade is None), "")
+        judgment = Judgment(
+            query_id=pair.query.query_id,
+            doc_id=pair.passage.doc_id,
+            start=pair.passage.start,
+            end=pair.passage.end,
+            grade=grade,
+            source=" ".join(one.judgment.source for one in answers),
+            judge=self.name,
+            prompt_sha=" ".join(one.judgment.prompt_sha for one in answers),
+        )
+        cost = sum(costs) if len(costs) == len(answers) else None
+        return Graded(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
+
+    def _agreement(self, table: np.ndarray) -> dict[str, object]:
+        """How far the members agree: ``table`` [members, pairs], NaN where a member gave no grade."""
+        alpha = krippendorff_alpha(table)
+        middle = np.nanmedian(table, axis=0) if np.isfinite(table).any(axis=0).all() else None
+        return {
+            "alpha_ordinal": None if np.isnan(alpha) else alpha,
+            "all_agree": float((np.ptp(table, axis=0) == 0).mean()),
+            "above_the_median": {
+                member.name: _mean_above(grades, middle)
+                for member, grades in zip(self.members, table, strict=True)
+            },
+        }
+
+
+def together(estimates: Sequence[Estimate]) -> Estimate:
+    """One estimate out of those of several members; a single unknown price makes the sum unknown."""
+    first = estimates[0]
+    prices = [one.price for one in estimates if one.price is not None]
+    likely = [one.likely_price for one in estimates if one.likely_price is not None]
+    return replace(
+        first,
+        calls=sum(one.calls for one in estimates),
+        already_answered=sum(one.already_answered for one in estimates),
+        prompt_tokens=sum(one.prompt_tokens for one in estimates),
+        completion_tokens=sum(one.completion_tokens for one in estimates),
+        price=sum(prices) if len(prices) == len(estimates) else None,
+        model=", ".join(one.model for one in estimates),
+        rate=None,
+        likely_completion_tokens=sum(one.likely_completion_tokens for one in estimates),
+        likely_price=sum(likely) if len(likely) == len(estimates) else None,
+        likely_by="; ".join(dict.fromkeys(one.likely_by for one in estimates)),
+        counted_by="; ".join(dict.fromkeys(one.counted_by for one in estimates)),
+    )
+
+
+def _mean_above(grades: np.ndarray, middle: np.ndarray | None) -> float | None:
+    """How far a member's grades lie above the median of all; None where one of the two is missing."""
+    if middle is None or np.isnan(grades).all():
+        return None
+    return float(np.nanmean(grades - middle))
+
+
+def _name(pair: Pair) -> tuple[str, str]:
+    return pair.query.query_id, pair.passage.chunk_id

@@ -1,0 +1,86 @@
+"""What a folder of results was scored from: rankings, chunks, queries and graded spans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.report.offsets import read_chunk_offsets
+from harness.report.stored import Row, damaged, read_rows
+from harness.types import NOT_SCORED, SPLITS, Chunk, Judgment, Query, Ranking
+
+SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
+_YES_NO = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFrom:
+    """``rankings`` maps (setting, stage) to its rankings, ``chunks`` a setting to all of its chunks."""
+
+    queries: tuple[Query, ...]
+    rankings: Mapping[tuple[str, str], list[Ranking]]
+    chunks: Mapping[str, list[Chunk]]
+
+
+def read_scored_from(folder: Path) -> ScoredFrom:
+    """Read it; raises HarnessError where a file is missing or damaged."""
+    missing = [name for name in SCORED_FROM if not (folder / name).exists()]
+    if missing:
+        raise HarnessError(
+            f"{folder} was scored on other judgments, and cannot be scored again without "
+            f"{', '.join(missing)}. Copy the whole folder of results, or run the benchmark again."
+        )
+    return ScoredFrom(_queries(folder), _rankings(folder), read_chunk_offsets(folder))
+
+
+def read_graded_spans(folder: Path) -> list[Judgment]:
+    """The spans that the settings were scored on, in the order of judgments.csv."""
+    try:
+        return [_judgment(row) for row in read_rows(folder, "judgments") if row["scored_on"] == "yes"]
+    except KeyError:
+        raise damaged(folder / "judgments.csv", "it has no column scored_on") from None
+
+
+def _judgment(row: Row) -> Judgment:
+    return Judgment(
+        query_id=row["query_id"],
+        doc_id=row["document"],
+        start=int(row["start"]),
+        end=int(row["end"]),
+        grade=int(row["grade"]) if row["grade"] else None,
+        evidence=row.get("evidence", ""),
+        judge=row.get("judge", ""),
+    )
+
+
+def _queries(folder: Path) -> tuple[Query, ...]:
+    try:
+        return tuple(
+            Query(
+                row["query_id"],
+                row["text"],
+                next(known for known in SPLITS if known == row["split"]),
+                _YES_NO[row["answerable"]],
+            )
+            for row in read_rows(folder, "queries")
+        )
+    except (KeyError, StopIteration):
+        raise damaged(folder / "queries.csv", "a split or answerable is unknown") from None
+
+
+def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
+    ranked: dict[tuple[str, str, str], list[tuple[int, str, float]]] = {}
+    for row in read_rows(folder, "rankings"):
+        key = (row["setting"], row["stage"], row["query_id"])
+        score = float(row["score"]) if row["score"] else NOT_SCORED
+        ranked.setdefault(key, []).append((int(row["rank"]), row["chunk_id"], score))
+    rankings: dict[tuple[str, str], list[Ranking]] = {}
+    try:
+        for (setting, stage, query), items in ranked.items():
+            _, chunk_ids, scores = zip(*sorted(items), strict=True)
+            rankings.setdefault((setting, stage), []).append(Ranking(query, chunk_ids, scores))
+    except ValueError as error:
+        raise damaged(folder / "rankings.csv", str(error)) from None
+    return rankings

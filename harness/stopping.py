@@ -1,0 +1,113 @@
+"""Ctrl-C, SIGTERM and SIGHUP: the first one ends the command in order, the second one at once.
+
+Everything that is written is written whole or not at all, so ending at once loses time and nothing else.
+Imports nothing slow: it is in force before anything else is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
+
+MESSAGE = "error: stopped; what a benchmark has computed is kept, and the same command goes on from there.\n"
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_SHOW_CURSOR = "\x1b[?25h"
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal has asked the command to end. A KeyboardInterrupt, so that every library lets it through."""
+
+
+class _State:
+    process = -1
+    signal: int | None = None
+    told = False
+    finishing = False
+    instead: Callable[[], object] | None = None
+
+
+def watch() -> None:
+    """Take the signals over, for a program; those that whoever started it has switched off stay off."""
+    _State.process = os.getpid()
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _on_signal)
+    sys.unraisablehook = _on_unraisable
+
+
+def exit_code() -> int | None:
+    """128 + the number of the signal that has come, as a shell has it; None where none has."""
+    return None if _State.signal is None else 128 + _State.signal
+
+
+def finish() -> None:
+    """From here on the first signal ends the program at once: its work is done, or its end is being told."""
+    _State.finishing = True
+
+
+def tell() -> None:
+    """Say in one line that the command was stopped; only once, however often it is asked to stop."""
+    if not _State.told:
+        _State.told = True
+        # not through Python's buffer: the signal may have come while it was in use
+        with suppress(OSError):
+            os.write(2, MESSAGE.encode())
+
+
+@contextmanager
+def on_stop(act: Callable[[], object]) -> Iterator[None]:
+    """Inside the block the first signal calls ``act``, which must not block, instead of raising Stopped.
+
+    For work that ends itself in order. Stopped is raised at the end of the block. Does nothing but in a
+    program that has called ``watch``.
+    """
+    before, _State.instead = _State.instead, act
+    already = _State.signal
+    try:
+        yield
+    except BaseException:
+        if _State.signal != already:
+            raise Stopped from None
+        raise
+    finally:
+        _State.instead = before
+    if _State.signal != already:
+        raise Stopped
+
+
+def _on_signal(number: int, _: FrameType | None) -> None:
+    if os.getpid() != _State.process:
+        # a worker that was forked: whoever started it says what there is to say
+        os._exit(128 + number)
+    if _State.signal is not None:
+        _leave(128 + _State.signal)
+    _State.signal = number
+    if _State.finishing:
+        _leave(128 + number)
+    if _State.instead is not None:
+        _State.instead()
+        return
+    raise Stopped
+
+
+def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Python has dropped an exception, as those of destructors; what was asked to stop must not go on."""
+    if isinstance(unraisable.exc_value, KeyboardInterrupt) and _State.signal is not None:
+        _leave(128 + _State.signal)
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once, without the cleaning up that may hang, and take the workers along."""
+    tell()
+    with suppress(Exception):
+        if "multiprocessing" in sys.modules:
+            for worker in sys.modules["multiprocessing"].active_children():
+                worker.kill()
+        if os.isatty(2):
+            os.write(2, _SHOW_CURSOR.encode())
+    os._exit(code)

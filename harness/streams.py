@@ -1,0 +1,75 @@
+"""Standard streams that are closed, whose reader has left, or whose terminal is gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any, TextIO
+
+
+def open_closed_streams() -> bool:
+    """Put /dev/null in the place of standard streams that are closed; returns whether output was open.
+
+    Without it the next file that is opened gets the number, and what is printed is written into that file.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    was_open = sys.stdout is not None
+    if not was_open:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
+    return was_open
+
+
+def give_output_up() -> None:
+    """Send standard output to nowhere, so that Python does not complain at its exit of what is left."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    # in a test it may be no file
+    with suppress(OSError):
+        os.dup2(devnull, sys.stdout.fileno())
+    os.close(devnull)
+
+
+def flush() -> None:
+    """Write what is held back: a failure can be told now, and not any more when Python exits.
+
+    That its reader has left is none: what the command was asked for is done. Raises OSError for a full disk.
+    """
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        give_output_up()
+
+
+def flush_or_give_up() -> None:
+    """Write what is held back, or drop it: something else is told."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        give_output_up()
+
+
+class Unbreakable:
+    """A stream for progress and messages: a closed pipe or a lost terminal is no reason to end a run."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, text: str) -> int:
+        """Write it, if anybody listens."""
+        with suppress(OSError):
+            self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Send it, if anybody listens."""
+        with suppress(OSError):
+            self._file.flush()

@@ -1,0 +1,178 @@
+"""NDCG from a folder of results alone, with pandas: python tests/recompute.py results/quickstart
+
+Written from docs/results.md and docs/conventions.md, not from the code of this package, of which it imports
+nothing. Prints how many values of every measure it compared and the largest difference from per_query.csv.
+"""
+
+import itertools
+import json
+import math
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pandas as pd
+
+
+def table(path):
+    """A CSV file of results as text, without the apostrophe that keeps spreadsheets from running a cell."""
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return frame.apply(lambda column: column.str.replace(r"^'(?=[=+\-@\t\n])", "", regex=True))
+
+
+def main(folder):
+    rules = json.loads((folder / "record.json").read_text(encoding="utf-8"))["config"]["relevance"]
+    spans = spans_by_query(table(folder / "judgments.csv"))
+    chunks = chunks_by_setting(table(folder / "chunk_offsets.csv"))
+    marked = table(folder / "queries.csv").set_index("query_id")["answerable"] == "yes"
+    rankings = defaultdict(list)
+    for row in table(folder / "rankings.csv").itertuples():
+        rankings[row.setting, row.stage, row.query_id].append((int(row.rank), row.chunk_id))
+    compared = defaultdict(list)
+    for row in table(folder / "per_query.csv").itertuples():
+        name = re.fullmatch(r"(ndcg_exp|ndcg_lin|ndcg_text)@(\d+)", row.measure)
+        if name is None:
+            continue
+        judged = spans[row.query_id]
+        best = max((span["grade"] for span in judged), default=0)
+        if not marked[row.query_id] or best < max(1, rules["answerable_from"]):
+            mine = 0.0 if rules["unanswerable"] == "zero" else None
+        else:
+            ranked = [place(chunk) for _, chunk in sorted(rankings[row.setting, row.stage, row.query_id])]
+            mine = value(name[1], int(name[2]), ranked, judged, chunks[row.setting], rules)
+        if (mine is None) != (row.value == ""):
+            sys.exit(f"{row.setting}, {row.query_id}, {row.measure}: {mine} here, {row.value!r} there")
+        compared[row.measure].append(0.0 if mine is None else abs(mine - float(row.value)))
+    for measure, differences in compared.items():
+        print(f"{measure},{len(differences)},{max(differences)!r}")
+
+
+def spans_by_query(judgments):
+    """The graded spans that were scored on; one without a name is a fact of its own."""
+    found = defaultdict(list)
+    for number, row in enumerate(judgments.itertuples()):
+        if row.scored_on == "yes" and row.grade != "":
+            found[row.query_id].append(
+                {
+                    "document": row.document,
+                    "start": int(row.start),
+                    "end": int(row.end),
+                    "grade": int(row.grade),
+                    "fact": row.evidence or number,
+                }
+            )
+    return found
+
+
+def chunks_by_setting(offsets):
+    found = {}
+    for setting, rows in offsets.groupby("setting", sort=False):
+        same = rows["same_as"].iloc[0]
+        found[setting] = (
+            found[same]
+            if same
+            else [(row.document, int(row.start), int(row.end)) for row in rows.itertuples()]
+        )
+    return found
+
+
+def place(chunk_id):
+    document, _, offsets = chunk_id.rpartition(":")
+    start, _, end = offsets.partition("-")
+    return document, int(start), int(end)
+
+
+def value(family, cutoff, ranked, spans, chunks, rules):
+    if family == "ndcg_text":
+        return text_ndcg(ranked, spans, cutoff)
+    gain = (lambda grade: 2**grade - 1) if family == "ndcg_exp" else float
+    earned, seen = [], set()
+    for chunk in ranked:
+        grade, fact = stands_for(chunk, spans, rules)
+        earned.append(0 if fact in seen else grade)
+        if grade > 0:
+            seen.add(fact)
+    best = defaultdict(int)
+    for chunk in chunks:
+        grade, fact = stands_for(chunk, spans, rules)
+        best[fact] = max(best[fact], grade)
+    ideal = dcg(sorted(best.values(), reverse=True), cutoff, gain)
+    return dcg(earned, cutoff, gain) / ideal if ideal else 0.0
+
+
+def stands_for(chunk, spans, rules):
+    """The grade of a chunk and the fact it stands for: the best span it covers."""
+    covered = []
+    for span in spans:
+        shared = overlap(chunk, span)
+        length, of_chunk = span["end"] - span["start"], chunk[2] - chunk[1]
+        enough = {
+            "half_of_span_or_chunk": shared / length >= rules["span_share"]
+            or shared / of_chunk >= rules["chunk_share"],
+            "any_overlap": True,
+            "full_cover": shared == length,
+        }
+        if shared > 0 and enough[rules["rule"]]:
+            at = (span["document"], span["start"], span["end"])
+            covered.append((-span["grade"], -shared / length, -shared, at, span["fact"]))
+    if not covered:
+        return 0, None
+    first = min(covered, key=lambda found: found[:4])
+    return -first[0], first[4]
+
+
+def overlap(chunk, span):
+    if chunk[0] != span["document"]:
+        return 0
+    return max(0, min(chunk[2], span["end"]) - max(chunk[1], span["start"]))
+
+
+def dcg(grades, cutoff, gain):
+    return sum(gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(grades[:cutoff], start=1))
+
+
+def text_ndcg(ranked, spans, budget, unit=1000):
+    """Every character of a span earns its share once, at the discount of what was read before it."""
+    discount = [1 / math.log2(2 + p / unit) for p in range(budget)]
+    spans = [span for span in spans if span["grade"] > 0]
+    earned, read, known = [0.0] * len(spans), 0, set()
+    for document, start, end in ranked:
+        for character in range(start, end):
+            if read >= budget:
+                break
+            if (document, character) not in known:
+                known.add((document, character))
+                for number, span in enumerate(spans):
+                    if span["document"] == document and span["start"] <= character < span["end"]:
+                        earned[number] += density(span) * discount[read]
+            read += 1
+    by_fact = defaultdict(float)
+    for span, gained in zip(spans, earned, strict=True):
+        by_fact[span["fact"]] = max(by_fact[span["fact"]], gained)
+    ideal = best_reading(spans, discount)
+    return sum(by_fact.values()) / ideal if ideal else 0.0
+
+
+def density(span):
+    return (2 ** span["grade"] - 1) / (span["end"] - span["start"])
+
+
+def best_reading(spans, discount):
+    """The densest characters first, for the best choice of one copy of every fact."""
+    copies = defaultdict(list)
+    for span in spans:
+        copies[span["fact"]].append(span)
+    best = 0.0
+    for chosen in itertools.product(*copies.values()):
+        dense = defaultdict(float)
+        for span in chosen:
+            for character in range(span["start"], span["end"]):
+                dense[span["document"], character] += density(span)
+        ordered = sorted(dense.values(), reverse=True)
+        best = max(best, sum(a * b for a, b in zip(ordered, discount, strict=False)))
+    return best
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

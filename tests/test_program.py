@@ -1,0 +1,314 @@
+"""The program as a process: signals at any moment, closed streams, and faults that show no traceback."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+STOPPED = "error: stopped; what a benchmark has computed is kept, and the same command goes on from there.\n"
+
+# The program, with the command `show` replaced by `run`, which the test writes.
+STUB = """
+import os, signal, sys, time
+from harness import cli
+from harness.commands import show
+
+{body}
+
+show.run = run
+sys.argv = ["harness", "show"]
+cli.main()
+"""
+
+# The program, which gets a signal at the moment when it imports a module.
+AT_IMPORT = """
+import builtins, os, sys
+from harness import cli
+
+wanted, number = sys.argv[1], int(sys.argv[2])
+real, sent = builtins.__import__, []
+
+def spy(name, *rest, **more):
+    if name.split(".")[0] == wanted and not sent:
+        sent.append(name)
+        os.kill(os.getpid(), number)
+    return real(name, *rest, **more)
+
+builtins.__import__ = spy
+sys.argv = ["harness", *sys.argv[3:]]
+cli.main()
+"""
+
+
+def defaults():
+    """Signals as a shell hands them over, whatever the test's own parent ignores."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(code, *words, **options):
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "preexec_fn": defaults}
+    return subprocess.Popen([sys.executable, "-c", code, *words], **piped | options)
+
+
+def stub(body, *words, **options):
+    process = start(STUB.format(body=textwrap.dedent(body)), *words, **options)
+    out, err = process.communicate(timeout=240)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [
+        ("argparse", signal.SIGINT),
+        ("rich", signal.SIGINT),
+        ("pydantic", signal.SIGINT),
+        ("numpy", signal.SIGINT),
+        ("numpy", signal.SIGTERM),
+        ("numpy", signal.SIGHUP),
+        ("yaml", signal.SIGINT),
+    ],
+)
+def test_a_signal_during_the_imports_is_one_line(module, number, tmp_path):
+    (tmp_path / "c.yaml").write_text("name: x\n")
+    process = start(AT_IMPORT, module, str(int(number)), "validate", str(tmp_path / "c.yaml"))
+    out, err = process.communicate(timeout=240)
+    assert (process.returncode, out, err) == (128 + number, "", STOPPED)
+
+
+def test_what_an_interrupted_library_makes_of_the_signal_does_not_matter():
+    body = """
+    def run(args):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            raise ImportError("cannot import name 'x'")
+    """
+    assert stub(body) == (130, "", STOPPED)
+
+
+def test_an_interrupt_that_python_would_drop_ends_the_program():
+    body = """
+    class Careless:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000): pass
+
+    def run(args):
+        Careless()
+        return 0
+    """
+    assert stub(body) == (130, "", STOPPED)
+
+
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_at_once(first):
+    body = f"""
+    def run(args):
+        try:
+            os.kill(os.getpid(), {int(first)})
+        finally:
+            print("cleaning", flush=True)
+            while True:
+                time.sleep(0.01)
+    """
+    process = start(STUB.format(body=textwrap.dedent(body)))
+    assert process.stdout.readline() == "cleaning\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=240)
+    assert (process.returncode, err) == (128 + first, STOPPED)
+
+
+def test_a_signal_while_the_end_is_told_is_one_line_too():
+    body = """
+    import atexit
+    atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+    def run(args):
+        return 0
+    """
+    assert stub(body) == (130, "", STOPPED)
+
+
+def test_a_signal_that_was_switched_off_stays_off():
+    body = """
+    def run(args):
+        os.kill(os.getpid(), signal.SIGHUP)
+        return 0
+    """
+
+    def as_nohup():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    assert stub(body, preexec_fn=as_nohup) == (0, "", "")
+
+
+def test_workers_go_with_the_program():
+    body = """
+    import multiprocessing
+    def run(args):
+        worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+        worker.start()
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(60)
+    """
+    # the worker holds our pipes: were it left, this would wait for their end until it times out
+    assert stub(body) == (143, "", STOPPED)
+
+
+def test_main_called_from_python_leaves_the_signals_alone():
+    before = signal.getsignal(signal.SIGTERM)
+    from harness.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["show", "there-is-no-such-folder"])
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_fault_is_one_line_and_the_traceback_is_in_the_file_that_it_names(tmp_path):
+    body = r"""
+    def run(args):
+        raise RuntimeError("\x1b[31m broken\n::error::by sk-very-secret-0123")
+    """
+    env = {**os.environ, "TMPDIR": str(tmp_path), "SOME_API_KEY": "sk-very-secret-0123"}
+    code, out, err = stub(body, env=env)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(
+        r"error: internal fault: RuntimeError: \x1b[31m broken \x3a:error::by [SOME_API_KEY]."
+    )
+    (path,) = tmp_path.glob("harness-fault-*.txt")
+    assert str(path) in err
+    saved = path.read_text(encoding="utf-8")
+    assert "Traceback (most recent call last)" in saved
+    assert "in run" in saved
+    assert "secret" not in saved + err
+
+
+def test_a_fault_that_cannot_be_saved_is_still_one_line(tmp_path):
+    body = """
+    import tempfile
+    def run(args):
+        tempfile.tempdir = "/nowhere"
+        raise ValueError("broken")
+    """
+    code, _, err = stub(body)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "could not be saved" in err
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("recursive()", "internal fault: RecursionError"),
+        ("raise MemoryError", "memory ran out"),
+        ("raise OSError(28, 'No space left on device', '/data/x')", "/data/x: No space left on device"),
+        ("'\\ud800'.encode()", "internal fault: UnicodeEncodeError"),
+        ("raise ExceptionGroup('two', [ValueError('a')])", "internal fault: ExceptionGroup"),
+    ],
+)
+def test_no_exception_shows_a_traceback(statement, told, tmp_path):
+    body = f"""
+    def recursive():
+        recursive()
+    def run(args):
+        {statement}
+    """
+    code, out, err = stub(body, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert told in err
+
+
+def test_threads_warnings_and_logs_are_lines_without_tracebacks(tmp_path):
+    body = r"""
+    import logging, threading, warnings
+    def broken():
+        raise ValueError("in a thread")
+    def run(args):
+        thread = threading.Thread(target=broken)
+        thread.start()
+        thread.join()
+        warnings.warn("old \x1b[31m")
+        try:
+            broken()
+        except ValueError:
+            logging.getLogger("library").exception("odd\n\x1b[31m %s", "font")
+        return 0
+    """
+    code, out, err = stub(body, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert (code, out) == (0, "")
+    fault, warning, log = err.splitlines()
+    assert fault.startswith("error: internal fault: ValueError: in a thread.")
+    assert warning == r"warning: old \x1b[31m (UserWarning)"
+    assert log == r"error: library: odd \x1b[31m font (ValueError: in a thread.)"
+
+
+def shell(command, cwd):
+    line = command.replace("harness", f"{sys.executable} -m harness")
+    return subprocess.run(
+        ["sh", "-c", line], cwd=cwd, capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+def test_a_closed_standard_output_is_refused_before_anything_is_done(tmp_path):
+    done = shell("harness cache --cache c --clear >&-", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "error: standard output is closed; send it to a file, or to /dev/null.\n"
+    assert not (tmp_path / "c").exists()
+
+
+def test_closed_input_and_errors_do_not_matter(tmp_path):
+    done = shell("harness show nothing <&- 2>&-", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+def test_a_full_disk_behind_the_output_is_told(tmp_path):
+    done = shell("harness cache > /dev/full", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "error: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_reader_that_has_left_does_not_change_what_the_command_found(code):
+    """A gate that fails must not pass because somebody looked at its first line alone."""
+    body = f"""
+    def run(args):
+        from harness.terminal import print_line
+        for _ in range(3):
+            print_line("FAILED")
+        return {code}
+    """
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = stub(body, stdout=writer)
+    os.close(writer)
+    assert done == (code, None, "")
+
+
+def test_a_command_cut_short_by_its_reader_has_the_code_of_sigpipe():
+    body = """
+    def run(args):
+        from harness.terminal import write_out
+        for _ in range(100_000):
+            write_out("x" * 100)
+        return 0
+    """
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = stub(body, stdout=writer)
+    os.close(writer)
+    assert done == (141, None, "")
+
+
+def test_wrong_usage_is_told_without_what_steers_a_terminal():
+    words = [sys.executable, "-m", "harness", "show", "--format", "\x1b[31m\n::error::x"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+    assert not re.search("^::", done.stderr, re.MULTILINE)
