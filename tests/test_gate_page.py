@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.cli import _parser, main
+from harness.cli import main
+from harness.commands.usage import parser
 from harness.report.scored_from import SCORED_FROM
 from tests.test_compare_command import write_results
 
@@ -19,7 +20,7 @@ def test_every_command_of_the_page_is_one():
     commands = re.findall(r"^\s*(?:\.venv/bin/)?harness (.+)$", PAGE, re.MULTILINE)
     assert len(commands) == 3
     for command in commands:
-        _parser().parse_args(shlex.split(command))
+        parser().parse_args(shlex.split(command))
 
 
 def test_the_workflow_benchmarks_before_it_gates():

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from harness.config import BootstrapConfig, load_config
-from harness.config.naming import file_name
+from harness.config.naming import file_names
 from harness.config.sweep import MOST_SETTINGS
 from harness.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
 from harness.embed import EmbedConfig
@@ -156,12 +156,12 @@ def test_the_limits_hold_for_configurations_made_in_python_too():
 
 
 def test_a_file_name_fits_and_tells_settings_apart():
-    assert file_name("chunk=500/0 rerank=none") == "chunk=500-0_rerank=none"
-    long = [file_name("embed=" + "m" * 300 + end) for end in "ab"]
-    odd = [file_name(f"embed=m{end}") for end in ("\x1b", "\x07", "")]
-    wide = file_name("é" * 150)
-    assert len({*long, *odd, wide}) == 6
-    for name in (*long, *odd, wide):
+    long = ["embed=" + "m" * 300 + end for end in "ab"]
+    odd = [f"embed=m{end}" for end in ("\x1b", "\x07", "")]
+    names = file_names(["chunk=500/0 rerank=none", *long, *odd, "é" * 150])
+    assert names["chunk=500/0 rerank=none"] == "chunk=500-0_rerank=none"
+    assert len(set(names.values())) == 7
+    for name in names.values():
         assert name.isprintable()
         assert len(f"{name}.retrieve.trec".encode()) <= 255
 

@@ -27,8 +27,8 @@ LABEL = {"query_id": "q", "doc_id": "d", "start": 0, "end": 5, "grade": 3}
 
 
 def test_the_table_of_kinds():
-    assert set(KINDS) == {"llm", "labels", "cosine", "reranker"}
-    with pytest.raises(ConfigError, match="cosine, labels, llm, reranker"):
+    assert set(KINDS) == {"llm", "labels", "panel", "cosine", "reranker"}
+    with pytest.raises(ConfigError, match="cosine, labels, llm, panel, reranker"):
         find_kind("judge", KINDS, "oracle")
 
 

@@ -49,6 +49,7 @@ class Warned(Silent):
     """Keeps what it is warned of."""
 
     def __init__(self):
+        super().__init__()
         self.told = []
 
     def warn(self, text):

@@ -18,6 +18,7 @@ class Listening(Silent):
     """Keeps what is warned of."""
 
     def __init__(self):
+        super().__init__()
         self.warned = []
 
     def warn(self, text):

@@ -10,6 +10,7 @@ class Listening(Silent):
     """Keeps what is told."""
 
     def __init__(self):
+        super().__init__()
         self.told = []
 
     def note(self, text):

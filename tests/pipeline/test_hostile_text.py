@@ -9,7 +9,7 @@ from harness.pipeline.page import write_page
 from harness.progress import Silent
 from harness.report import read_table
 
-STEERING = "The \x1b[31mred\x00 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
+STEERING = "The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
 
 
 def test_control_characters_of_a_document_are_escaped_in_every_table_and_whole_again_when_read(
@@ -28,7 +28,7 @@ def test_control_characters_of_a_document_are_escaped_in_every_table_and_whole_a
     with (folder / "passages.csv").open(newline="", encoding="utf-8") as file:
         (shown,) = [row["text"] for row in csv.DictReader(file) if row["document"] == "crane"]
     assert shown == (
-        r"The \x1b[31mred\x00 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
+        r"The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
     )
     (whole,) = [row["text"] for row in read_table(folder, "passages.csv") if row["document"] == "crane"]
     assert whole == STEERING

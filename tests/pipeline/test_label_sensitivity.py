@@ -80,6 +80,7 @@ class Warned(Silent):
     """Keeps what it is warned of."""
 
     def __init__(self):
+        super().__init__()
         self.told = []
 
     def warn(self, text):
@@ -120,7 +121,7 @@ WAYS = LabelSensitivity(
 
 def comparison(setting, against, p):
     values = np.array([0.1, 0.4, 0.2, 0.6])
-    return replace(compare_pair(setting, values + 0.1, against, values), p=p, p_max=p)
+    return replace(compare_pair(setting, values + 0.1, against, values), p=p, finding="real" if p <= 0.05 else "open")
 
 
 def test_a_difference_whose_sign_turns_does_not_hold():

@@ -181,8 +181,8 @@ def test_curves_go_by_the_measured_length_where_it_is_known(tmp_path):
     lengths = dict(
         zip(("chunk=200/0", "chunk=200/1", "chunk=400/0", "chunk=400/1"), (50, 51, 49, 60), strict=True)
     )
-    rows = "".join(f"{name},{median}\n" for name, median in lengths.items())
-    (folder / "chunks.csv").write_text(f"setting,tokens_p50\n{rows}")
+    rows = "".join(f"{name},9,{median}\n" for name, median in lengths.items())
+    (folder / "chunks.csv").write_text(f"setting,chunks,tokens_p50\n{rows}")
     assert payload_of(page_of(folder).html)["curves"] == [
         {"label": "recursive_token, overlap 0", "unit": MEASURED, "points": [[49, 2], [50, 0]]},
         {"label": "recursive_token, overlap 1", "unit": MEASURED, "points": [[51, 1], [60, 3]]},
