@@ -153,7 +153,7 @@ def stored_rankings(path: Path) -> dict[tuple[str, str], tuple[Ranking, ...]]:
             Ranking(
                 query_id,
                 tuple(row["chunk_id"].removeprefix("'") for row in ranked),
-                tuple(float(row["score"]) for row in ranked),
+                tuple(float(row["score"] or "-inf") for row in ranked),
             )
             for query_id, ranked in by_query.items()
         )

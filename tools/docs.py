@@ -21,7 +21,7 @@ from harness.report import SummaryRow
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- quickstart table: made by make docs -->", "<!-- end of table -->"
 # the headline first: the settings differ in their chunks
-MEASURES = ("ndcg_text@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
+MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
 # Figures of a model move in their last digits between processors; a page is stale beyond this.
 TOLERANCE = 0.015
 NUMBER = re.compile(r"\d+\.\d+")

@@ -91,6 +91,7 @@ class BenchConfig(StageConfig):
             "ndcg_lin@10",
             "recall@10",
             "judged@10",
+            "ndcg_exp_expected@10",
             "ndcg_exp_upper@10",
         ),
         min_length=1,

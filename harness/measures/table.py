@@ -10,6 +10,7 @@ from harness.measures.ap import average_precision
 from harness.measures.bound import ndcg_upper
 from harness.measures.condensed import condensed
 from harness.measures.evidence_ndcg import ndcg_evidence
+from harness.measures.expected import ndcg_expected
 from harness.measures.gain import gain_exp, gain_lin
 from harness.measures.judged import judged
 from harness.measures.measure import Family, Measure, parse
@@ -85,6 +86,12 @@ FAMILIES: dict[str, Family] = {
     **{f"{name}_condensed": _of_judged_alone(family) for name, family in _RANKED.items()},
     "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
     "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
+    "ndcg_exp_expected": Family(
+        partial(ndcg_expected, gain=gain_exp), cutoff="required", unjudged_counts=True
+    ),
+    "ndcg_lin_expected": Family(
+        partial(ndcg_expected, gain=gain_lin), cutoff="required", unjudged_counts=True
+    ),
     "judged": Family(judged, needs_relevant=False),
     **_read_as_text(
         "ndcg_evidence",

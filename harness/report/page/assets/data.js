@@ -92,6 +92,8 @@ function aboutMeasure(name) {
     ndcg_evidence: 'rank quality of evidence found while reading, comparable between chunkings',
     ndcg_text: 'rank quality of text read, comparable between chunkings',
     ndcg_exp_upper: 'the most that any grading of unjudged text could make of ndcg_exp',
+    ndcg_exp_expected: 'ndcg_exp to expect if unjudged text is like what was judged at its rank',
+    ndcg_lin_expected: 'ndcg_lin to expect if unjudged text is like what was judged at its rank',
     ndcg_lin_upper: 'the most that any grading of unjudged text could make of ndcg_lin',
     recall: 'share of the evidence found',
     precision: 'share of the ranks that hold evidence',
