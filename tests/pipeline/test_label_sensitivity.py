@@ -121,7 +121,9 @@ WAYS = LabelSensitivity(
 
 def comparison(setting, against, p):
     values = np.array([0.1, 0.4, 0.2, 0.6])
-    return replace(compare_pair(setting, values + 0.1, against, values), p=p, finding="real" if p <= 0.05 else "open")
+    return replace(
+        compare_pair(setting, values + 0.1, against, values), p=p, finding="real" if p <= 0.05 else "open"
+    )
 
 
 def test_a_difference_whose_sign_turns_does_not_hold():
