@@ -89,7 +89,7 @@ def test_greed_comes_near_the_best_of_all_orders(case):
         searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}"
     ).retrieved[0]
     best = max(text_ndcg(order, chunks, judgments, budget) for order in permutations(retrieved))
-    assert best - 0.05 <= found <= best + 1e-9
+    assert best - 0.1 <= found <= best + 1e-9
 
 
 def test_losses_of_chunking_retrieval_and_ranking_by_hand():

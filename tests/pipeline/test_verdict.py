@@ -61,7 +61,7 @@ def test_bench_show_compare_and_the_file_say_the_same(write_config, capsys, monk
     printed = " ".join(capsys.readouterr().out.split())
     _, folder = run_bench(load_config(path), Silent())
     kept = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
-    assert kept["measure"].startswith("ndcg_text")
+    assert kept["measure"].startswith("ndcg_evidence")
     for sentence in kept["sentences"]:
         assert " ".join(sentence.split()) in printed
     for words in (["compare"], ["show"]):
