@@ -242,12 +242,14 @@ def test_ranx_keeps_the_order_of_ties_up_to_15_documents(n, kept):
     """As docs/conventions.md says; the convention keeps it at any length."""
     ranx = pytest.importorskip("ranx")
     docs = [f"d{i:02}" for i in range(n)]
-    run = {"q": dict.fromkeys(docs, 1.0)}
+    # two scores, each of half of the documents: equal scores alone stay in order a little longer
+    run = {"q": {doc: float(i % 2) for i, doc in enumerate(docs)}}
     theirs = {
         doc: ranx.evaluate(ranx.Qrels({"q": {doc: 1}}), ranx.Run(run), "mrr", make_comparable=True)
         for doc in docs
     }
-    expected = {doc: 1 / rank for rank, doc in enumerate(docs, start=1)}
+    ranked = [*docs[1::2], *docs[::2]]
+    expected = {doc: 1 / rank for rank, doc in enumerate(ranked, start=1)}
     got = {doc: ours(run, {"q": {doc: 1}}, ["rr"], "ranx")["q"]["rr"] for doc in docs}
     assert got == pytest.approx(expected)
     assert (theirs == pytest.approx(expected)) == kept

@@ -24,7 +24,7 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
 
     def check(self, ended: Ended, what: str) -> None:
-        """Count a command that ended in a traceback, a signal, too late, or without a word."""
+        """Count a command that ended in a fault of its own, in a signal, too late, or without a word."""
         if fault := ended.fault():
             self.faults.append(f"{what}: {fault}")
 
@@ -43,6 +43,8 @@ class Ended:
             return f"did not end within {SECONDS} s"
         if "Traceback (most recent call last)" in self.err + self.out:
             return f"traceback: {(self.err.strip() or self.out.strip()).splitlines()[-1][:160]}"
+        if "internal fault" in self.err:
+            return self.err.strip().splitlines()[-1][:200]
         if self.code not in EXPLAINED:
             return f"exit code {self.code}"
         if self.code == 1 and not self.err.strip() and not self.out.strip():

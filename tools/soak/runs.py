@@ -8,10 +8,11 @@ import signal
 import time
 from pathlib import Path
 
+from tools.concurrent_sessions import run_sessions
 from tools.soak.attack import Outcome, finish, harness, start
 from tools.soak.corpus import content, write_benchmark
 
-AT_ONCE = 6
+AT_ONCE = 12
 LONGEST = 12.0
 
 
@@ -66,27 +67,9 @@ def flipped_bits(folder: Path, dice: random.Random, count: int) -> Outcome:
 
 
 def at_once(folder: Path, dice: random.Random, count: int) -> Outcome:
-    """Run several benchmarks at once over one cache and one folder of results, some of one name."""
-    outcome = Outcome()
-    expected = _undisturbed(folder / "undisturbed")
-    while outcome.tried < count:
-        place = folder / f"round{outcome.tried}"
-        names = [dice.choice(["soak", "soak-big", "soak.2"]) for _ in range(AT_ONCE)]
-        configs = {name: write_benchmark(place, name) for name in sorted(set(names))}
-        running = [(name, start("bench", configs[name], "--quiet")) for name in names]
-        for name, run in running:
-            ended = finish(run)
-            outcome.tried += 1
-            outcome.check(ended, f"one of {AT_ONCE} at once ({name})")
-            if ended.code:
-                outcome.faults.append(f"{name} failed beside others: {ended.err.strip()[-160:]}")
-        for name in configs:
-            if content(place / "results" / name) != expected:
-                outcome.faults.append(f"{name}: the results differ from those of a run alone")
-        if left := [path.name for path in (place / "results").glob(".partial-*")]:
-            outcome.faults.append(f"left behind: {', '.join(left)}")
-        shutil.rmtree(place)
-    return outcome
+    """Run several benchmarks at once over one cache and one folder of results; some have one name."""
+    found = run_sessions(folder, count, min(count, AT_ONCE), killed=0.1, seed=dice.randrange(1000))
+    return Outcome(count, found.problems)
 
 
 def _undisturbed(folder: Path) -> dict[str, bytes]:
