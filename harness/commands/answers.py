@@ -44,7 +44,7 @@ def add(parts: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
-    from harness.commands.judge import open_ledger
+    from harness.commands.ledger import open_ledger
     from harness.config import load_config
     from harness.pipeline.answers import Wanted, answers
     from harness.pipeline.judges import llm_configs

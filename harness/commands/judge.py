@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +10,6 @@ from harness.commands import agreement, answers
 
 if TYPE_CHECKING:
     from harness.judge.check import CheckReport
-    from harness.store.ledger import Ledger
 
 _CACHE = Path(".cache/harness")
 _DESCRIPTION = """\
@@ -93,6 +90,7 @@ def _add_cache(parser: Any) -> None:
 
 def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
+    from harness.commands.ledger import open_ledger
     from harness.terminal import print_line, write_out
 
     with open_ledger(args.cache) as ledger:
@@ -165,17 +163,3 @@ def _print_check(report: CheckReport) -> None:
     )
     for problem in report.problems:
         print_line(f"amiss: {problem}")
-
-
-@contextmanager
-def open_ledger(cache: Path) -> Iterator[Ledger]:
-    """The ledger of a cache that has one; raises JudgeError, rather than make an empty one."""
-    from harness.errors import JudgeError
-    from harness.store import CacheLayout
-    from harness.store.ledger import Ledger
-
-    path = CacheLayout(cache).ledger
-    if not path.is_file():
-        raise JudgeError(f"There is no ledger at {path}: nothing was judged with this cache. See --cache.")
-    with Ledger(path) as ledger:
-        yield ledger
