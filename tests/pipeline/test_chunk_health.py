@@ -45,25 +45,14 @@ def test_a_cache_of_an_older_version_gets_what_it_lacks(write_config, corpus):
     assert results.record.counts.get("vectors_computed", 0) == 0
 
 
-class Warned(Silent):
-    """Keeps what it is warned of."""
-
-    def __init__(self):
-        super().__init__()
-        self.told = []
-
-    def warn(self, text):
-        self.told.append(text)
-
-
 @pytest.mark.parametrize(("window", "warned"), [(256, False), (16, True)])
 def test_a_size_that_the_window_of_tokens_caps_is_warned_of(write_config, window, warned):
     path = write_config(
         chunk=f"{{kind: recursive_token, chunk_size: [60, 180], tokens_per_chunk: {window}}}", rerank="null"
     )
-    reporter = Warned()
+    reporter = Silent()
     run_bench(load_config(path), reporter)
-    capped = [text for text in reporter.told if "at chunk_size" in text]
+    capped = [text for text in reporter.warnings if "at chunk_size" in text]
     assert bool(capped) == warned
     if warned:
         assert capped[-1].startswith("chunk=180/0 window=16: ")

@@ -14,21 +14,10 @@ from harness.progress import Silent
 MEASURES = "measures: [ndcg_exp@3, ndcg_text@600, recall@3]"
 
 
-class Listening(Silent):
-    """Keeps what is warned of."""
-
-    def __init__(self):
-        super().__init__()
-        self.warned = []
-
-    def warn(self, text):
-        self.warned.append(text)
-
-
 def run(path):
-    reporter = Listening()
+    reporter = Silent()
     results, folder = run_bench(load_config(path), reporter)
-    return results, folder, reporter.warned
+    return results, folder, reporter.warnings
 
 
 def retrieving(path, retrieve):

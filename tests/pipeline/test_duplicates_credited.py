@@ -6,26 +6,15 @@ from harness.progress import Silent
 from tests.pipeline.conftest import SENTENCES
 
 
-class Listening(Silent):
-    """Keeps what is told."""
-
-    def __init__(self):
-        super().__init__()
-        self.told = []
-
-    def note(self, text):
-        self.told.append(text)
-
-
 def test_a_word_for_word_copy_counts_as_the_evidence(write_config, corpus):
     fact = SENTENCES["people"][0]
     (corpus / "docs" / "summary.txt").write_text(f"{fact}\n\nNothing else is in here.", encoding="utf-8")
     results, told = {}, {}
     for switch in ("true", "false"):
-        reporter = Listening()
+        reporter = Silent()
         path = write_config(more=f"anchor: {{duplicates: {switch}}}\nmeasures: [ndcg_exp@10, recall@10]")
         results[switch], _ = run_bench(load_config(path), reporter)
-        told[switch] = [text for text in reporter.told if "word for word" in text]
+        told[switch] = [text for text in reporter.notes if "word for word" in text]
     (line,) = told["true"]
     assert line.startswith("1 label stands word for word elsewhere too: 1 place counts as the same evidence")
     assert told["false"] == []

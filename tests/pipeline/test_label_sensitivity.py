@@ -76,24 +76,13 @@ def test_show_says_how_long_the_labels_are_where_chunkings_differ(write_config, 
     assert label_note(results.record.config, {}) is None
 
 
-class Warned(Silent):
-    """Keeps what it is warned of."""
-
-    def __init__(self):
-        super().__init__()
-        self.told = []
-
-    def warn(self, text):
-        self.told.append(text)
-
-
 @pytest.mark.parametrize(("enough", "warned"), [(200, False), (20, True)])
 def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough, warned):
     # the median label has some 70 characters
-    reporter = Warned()
+    reporter = Silent()
     path = write_config(rerank="null", more=f"measures: [ndcg_evidence(enough={enough})@300]")
     run_bench(load_config(path), reporter)
-    told = [text for text in reporter.told if text.startswith("the median label has")]
+    told = [text for text in reporter.warnings if text.startswith("the median label has")]
     assert [f"counts any {enough} of them as finding it" in text for text in told] == [True] * warned
 
 
@@ -104,10 +93,10 @@ def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
         out = csv.DictWriter(file, [*rows[0], "answer"])
         out.writeheader()
         out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows)
-    reporter = Warned()
+    reporter = Silent()
     path = write_config(rerank="null", more="measures: [ndcg_evidence(enough=20)@300]")
     results, _ = run_bench(load_config(path), reporter)
-    assert not [text for text in reporter.told if text.startswith("the median label has")]
+    assert not [text for text in reporter.warnings if text.startswith("the median label has")]
     assert any(row.mean for row in results.summary if row.measure.startswith("ndcg_evidence"))
 
 
