@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.judge.agreement import bootstrap, cohen_kappa, jackknife, krippendorff_alpha
+from harness.stats.agreement import bootstrap, cohen_kappa, jackknife, krippendorff_alpha
 
 CASES = (
     ("llmjudge_dl23.csv", "h2oloo-fewself", 4),

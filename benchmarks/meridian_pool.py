@@ -25,13 +25,13 @@ from pathlib import Path
 import numpy as np
 
 from harness.config import BenchConfig, Setting, load_config
-from harness.judge.passages import passages_of
 from harness.measures import ChunkTable, Projection, SpanQrels, score
 from harness.pipeline.chunks import chunk_corpus
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.search import search
 from harness.progress import Silent
+from harness.text.passages import passages_of
 from harness.types import Chunk, Document, Query, Ranking
 
 CONFIG = Path("configs/meridian.yaml")

@@ -24,11 +24,11 @@ from harness.chunk.page import PageConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
 from harness.chunk.sentence import SentenceConfig
-from harness.chunk.spans import tidy
 from harness.chunk.token import TokenConfig
-from harness.chunk.tokenizer import Tokenizer
 from harness.errors import ConfigError
 from harness.kinds import Kind
+from harness.text.spans import tidy
+from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.chunk.outline import Outline
-from harness.chunk.tokenizer import Tokenizer, token_counts
+from harness.text.tokenizer import Tokenizer, token_counts
 from harness.types import Chunk, ChunkHealth
 
 Ints = NDArray[np.int64]

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from pydantic import Field, model_validator
 
-from harness.chunk.spans import Span
-from harness.chunk.tokenizer import SizeUnit, Tokenizer, token_counts, tokenizer_for
 from harness.kinds import StageConfig
+from harness.text.spans import Span
+from harness.text.tokenizer import SizeUnit, Tokenizer, token_counts, tokenizer_for
 
 
 class ChunkerConfig(StageConfig):

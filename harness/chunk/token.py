@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from harness.chunk.sizes import ChunkerConfig, refuse_overlap
-from harness.chunk.spans import Span
-from harness.chunk.tokenizer import Tokenizer, TokenUnit, token_offsets, tokenizer_for
-from harness.chunk.windows import TokenWindows, content_size
+from harness.text.spans import Span
+from harness.text.tokenizer import Tokenizer, TokenUnit, token_offsets, tokenizer_for
+from harness.text.windows import TokenWindows, content_size
 from harness.types import Document
 
 

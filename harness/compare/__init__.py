@@ -12,14 +12,14 @@ from harness.compare.matrix import FINAL, ScoreMatrix, from_scores, from_table
 from harness.compare.means import Estimate, bounds_of_means, mean_of
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
 from harness.compare.pareto import Step, front
-from harness.compare.randomise import randomisation_test
 from harness.compare.selection import CrossValidation, Selection, cross_validate, select
 from harness.compare.split import folds, split_queries
-from harness.compare.units import Units, icc, units_of
 from harness.compare.verdict import LABELS, Costs, Line, Standing, Trust, Verdict
 from harness.compare.verdict_json import verdict_json
 from harness.compare.waterfall import STAGES, Blame, Levels, Waterfall, blamed, waterfall, worst_queries
 from harness.compare.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, sentences_of
+from harness.stats.randomise import randomisation_test
+from harness.stats.units import Units, icc, units_of
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",

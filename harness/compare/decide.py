@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
-from harness.compare.interval import hall_statistic, t_quantile, t_tail
-from harness.compare.resample import flipped_means, sign_flips
-from harness.compare.units import Units
-from harness.stats import inverse_hall
+from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
+from harness.stats.bounds import inverse_hall
+from harness.stats.interval import hall_statistic, t_quantile, t_tail
+from harness.stats.resample import flipped_means, sign_flips
+from harness.stats.units import Units
 
 
 @dataclass(frozen=True, slots=True)

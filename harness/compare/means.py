@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Floats
 from harness.compare.decide import bounds_at
-from harness.compare.interval import t_quantile, within
 from harness.compare.paired import number
-from harness.compare.units import Units, units_of
+from harness.stats.arrays import Floats
+from harness.stats.interval import t_quantile, within
+from harness.stats.units import Units, units_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Floats
-from harness.compare.interval import standard_error, t_quantile
 from harness.compare.matrix import ScoreMatrix
 from harness.compare.means import Estimate, mean_of
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
 from harness.compare.split import folds
 from harness.compare.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
+from harness.stats.arrays import Floats
+from harness.stats.interval import standard_error, t_quantile
 
 
 @dataclass(frozen=True, slots=True)

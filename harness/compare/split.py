@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.compare.arrays import Ints
+from harness.stats.arrays import Ints
 from harness.types import Split
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Bools, Floats
 from harness.errors import HarnessError
+from harness.stats.arrays import Bools, Floats
 
 STAGES = ("parser", "chunking", "retriever", "ranking", "reranker")
 _ROUNDING = 1e-9

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from harness.errors import LabelError
-from harness.judge.agreement import (
+from harness.stats.agreement import (
     Interval,
     bias_per_grade,
     cohen_kappa,

@@ -8,13 +8,13 @@ from itertools import combinations
 from statistics import fmean
 
 from harness.errors import JudgeError
-from harness.judge.canaries import ATTACKS, CARRIERS, TOPICS, Topic
-from harness.judge.client import Client
+from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic
 from harness.judge.config import LlmConfig
 from harness.judge.items import items_of
 from harness.judge.llm import LlmJudge
 from harness.judge.prompting import order_shown
 from harness.judge.records import Graded, Ledger, Pair, Summary
+from harness.llm.client import Client
 from harness.progress import Reporter
 from harness.types import Chunk, Query
 

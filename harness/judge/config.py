@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.judge.endpoint import Endpoint
-from harness.judge.money import Price
 from harness.judge.sampling import Combine
 from harness.kinds import StageConfig
+from harness.llm.endpoint import Endpoint
+from harness.llm.money import Price
 
 
 class PoolConfig(StageConfig):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import LabelError
-from harness.stats import guarded_bounds
+from harness.stats.bounds import guarded_bounds
 
 FEWEST = 10
 # Below so many labelled queries that differ from the rest, two made-up ones widen the interval.

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from harness.errors import JudgeError
-from harness.judge.asking import Call
-from harness.judge.client import Client
 from harness.judge.config import LlmConfig
-from harness.judge.estimating import shortest_answer, token_counter
-from harness.judge.faults import one_line
 from harness.judge.items import Item, items_of
-from harness.judge.money import Estimate
 from harness.judge.prompting import Prompt, load_prompt, render
 from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
-from harness.judge.reuse import find_answer, keys_of
 from harness.judge.sampling import combine_grades, spread_of
+from harness.llm.calls import Call
+from harness.llm.client import Client
+from harness.llm.estimate import shortest_answer, token_counter
+from harness.llm.faults import one_line
+from harness.llm.money import Estimate
+from harness.llm.reuse import find_answer, keys_of
 from harness.progress import Reporter
 from harness.types import Asked, Judgment
 

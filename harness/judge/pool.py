@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
-from harness.judge.passages import spans_of
 from harness.judge.records import Pair
+from harness.text.passages import spans_of
 from harness.types import Chunk, Document, Query, Ranking
 
 Rankings = Mapping[str, Ranking]

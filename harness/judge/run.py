@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from harness.judge.asking import Asker, Call, StoppedError
-from harness.judge.client import ChatClient
 from harness.judge.items import Item, items_of
 from harness.judge.llm import Describable, LlmJudge, Result, check_unscored, note_graded
 from harness.judge.records import Pair, Sink, Summary
+from harness.llm.calls import Asker, Call, StoppedError
+from harness.llm.client import ChatClient
 from harness.progress import Reporter, Task
 from harness.stopping import Stopped, on_stop
 

@@ -10,10 +10,10 @@ from harness.config import BenchConfig
 from harness.errors import JudgeError
 from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolConfig, Summary, pool_of
 from harness.judge.addressing import speaks_to_judge
-from harness.judge.client import Reply
-from harness.judge.money import Estimate, cost_by_setting
 from harness.judge.records import Sink
-from harness.judge.standins import StandIn
+from harness.judge.threshold import StandIn
+from harness.llm.client import Reply
+from harness.llm.money import Estimate, cost_by_setting
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.graded import GradedPool, LazyRows, judgment_row

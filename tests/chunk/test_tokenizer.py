@@ -6,8 +6,8 @@ import tiktoken
 from hypothesis import given, settings
 
 from harness.chunk import PageConfig, chunk_documents, count_overlong, token_lengths
-from harness.chunk.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
 from harness.errors import ModelError
+from harness.text.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
 from tests.chunk.conftest import FastTokenizer, document
 from tests.chunk.texts import texts
 

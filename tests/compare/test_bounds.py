@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness.compare import compare_pair
-from harness.compare.interval import intervals, within
+from harness.stats.interval import intervals, within
 
 
 def test_the_mean_of_a_measure_is_not_below_zero():

@@ -9,9 +9,9 @@ from scipy import stats
 
 from harness.compare import Options, compare_pair, randomisation_test
 from harness.compare.effect import cohen_dz, dominance, win_tie_loss
-from harness.compare.interval import guarded, hall, intervals, skewness
 from harness.compare.power import needed_for
-from harness.compare.resample import bootstrap_means, sign_flips
+from harness.stats.interval import guarded, hall, intervals, skewness
+from harness.stats.resample import bootstrap_means, sign_flips
 
 DIFFERENCES = np.array([0.3, -0.1, 0.0, 0.2, 0.5, 0.1, -0.2, 0.4, 0.0, 0.25, 0.15, 0.05])
 scores = arrays(np.float64, st.integers(2, 30), elements=st.floats(-1, 1).map(lambda x: round(x, 2)))

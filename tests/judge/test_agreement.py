@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.agreement_coverage import read_tables, simulate
-from harness.compare.interval import guarded
 from harness.errors import LabelError
-from harness.judge.agreement import (
+from harness.judge.agreement_report import (
+    GradedPair,
+    agreement_csv,
+    agreement_plot,
+    match_judgments,
+    measure_agreement,
+    read_pairs,
+)
+from harness.stats.agreement import (
     bias_per_grade,
     bootstrap,
     cohen_kappa,
@@ -22,14 +29,7 @@ from harness.judge.agreement import (
     krippendorff_alpha,
     order_agreement,
 )
-from harness.judge.agreement_report import (
-    GradedPair,
-    agreement_csv,
-    agreement_plot,
-    match_judgments,
-    measure_agreement,
-    read_pairs,
-)
+from harness.stats.interval import guarded
 from harness.types import Judgment
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))

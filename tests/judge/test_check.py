@@ -6,9 +6,9 @@ import re
 import pytest
 
 from harness.errors import JudgeError
-from harness.judge.breaker import EndpointDownError
-from harness.judge.canaries import TOPICS
+from harness.judge.attacks import TOPICS
 from harness.judge.check import check_judge
+from harness.llm.breaker import EndpointDownError
 from harness.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from harness.errors import ConfigError, HarnessError
 from harness.judge import LlmConfig, LlmJudge
-from harness.judge.client import ChatClient
-from harness.judge.endpoint import Endpoint
-from harness.judge.secret import Secret
+from harness.llm.client import ChatClient
+from harness.llm.endpoint import Endpoint
+from harness.llm.secret import Secret
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.faults import Said, classify_status, read_error
+from harness.llm.faults import Said, classify_status, read_error
 
 BODIES = {
     "OpenAI": (

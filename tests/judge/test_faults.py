@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.errors import JudgeError
-from harness.judge.breaker import EndpointDownError
+from harness.llm.breaker import EndpointDownError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.judge.breaker import Breaker, EndpointDownError
-from harness.judge.faults import Said, classify_status
-from harness.judge.limiter import Bucket, RateLimiter
-from harness.judge.retry import Backoff, retry_after
 from harness.judge.sampling import combine_grades, spread_of
+from harness.llm.breaker import Breaker, EndpointDownError
+from harness.llm.faults import Said, classify_status
+from harness.llm.limiter import Bucket, RateLimiter
+from harness.llm.retry import Backoff, retry_after
 
 
 class Clock:

@@ -10,7 +10,7 @@ import pytest
 from harness.bench import run_bench
 from harness.config import load_config
 from harness.judge import LlmJudge
-from harness.judge.client import Reply
+from harness.llm.client import Reply
 from harness.pipeline.search import Searched
 from harness.progress import Silent
 from harness.types import Ranking

@@ -17,7 +17,7 @@ from harness.judge.labels import (
     read_labels,
     write_labels,
 )
-from harness.judge.standins import same_model_warning
+from harness.judge.threshold import same_model_warning
 from harness.kinds import find_kind
 from harness.progress import Silent
 from harness.types import Document, Query

@@ -5,8 +5,8 @@ from contextlib import nullcontext
 import pytest
 
 from harness.errors import JudgeError
-from harness.judge.breaker import EndpointDownError
-from harness.judge.retry import Backoff
+from harness.llm.breaker import EndpointDownError
+from harness.llm.retry import Backoff
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
 from tests.judge.helpers import config, pairs
@@ -18,7 +18,7 @@ PRICES = {"fake": {"input": 10.0, "output": 100.0}}
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """The pauses of a real run, in place of those of the other tests of this room."""
-    monkeypatch.setattr("harness.judge.asking.Backoff", Backoff)
+    monkeypatch.setattr("harness.llm.calls.Backoff", Backoff)
 
 
 @pytest.fixture

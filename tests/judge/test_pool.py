@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
-from harness.judge.passages import passages_of
 from harness.judge.pool import pool_of
+from harness.text.passages import passages_of
 from harness.types import Chunk, Document, Query, Ranking
 
 TEXT = (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.money import BudgetError, cost_by_setting
+from harness.llm.money import BudgetError, cost_by_setting
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of

@@ -8,7 +8,7 @@ import asyncio
 import selectors
 
 from harness.judge import LlmJudge
-from harness.judge.client import ChatClient
+from harness.llm.client import ChatClient
 from harness.progress import Silent
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from harness.judge.parsing import Malformed
 from harness.judge.prompting import Prompt, read_grades
-from harness.judge.reading import ENDED_BY_ITSELF, FINAL_REASONS
 from harness.judge.records import Ledger
+from harness.llm.reply import ENDED_BY_ITSELF, FINAL_REASONS
 from harness.types import Answered, Asked
 
 LIMIT = "max_tokens"

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness.compare.arrays import Floats
-from harness.compare.resample import bootstrap_means
-from harness.stats import inverse_hall, student_quantile
+from harness.stats.arrays import Floats
+from harness.stats.bounds import inverse_hall, student_quantile
+from harness.stats.resample import bootstrap_means
 
 Method = Literal["guarded_t", "t", "percentile", "bca"]
 BOOTSTRAP = ("percentile", "bca")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import JudgeError
-from harness.judge.retry import retry_after
+from harness.llm.retry import retry_after
 
 LONGEST = 400
 _MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>")

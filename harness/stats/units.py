@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.compare.arrays import Floats, Ints
+from harness.stats.arrays import Floats, Ints
 
 # With fewer clusters their spread is not known well enough (docs/statistics.md has the simulation).
 FEWEST_CLUSTERS = 10

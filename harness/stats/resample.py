@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from harness.compare.arrays import BLOCK_CELLS, AnyInts, Floats
+from harness.stats.arrays import BLOCK_CELLS, AnyInts, Floats
 
 # All sign patterns are listed, instead of drawn, where there are no more than this many.
 MOST_PATTERNS = 2**14

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
-from harness.chunk.spans import Span
-from harness.chunk.tokenizer import Tokenizer
 from harness.errors import ConfigError
+from harness.text.spans import Span
+from harness.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)

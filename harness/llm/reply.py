@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.judge.client import Reply
 from harness.judge.parsing import Malformed
 from harness.judge.prompting import Prompt, read_grades
+from harness.llm.client import Reply
 
 # Asking again would bring the same: the endpoint has decided.
 FINAL_REASONS = {"refusal", "content_filter"}

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from harness.compare.arrays import ROUNDING, Floats, Ints
-from harness.compare.resample import flipped_means, sign_flips
+from harness.stats.arrays import ROUNDING, Floats, Ints
+from harness.stats.resample import flipped_means, sign_flips
 
 Alternative = Literal["two-sided", "greater"]
 

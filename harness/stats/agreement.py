@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.stats import guarded_bounds
+from harness.stats.bounds import guarded_bounds
 
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["none", "linear", "quadratic"]

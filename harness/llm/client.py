@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.judge.endpoint import Endpoint, read_headers, read_key
-from harness.judge.faults import CallError, Said, classify_status, one_line, read_error
-from harness.judge.secret import Secret
+from harness.llm.endpoint import Endpoint, read_headers, read_key
+from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
+from harness.llm.secret import Secret
 
 Message = Mapping[str, str]
 # An id or a name of a model that is longer is none.

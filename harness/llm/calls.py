@@ -12,17 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.errors import JudgeError
-from harness.judge.breaker import Breaker
-from harness.judge.client import Client, Reply
 from harness.judge.config import LlmConfig
-from harness.judge.faults import CallError, one_line
-from harness.judge.limiter import RateLimiter
-from harness.judge.money import Budget, estimate_tokens
 from harness.judge.parsing import Malformed
 from harness.judge.prompting import Prompt, order_shown, render, response_format
-from harness.judge.reading import FINAL_REASONS, read_reply
 from harness.judge.records import Ledger, Summary
-from harness.judge.retry import Backoff
+from harness.llm.breaker import Breaker
+from harness.llm.client import Client, Reply
+from harness.llm.faults import CallError, one_line
+from harness.llm.limiter import RateLimiter
+from harness.llm.money import Budget, estimate_tokens
+from harness.llm.reply import FINAL_REASONS, read_reply
+from harness.llm.retry import Backoff
 from harness.types import Answered, Asked
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from harness.judge.money import estimate_tokens
 from harness.judge.prompting import Prompt
+from harness.llm.money import estimate_tokens
 
 # The chat protocol's own tokens, by OpenAI's guide to counting them.
 PER_MESSAGE = 3

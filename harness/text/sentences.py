@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from harness.chunk.spans import Span, between, trim
+from harness.text.spans import Span, between, trim
 
 _CANDIDATE = re.compile(
     r"""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from harness.chunk.spans import Span
 from harness.errors import ConfigError, ModelError
+from harness.text.spans import Span
 
 if TYPE_CHECKING:
     import tiktoken
