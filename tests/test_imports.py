@@ -22,7 +22,7 @@ ALLOWED = {
     "faults": {"__version__", "printable"},
     "stats": set(),
     "text": {"errors", "types"},
-    "llm": SHARED | {"judge"},
+    "llm": SHARED,
     "measures": {"types", "stats"},
     "models": SHARED,
     "store": SHARED,

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 
 # An endpoint that has never answered and turns so many calls down will turn all of them down.
 FIRST_REFUSALS = 3
 
 
-class EndpointDownError(JudgeError):
+class EndpointDownError(LlmError):
     """So many calls in a row came to nothing that asking on would waste time or money."""
 
 
 class Breaker:
-    """Counts calls in a row that brought no grade; one grade resets it (Nygard, Release It!, 2007).
+    """Counts calls in a row without a usable answer; one resets it (Nygard, Release It!, 2007).
 
     It opens at ``threshold`` such calls: at once when the last was answered, and so paid for, or turned
     down; otherwise not before ``seconds`` have passed since the first, for many callers fail together in an
@@ -34,12 +34,12 @@ class Breaker:
         self._answered = False
 
     def succeeded(self) -> None:
-        """Note a call that brought a grade."""
+        """Note a call that brought a usable answer."""
         self._failures = 0
         self._answered = True
 
     def useless(self, reason: str) -> None:
-        """Note an answer without a grade, which was paid for."""
+        """Note an unusable answer, which was paid for."""
         self._answered = True
         self._count(reason, at=self._threshold)
 
@@ -60,7 +60,7 @@ class Breaker:
         self._failures += 1
         if at is not None and self._failures >= at:
             raise EndpointDownError(
-                f"The judge's endpoint gave no usable answer {self._failures} times in a row; the last "
+                f"The endpoint gave no usable answer {self._failures} times in a row; the last "
                 f"reason: {reason if reason.endswith('.') else reason + '.'} "
                 "What was answered is in the ledger. Look at the endpoint, then run again: it goes on "
                 "from here."

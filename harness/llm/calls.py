@@ -1,4 +1,4 @@
-"""One call from prompt to recorded grades: limits, tries, reading, and the ledger before anything else.
+"""One call from prompt to recorded answer: limits, tries, reading, and the ledger before anything else.
 
 All clocks are the event loop's.
 """
@@ -9,57 +9,39 @@ import asyncio
 import random
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
-from harness.errors import JudgeError
-from harness.judge.config import LlmConfig
-from harness.judge.parsing import Malformed
-from harness.judge.prompting import Prompt, order_shown, render, response_format
-from harness.judge.records import Ledger, Summary
+from harness.errors import LlmError
 from harness.llm.breaker import Breaker
-from harness.llm.client import Client, Reply
+from harness.llm.client import ChatClient, Client, Message, Reply
+from harness.llm.config import ModelConfig
 from harness.llm.faults import CallError, one_line
+from harness.llm.form import FINAL_REASONS, Form, Malformed, read_reply
 from harness.llm.limiter import RateLimiter
-from harness.llm.money import Budget, estimate_tokens
-from harness.llm.reply import FINAL_REASONS, read_reply
+from harness.llm.money import Budget
+from harness.llm.records import Ledger, Spending, add
 from harness.llm.retry import Backoff
+from harness.llm.tokens import estimate_tokens
 from harness.types import Answered, Asked
 
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One question to the model, the passages in their own order, and its key in the ledger."""
-
-    key: str
-    asked: Asked
+Read = tuple[int, ...] | Malformed | None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The grades of a call's passages, in the passages' own order, or None, the reason, and what was said."""
-
-    grades: tuple[int, ...] | None
-    reason: str
-    said: str = ""
-
-
-class StoppedError(JudgeError):
+class StoppedError(LlmError):
     """The run is ending; this call is not tried again."""
 
 
 class Asker:
-    """Asks calls of one endpoint under one prompt and records every answer."""
+    """Asks calls of one endpoint under one form and records every answer."""
 
     def __init__(
-        self, config: LlmConfig, prompt: Prompt, client: Client, ledger: Ledger, summary: Summary
+        self, config: ModelConfig, form: Form, client: Client | None, ledger: Ledger, spending: Spending
     ) -> None:
         endpoint = config.endpoint
         self._config = config
-        self._prompt = prompt
+        self._form = form
         self._client = client
         self._ledger = ledger
-        self._summary = summary
-        self._format = response_format(prompt, endpoint.structured)
+        self._spending = spending
         self._clock = asyncio.get_running_loop().time
         self._limiter = RateLimiter(
             endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
@@ -73,11 +55,14 @@ class Asker:
         self._rng = random.Random()
         self.stopping = asyncio.Event()
 
-    async def ask(self, call: Call) -> Answer:
-        """Ask until there is a grade, a final reason, or no time; raises JudgeError when the run must end."""
-        asked = call.asked
-        order = order_shown(self._prompt, asked.query, asked.passages, asked.sample)
-        messages = render(self._prompt, asked.query, [asked.passages[i] for i in order])
+    async def ask(self, call: Asked) -> Answered:
+        """Ask until there is a usable answer, a final reason, or no time; what stands is on record.
+
+        Raises LlmError when the run must end.
+        """
+        # Not before a call is to be made: with every answer in the ledger no key is needed.
+        self._client = self._client or ChatClient(self._config.endpoint)
+        messages = self._form.messages(call)
         tokens = sum(estimate_tokens(message["content"]) for message in messages)
         left = self._config.endpoint.deadline
         tries = unusable = 0
@@ -85,19 +70,19 @@ class Asker:
             tries += 1
             asked_for = 0.0
             try:
-                reply = await self._send(call, messages, tokens, left)
+                reply = await self._send(self._client, call, messages, tokens, left)
             except CallError as fault:
                 left -= fault.seconds
                 pause = self._after_fault(call, fault, tries, left)
-                if pause is None:
-                    return Answer(None, fault.reason, fault.detail)
+                if isinstance(pause, Answered):
+                    return pause
                 asked_for = self._limiter.still_held() if fault.retry_after else 0.0
             else:
                 left -= reply.seconds
-                read = read_reply(self._prompt, reply, len(order))
+                read = read_reply(self._form, call, reply)
                 unusable += isinstance(read, Malformed)
                 pause = self._pause_after(read, tries, unusable, left)
-                answer = self._keep(call, reply, read, order, last=pause is None)
+                answer = self._keep(call, reply, read, last=pause is None)
                 if pause is None:
                     return answer
             await self.wait(asked_for + pause)
@@ -108,24 +93,35 @@ class Asker:
         """For how many seconds more the endpoint has asked everybody to wait."""
         return self._limiter.still_held()
 
-    async def _send(self, call: Call, messages: Sequence[dict[str, str]], tokens: int, left: float) -> Reply:
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def _send(
+        self, client: Client, call: Asked, messages: Sequence[Message], tokens: int, left: float
+    ) -> Reply:
         endpoint, price = self._config.endpoint, self._config.price
         most = price.of(tokens, endpoint.max_tokens) if price else 0.0
         await self._budget.reserve(most)
         spent = 0.0
         try:
             await self._limiter.acquire(tokens + endpoint.max_tokens, self.wait)
-            self._summary.calls += 1
+            self._spending.calls += 1
             started = self._clock()
             try:
-                reply = await self._client.ask(
-                    messages, self._format, call.asked.sample, max(0.05, min(endpoint.timeout, left))
+                reply = await client.ask(
+                    messages,
+                    self._form.response_format,
+                    call.sample,
+                    max(0.05, min(endpoint.timeout, left)),
                 )
             except CallError as fault:
                 fault.seconds = self._clock() - started
                 if fault.billed:
                     spent = most
-                    self._note_unseen(most if price else None)
+                    self._spending.unseen_calls += 1
+                    self._spending.unseen_cost = add(self._spending.unseen_cost, most if price else None)
                 raise
             # An endpoint that does not say what it used is taken to have used the most.
             known = self._price(reply)
@@ -137,32 +133,29 @@ class Asker:
             self._limiter.correct(tokens + endpoint.max_tokens, used)
         return reply
 
-    def _after_fault(self, call: Call, fault: CallError, tries: int, left: float) -> float | None:
-        """The pause before another try; None when the call is given up, which is then on record."""
-        faults = self._summary.faults
+    def _after_fault(self, call: Asked, fault: CallError, tries: int, left: float) -> float | Answered:
+        """The pause before another try, or, where the call is given up, what is then on record."""
+        faults = self._spending.faults
         faults[fault.reason] = faults.get(fault.reason, 0) + 1
         if fault.fatal:
-            raise JudgeError(f"The judge's endpoint refuses to work: {fault}")
+            raise LlmError(f"The endpoint refuses to work: {fault}")
         if fault.again and fault.retry_after:
             self._hold(fault, fault.retry_after)
         pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None
+        after: float | Answered
         if pause is None:
             # What cost nothing and may pass is not settled: the next run asks it again.
-            self._record(call, None, fault.reason, fault.detail, settled=fault.settled, seconds=fault.seconds)
+            after = self._record(
+                call, Malformed(fault.reason), fault.detail, settled=fault.settled, seconds=fault.seconds
+            )
+        else:
+            after = pause
         if fault.refused:
             self._breaker.refused(str(fault))
         # A busy endpoint is not down, as long as calls get through in the end.
         elif not fault.settled and (fault.reason != "rate_limited" or pause is None):
             self._breaker.failed(str(fault))
-        return pause
-
-    def _note_unseen(self, most: float | None) -> None:
-        """Count a call that may be on the bill although its answer was not seen."""
-        summary = self._summary
-        summary.unseen_calls += 1
-        summary.unseen_cost = (
-            None if most is None or summary.unseen_cost is None else summary.unseen_cost + most
-        )
+        return after
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
@@ -172,15 +165,13 @@ class Asker:
         if waited <= longest:
             return
         in_all = f", {waited:.0f} s in all without an answer in between" if waited > seconds + 1 else ""
-        raise JudgeError(
-            f"The judge's endpoint asks to wait {seconds:g} s (Retry-After){in_all}, and "
-            f"endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the ledger: "
-            "run again when the pause is over, or raise the limit."
+        raise LlmError(
+            f"The endpoint asks to wait {seconds:g} s (Retry-After){in_all}, and "
+            f" endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the "
+            "ledger: run again when the pause is over, or raise the limit."
         )
 
-    def _pause_after(
-        self, read: tuple[int, ...] | Malformed, tries: int, unusable: int, left: float
-    ) -> float | None:
+    def _pause_after(self, read: Read, tries: int, unusable: int, left: float) -> float | None:
         """The pause before the call is asked again; None when its answer stands."""
         if not isinstance(read, Malformed) or read.reason in FINAL_REASONS:
             return None
@@ -188,61 +179,40 @@ class Asker:
             return None
         return self._backoff.pause(tries, None, left, self._rng)
 
-    def _keep(
-        self,
-        call: Call,
-        reply: Reply,
-        read: tuple[int, ...] | Malformed,
-        order: Sequence[int],
-        *,
-        last: bool,
-    ) -> Answer:
+    def _keep(self, call: Asked, reply: Reply, read: Read, *, last: bool) -> Answered:
         """Record an answer that has come in, which settles the call if it is the last one."""
         self._held_before = self._limiter.held
-        grades, reason = None, ""
-        if isinstance(read, Malformed):
-            reason = read.reason
-        else:
-            own = dict(zip(order, read, strict=True))
-            grades = tuple(own[i] for i in range(len(order)))
-        self._record(
-            call,
-            grades,
-            reason,
-            reply.text or reply.refusal,
-            settled=last,
-            seconds=reply.seconds,
-            reply=reply,
+        answer = self._record(
+            call, read, reply.text or reply.refusal, settled=last, seconds=reply.seconds, reply=reply
         )
-        if grades is not None:
+        if not answer.reason:
             self._breaker.succeeded()
-        elif reason not in FINAL_REASONS:
-            self._breaker.useless(f"unusable answer ({reason}): {one_line(reply.text)}")
-        return Answer(grades, reason, reply.text or reply.refusal)
+        elif answer.reason not in FINAL_REASONS:
+            self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
+        return answer
 
     def _record(
         self,
-        call: Call,
-        grades: tuple[int, ...] | None,
-        reason: str,
+        call: Asked,
+        read: Read,
         raw: str,
         *,
         settled: bool,
         seconds: float,
         reply: Reply | None = None,
-    ) -> None:
+    ) -> Answered:
         price = self._price(reply) if reply else 0.0
-        asked = call.asked
+        failed = isinstance(read, Malformed)
         answered = Answered(
-            query=asked.query,
-            passages=asked.passages,
-            prompt_sha=asked.prompt_sha,
-            model=asked.model,
-            parameters=asked.parameters,
-            sample=asked.sample,
+            query=call.query,
+            passages=call.passages,
+            prompt_sha=call.prompt_sha,
+            model=call.model,
+            parameters=call.parameters,
+            sample=call.sample,
             settled=settled,
-            grades=grades,
-            reason=reason,
+            grades=None if failed else read,
+            reason=read.reason if failed else "",
             raw=raw,
             prompt_tokens=reply.prompt_tokens if reply else None,
             completion_tokens=reply.completion_tokens if reply else None,
@@ -253,16 +223,14 @@ class Asker:
             finish=reply.finish if reply else None,
             logprobs=reply.logprobs if reply else None,
         )
-        self._ledger.record(call.key, answered)
+        self._ledger.record(self._ledger.key(call), answered)
         if reply:
-            self._count(reply, price)
-
-    def _count(self, reply: Reply, price: float | None) -> None:
-        summary = self._summary
-        summary.served_models.add(reply.served_model)
-        summary.prompt_tokens += reply.prompt_tokens or 0
-        summary.completion_tokens += reply.completion_tokens or 0
-        summary.cost = None if price is None or summary.cost is None else summary.cost + price
+            spending = self._spending
+            spending.served_models.add(reply.served_model)
+            spending.prompt_tokens += reply.prompt_tokens or 0
+            spending.completion_tokens += reply.completion_tokens or 0
+            spending.cost = add(spending.cost, price)
+        return answered
 
     def _price(self, reply: Reply) -> float | None:
         price = self._config.price

@@ -1,4 +1,4 @@
-"""Where the judge's model is served, and how hard it may be asked."""
+"""Where a language model is served, and how hard it may be asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SECRET_HEADER = re.compile(r"(?i)auth|cookie|credential|password|secret|token|(^|[-_])key$")
 _WHO_ASKS = {"http-referer", "referer", "x-title", "user-agent", "openai-organization", "openai-project"}
 _BOOKKEEPING = {"metadata", "prompt_cache_key", "safety_identifier", "service_tier", "store", "user"}
-# Fields of a request that have a key of their own here, or that no call of a judge may send.
+# Fields of a request that have a key of their own here, or that no call may send.
 _OWN_FIELDS = {
     "model": "endpoint.model",
     "messages": "the prompt",
@@ -154,7 +154,7 @@ class Endpoint(StageConfig):
             raise ValueError(
                 f"extra_body holds {name}, which has a place of its own: {own}"
                 if own
-                else f"extra_body holds {name}, which a judge cannot use"
+                else f"extra_body holds {name}, which no call here can use"
             )
         try:
             json.dumps(body, allow_nan=False)
@@ -255,7 +255,7 @@ def _read_secret(variable: str, what: str, otherwise: str) -> str:
     value = os.environ.get(variable, "").strip()
     if not value:
         raise ConfigError(
-            f"The judge's {what} is missing: the environment variable {variable} is not set. Set it, "
+            f"The endpoint's {what} is missing: the environment variable {variable} is not set. Set it, "
             f"{otherwise}."
         )
     # An HTTP library that refuses such a header quotes it, key and all.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 from harness.llm.retry import retry_after
 
 LONGEST = 400
@@ -38,7 +38,7 @@ _KEYS = {
 }
 
 
-class CallError(JudgeError):
+class CallError(LlmError):
     """One call brought no completion.
 
     ``reason`` is the short name that a record keeps, ``detail`` what the endpoint said. ``again``: another

@@ -1,17 +1,14 @@
-"""What judging costs: prices, estimates before, limits during, and who it was spent for after."""
+"""What asking costs: prices, estimates before, limits during."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 from harness.kinds import StageConfig
 
 PER_MILLION = 1_000_000
@@ -40,31 +37,22 @@ class Price(StageConfig):
         return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
 
 
-class BudgetError(JudgeError):
+class BudgetError(LlmError):
     """max_cost or max_calls ends the run; everything answered so far is in the ledger."""
-
-
-def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has: a quarter of its ASCII characters, and each other character as one.
-
-    An estimate on the high side for current tokenizers, for planning only; what is recorded is what the
-    endpoint reports.
-    """
-    other = sum(not char.isascii() for char in text) if not text.isascii() else 0
-    return (len(text) - other + 3) // 4 + other
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would do: pairs, calls still to be made, tokens and price (None: no price is known).
+    """What a run would do: calls still to be made, tokens and price (None: no price is known).
 
+    ``items`` counts what is asked about and ``noun`` says what that is, such as pairs or prompts.
     ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.
     ``likely_completion_tokens`` and ``likely_price`` are what to expect, on the grounds that ``likely_by``
     names. ``counted_by`` says how ``prompt_tokens`` were counted; ``model`` is the name under which the price
     table was asked, ``rate`` what it says.
     """
 
-    pairs: int
+    items: int
     calls: int
     already_answered: int
     prompt_tokens: int
@@ -76,18 +64,19 @@ class Estimate:
     likely_price: float | None = None
     likely_by: str = ""
     counted_by: str = ""
+    noun: str = "prompts"
 
     def __str__(self) -> str:
-        pairs = f"{self.pairs:,} pairs: {self.calls:,} calls to make"
-        pairs += f", {self.already_answered:,} already in the ledger"
+        calls = f"{self.items:,} {self.noun}: {self.calls:,} calls to make"
+        calls += f", {self.already_answered:,} already in the ledger"
         if not self.calls:
-            return f"{pairs}; nothing to pay"
-        price = f"price unknown, for relevance.prices has none of {self.model}"
+            return f"{calls}; nothing to pay"
+        price = f"price unknown: the table of prices has no {self.model}"
         if self.price is not None and self.likely_price is not None:
             price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
-            price += f", by relevance.prices of {self.model}" + (f": {self.rate}" if self.rate else "")
+            price += f", by the prices of {self.model}" + (f": {self.rate}" if self.rate else "")
         return (
-            f"{pairs}; about {self.prompt_tokens:,} tokens to send ({self.counted_by}), likely "
+            f"{calls}; about {self.prompt_tokens:,} tokens to send ({self.counted_by}), likely "
             f"{self.likely_completion_tokens:,} to receive ({self.likely_by}), at most "
             f"{self.completion_tokens:,}; {price}"
         )
@@ -130,30 +119,6 @@ class Budget:
     def _message(self, limit: str) -> str:
         spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
         return (
-            f"The judge stopped at {limit} after {self._calls} calls{spent} in this run. Every answer is in "
+            f"Asking stopped at {limit} after {self._calls} calls{spent} in this run. Every answer is in "
             "the ledger: raise the limit and run again, it goes on from here."
         )
-
-
-@dataclass(frozen=True, slots=True)
-class SettingCost:
-    """``alone``: what the judgments that a setting uses have cost. ``shared``: each split among its users."""
-
-    alone: float
-    shared: float
-
-
-def cost_by_setting(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> dict[str, SettingCost]:
-    """Cost per setting, from the cost of each judged pair and the numbers of the pairs that each uses.
-
-    ``shared`` sums to the cost of all used pairs; ``alone`` is what the setting would have cost by itself.
-    Both are NaN for a setting that uses a pair whose cost is unknown (NaN): an unknown cost is not zero.
-    """
-    numbers = {setting: np.unique(np.asarray(of, dtype=np.int64)) for setting, of in used.items()}
-    users = np.zeros(len(costs))
-    for of in numbers.values():
-        users[of] += 1
-    return {
-        setting: SettingCost(float(costs[of].sum()), float((costs[of] / users[of]).sum()))
-        for setting, of in numbers.items()
-    }

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.judge.parsing import Malformed
-from harness.judge.prompting import Prompt, read_grades
-from harness.judge.records import Ledger
-from harness.llm.reply import ENDED_BY_ITSELF, FINAL_REASONS
+from harness.llm.form import ENDED_BY_ITSELF, FINAL_REASONS, Form, Malformed
+from harness.llm.records import Ledger
 from harness.types import Answered, Asked
 
 LIMIT = "max_tokens"
@@ -19,19 +17,19 @@ def keys_of(ledger: Ledger, asked: Asked) -> list[str]:
     return [ledger.key(call) for call in (asked, *_under_other_limits(ledger, asked))]
 
 
-def find_answer(ledger: Ledger, asked: Asked, prompt: Prompt) -> tuple[str, Answered] | None:
-    """The answer in the ledger that settles a call, and its key; one with grades before one without.
+def find_settled(ledger: Ledger, asked: Asked, form: Form, *, ask_again: bool = False) -> Answered | None:
+    """The answer in the ledger that settles a call; a usable one before one that is not.
 
     Besides the answer to the very same call it may be one that was given under another ``max_tokens`` and
-    that this limit would not have changed.
+    that this limit would not have changed. ``ask_again``: one that cannot be used settles nothing.
     """
-    found: list[tuple[str, Answered]] = []
+    found: list[Answered] = []
     for call in (asked, *_under_other_limits(ledger, asked)):
-        key = ledger.key(call)
-        entry = ledger.find(key)
+        entry = ledger.find(ledger.key(call))
         if entry is not None and (call is asked or _stands(entry, asked.parameters[LIMIT])):
-            found.append((key, _as_read_today(entry, prompt)))
-    return next((one for one in found if one[1].grades is not None), found[0] if found else None)
+            found.append(_as_read_today(entry, form))
+    unusable = found[0] if found and not ask_again else None
+    return next((one for one in found if one.usable), unusable)
 
 
 def _under_other_limits(ledger: Ledger, asked: Asked) -> Iterator[Asked]:
@@ -59,14 +57,14 @@ def _stands(entry: Answered, limit: int) -> bool:
     return ended and (limit >= own or (used is not None and used <= limit))
 
 
-def _as_read_today(entry: Answered, prompt: Prompt) -> Answered:
+def _as_read_today(entry: Answered, form: Form) -> Answered:
     """An answer whose end was not recorded, without its grades where they are of one that was cut off.
 
     Earlier versions took grades from such answers, and from those with two grades in two forms.
     """
     if entry.grades is None or entry.finish is not None:
         return entry
-    read = read_grades(prompt, entry.raw, len(entry.passages))
+    read = form.read(entry, entry.raw)
     if entry.completion_tokens is not None and entry.completion_tokens == entry.parameters.get(LIMIT):
         read = Malformed("truncated")
     if isinstance(read, Malformed) and read.reason in {"truncated", "unfinished_thought", "ambiguous"}:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.errors import JudgeError
+from harness.errors import HarnessError
 from harness.judge.attacks import TOPICS
 from harness.judge.check import check_judge
 from harness.llm.breaker import EndpointDownError
@@ -121,7 +121,7 @@ def test_a_judge_that_refuses_does_not_pass(ledger):
 
 
 def check_at(script, ledger, **options):
-    with FakeServer(script) as server, pytest.raises(JudgeError) as caught:
+    with FakeServer(script) as server, pytest.raises(HarnessError) as caught:
         check_judge(config(server.url, **options), ledger, reporter=Silent())
     return str(caught.value), server.count
 

@@ -141,7 +141,7 @@ def test_a_secret_header_that_is_not_set_names_the_variable(monkeypatch):
         ({"max_tokens_field": "max_completion_tokens"}, "write max_completion_tokens in place of max_tokens"),
         ({"extra_body": {"temperature": 1}}, "endpoint.temperature"),
         ({"extra_body": {"n": 3}}, "samples"),
-        ({"extra_body": {"stream": True}}, "cannot use"),
+        ({"extra_body": {"stream": True}}, "no call here can use"),
         ({"extra_body": {"x": float("nan")}}, "JSON"),
         ({"top_p": 0}, "top_p"),
         ({"top_logprobs": 21}, "top_logprobs"),

@@ -64,7 +64,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         (tmp_path / "docs" / f"{name}.txt").write_text("\n\n".join(sentences))
     rows = "".join(f"q{n},What is w{n}?\n" for n in range(QUERIES))
     (tmp_path / "queries.csv").write_text(f"query_id,text\n{rows}")
-    monkeypatch.setattr("harness.judge.run.ChatClient", Stub)
+    monkeypatch.setattr("harness.llm.calls.ChatClient", Stub)
 
     def search(setting, chunking, queries, context):
         depth, order = setting.retrieve.top_k, random.Random(1)
