@@ -12,10 +12,10 @@ from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.llm.client import Client
 from harness.llm.faults import one_line
-from harness.llm.model import Model
+from harness.llm.model import Job, Model
 from harness.llm.money import Estimate
 from harness.llm.records import Ledger
-from harness.llm.run import Job
+from harness.llm.run import ask
 from harness.progress import Reporter
 from harness.types import Answered, Asked, Judgment
 
@@ -86,8 +86,14 @@ class LlmJudge:
             if total:
                 check_unscored(summary, self.config.max_unscored, total)
 
-        self.model.ask(
-            self.jobs(pairs), hand_on, reporter=reporter, spending=summary, name="judging", total=total or 0
+        ask(
+            self.model,
+            self.jobs(pairs),
+            hand_on,
+            reporter=reporter,
+            spending=summary,
+            name="judging",
+            total=total or 0,
         )
         check_unscored(summary, self.config.max_unscored, summary.pairs)
         return summary

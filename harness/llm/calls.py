@@ -13,12 +13,12 @@ from contextlib import suppress
 from harness.errors import LlmError
 from harness.llm.breaker import Breaker
 from harness.llm.client import ChatClient, Client, Message, Reply
-from harness.llm.config import ModelConfig
 from harness.llm.faults import CallError, one_line
-from harness.llm.form import FINAL_REASONS, Form, Malformed, read_reply
+from harness.llm.form import FINAL_REASONS, Malformed, read_reply
 from harness.llm.limiter import RateLimiter
+from harness.llm.model import Model
 from harness.llm.money import Budget
-from harness.llm.records import Ledger, Spending, add
+from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
 from harness.llm.tokens import estimate_tokens
 from harness.types import Answered, Asked
@@ -31,16 +31,14 @@ class StoppedError(LlmError):
 
 
 class Asker:
-    """Asks calls of one endpoint under one form and records every answer."""
+    """Asks calls of one model within its limits and records every answer; counts in ``spending``."""
 
-    def __init__(
-        self, config: ModelConfig, form: Form, client: Client | None, ledger: Ledger, spending: Spending
-    ) -> None:
-        endpoint = config.endpoint
+    def __init__(self, model: Model, spending: Spending) -> None:
+        config, endpoint = model.config, model.config.endpoint
         self._config = config
-        self._form = form
-        self._client = client
-        self._ledger = ledger
+        self._form = model.form
+        self._client = model.client
+        self._ledger = model.ledger
         self._spending = spending
         self._clock = asyncio.get_running_loop().time
         self._limiter = RateLimiter(
@@ -73,18 +71,20 @@ class Asker:
                 reply = await self._send(self._client, call, messages, tokens, left)
             except CallError as fault:
                 left -= fault.seconds
-                pause = self._after_fault(call, fault, tries, left)
-                if isinstance(pause, Answered):
-                    return pause
+                after = self._after_fault(call, fault, tries, left)
+                if isinstance(after, Answered):
+                    return after
+                pause = after
                 asked_for = self._limiter.still_held() if fault.retry_after else 0.0
             else:
                 left -= reply.seconds
                 read = read_reply(self._form, call, reply)
                 unusable += isinstance(read, Malformed)
-                pause = self._pause_after(read, tries, unusable, left)
-                answer = self._keep(call, reply, read, last=pause is None)
-                if pause is None:
+                again = self._pause_after(read, tries, unusable, left)
+                answer = self._keep(call, reply, read, last=again is None)
+                if again is None:
                     return answer
+                pause = again
             await self.wait(asked_for + pause)
             left -= pause
 
@@ -202,7 +202,7 @@ class Asker:
         reply: Reply | None = None,
     ) -> Answered:
         price = self._price(reply) if reply else 0.0
-        failed = isinstance(read, Malformed)
+        grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
         answered = Answered(
             query=call.query,
             passages=call.passages,
@@ -211,8 +211,8 @@ class Asker:
             parameters=call.parameters,
             sample=call.sample,
             settled=settled,
-            grades=None if failed else read,
-            reason=read.reason if failed else "",
+            grades=grades,
+            reason=reason,
             raw=raw,
             prompt_tokens=reply.prompt_tokens if reply else None,
             completion_tokens=reply.completion_tokens if reply else None,

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from harness.llm.client import Reply
 from harness.llm.fences import render
-from harness.types import Asked
+from harness.types import Answered, Asked
 
 Messages = list[dict[str, str]]
 Structured = Literal["json_schema", "json_object", "none"]
@@ -105,6 +105,12 @@ def after_thoughts(text: str) -> str | Malformed:
     ends = [mark.end() for mark in _THOUGHT_END.finditer(text)]
     answer = text[ends[-1] if ends else 0 :]
     return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
+
+
+def text_of(answer: Answered) -> str | None:
+    """The words of a usable answer, a reasoning model's thoughts left out; None for any other."""
+    text = after_thoughts(answer.raw)
+    return None if not answer.usable or isinstance(text, Malformed) else text
 
 
 def read_reply(form: Form, asked: Asked, reply: Reply) -> tuple[int, ...] | Malformed | None:

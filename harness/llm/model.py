@@ -1,29 +1,33 @@
-"""A language model behind the ledger: the one way to ask it, whatever for.
-
-    model = Model(config, TextForm(system, user), ledger)
-    calls = [model.call(query) for query in queries]
-    print(model.estimate(jobs_of(calls)))                  # what it would cost; asks nothing
-    answers, spending = model.answers(calls, reporter=reporter)
-    texts = [text_of(answer) for answer in answers]        # None where there is no usable answer
-
-An answer that is in the ledger is never bought again. Limits of rate and money, retries and the breaker are
-those of ``ModelConfig``. Answers that cannot be used have a reason; they never become something else.
-"""
+"""A language model behind the ledger: its calls, what is known of them, what they would cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from harness.llm.client import Client
 from harness.llm.config import ModelConfig
-from harness.llm.form import Form, Malformed, after_thoughts
+from harness.llm.form import Form
 from harness.llm.money import Estimate
-from harness.llm.records import Ledger, Spending
+from harness.llm.records import Ledger
 from harness.llm.reuse import find_settled, keys_of
-from harness.llm.run import Answers, HandOn, Job, T, Work, run
 from harness.llm.tokens import token_counter
-from harness.progress import Reporter
 from harness.types import Answered, Asked
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[T]):
+    """``calls`` that are made one after the other, whose answers belong together.
+
+    ``about`` is whatever they are for, handed back with the answers; it counts as ``size`` things done.
+    """
+
+    about: T
+    calls: tuple[Asked, ...]
+    size: int = 1
 
 
 class Model:
@@ -90,47 +94,7 @@ class Model:
             noun=noun,
         )
 
-    def ask(
-        self,
-        jobs: Iterable[Job[T]],
-        hand_on: HandOn[T],
-        *,
-        reporter: Reporter,
-        spending: Spending,
-        name: str = "asking",
-        total: int = 0,
-    ) -> None:
-        """Ask all calls, each job handed on as soon as it is answered (in no set order).
-
-        Jobs are read as they are needed, so a generator of any length takes constant memory. ``spending``
-        counts as it goes; ``name`` and ``total`` (the number of things done) are for the progress bar. Raises
-        BudgetError, EndpointDownError or LlmError where the run cannot go on, and whatever ``hand_on``
-        raises; all answers are then in the ledger, and the next run goes on from there.
-        """
-        work = Work(self.config, self.form, self.ledger, self.client, iter(jobs), hand_on, reporter, spending)
-        run(work, name, total)
-
-    def answers(
-        self, calls: Sequence[Asked], *, reporter: Reporter, name: str = "asking"
-    ) -> tuple[Answers, Spending]:
-        """Ask calls and return their answers in the same order; errors as ``ask``."""
-        found: dict[int, Answered] = {}
-        spending = Spending()
-
-        def keep(place: int, answers: Answers) -> None:
-            found[place] = answers[0]
-
-        jobs = (Job(place, (call,)) for place, call in enumerate(calls))
-        self.ask(jobs, keep, reporter=reporter, spending=spending, name=name, total=len(calls))
-        return [found[place] for place in range(len(calls))], spending
-
 
 def jobs_of(calls: Iterable[Asked]) -> Iterator[Job[Asked]]:
     """Each call as a job of its own."""
     return (Job(call, (call,)) for call in calls)
-
-
-def text_of(answer: Answered) -> str | None:
-    """The words of a usable answer, a reasoning model's thoughts left out; None for any other."""
-    text = after_thoughts(answer.raw)
-    return None if not answer.usable or isinstance(text, Malformed) else text

@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from harness.llm.calls import Asker, StoppedError
-from harness.llm.client import Client
-from harness.llm.config import ModelConfig
-from harness.llm.form import Form
-from harness.llm.records import Ledger, Spending
-from harness.llm.reuse import find_settled
+from harness.llm.model import Job, Model
+from harness.llm.records import Spending
 from harness.progress import Reporter, Task
 from harness.stopping import Stopped, on_stop
 from harness.types import Answered, Asked
@@ -23,8 +19,7 @@ POLL = 0.2
 TELL = 1.0
 
 T = TypeVar("T")
-Answers = list[Answered]
-HandOn = Callable[[T, Answers], None]
+HandOn = Callable[[T, list[Answered]], None]
 
 
 @runtime_checkable
@@ -35,51 +30,63 @@ class Describable(Protocol):
         """Show ``text`` beside the bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job(Generic[T]):
-    """``calls`` that are made one after the other, whose answers belong together.
+def ask(
+    model: Model,
+    jobs: Iterable[Job[T]],
+    hand_on: HandOn[T],
+    *,
+    reporter: Reporter,
+    spending: Spending,
+    name: str = "asking",
+    total: int = 0,
+) -> None:
+    """Ask all calls of all jobs, each job handed on as soon as it is answered (in no set order).
 
-    ``about`` is whatever they are for, handed back with the answers; it counts as ``size`` things done.
-    """
-
-    about: T
-    calls: tuple[Asked, ...]
-    size: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Work(Generic[T]):
-    """What a run needs: whom to ask and how, the jobs, where answers go, and who is told."""
-
-    config: ModelConfig
-    form: Form
-    ledger: Ledger
-    client: Client | None
-    jobs: Iterator[Job[T]]
-    hand_on: HandOn[T]
-    reporter: Reporter
-    spending: Spending
-
-
-def run(work: Work[T], name: str, total: int) -> None:
-    """Ask all calls of all jobs; what it spends is counted in ``work.spending`` as it goes.
-
-    ``name`` and ``total`` are shown as the progress.
+    Jobs are read as they are needed, so a generator of any length takes constant memory. ``spending`` counts
+    as it goes; ``name`` and ``total`` (the number of things done) are for the progress bar. Raises
+    BudgetError, EndpointDownError or LlmError where the run cannot go on, and whatever ``hand_on`` raises;
+    all answers are then in the ledger, and the next run goes on from there.
     """
     started = time.monotonic()
-    with work.reporter.task(name, total) as task:
-        _finish(_Run(work, task).go())
-    work.spending.seconds = time.monotonic() - started
+    with reporter.task(name, total) as task:
+        _finish(_Run(model, iter(jobs), hand_on, reporter, spending, task).go())
+    spending.seconds = time.monotonic() - started
+
+
+def answers(
+    model: Model, calls: Sequence[Asked], *, reporter: Reporter, name: str = "asking"
+) -> tuple[list[Answered], Spending]:
+    """Ask calls and return their answers in the same order, and what they took; errors as ``ask``."""
+    found: dict[int, Answered] = {}
+    spending = Spending()
+
+    def keep(place: int, answers: list[Answered]) -> None:
+        (found[place],) = answers
+
+    jobs = (Job(place, (call,)) for place, call in enumerate(calls))
+    ask(model, jobs, keep, reporter=reporter, spending=spending, name=name, total=len(calls))
+    return [found[place] for place in range(len(calls))], spending
 
 
 class _Run(Generic[T]):
     """The state of one run."""
 
-    def __init__(self, work: Work[T], task: Task) -> None:
-        self._work = work
+    def __init__(
+        self,
+        model: Model,
+        jobs: Iterator[Job[T]],
+        hand_on: HandOn[T],
+        reporter: Reporter,
+        spending: Spending,
+        task: Task,
+    ) -> None:
+        self._model = model
+        self._jobs = jobs
+        self._hand_answers_on = hand_on
+        self._reporter = reporter
+        self._spending = spending
         self._task = task
-        self._spending = work.spending
-        self._model = work.config.endpoint.model
+        self._name = model.config.endpoint.model
         self._done = 0
         self._failure: BaseException | None = None
         self._started = time.monotonic()
@@ -90,11 +97,10 @@ class _Run(Generic[T]):
 
     async def go(self) -> None:
         """Let the workers run dry, and let calls that are on their way come home whatever happens."""
-        work = self._work
-        self._asker = Asker(work.config, work.form, work.client, work.ledger, work.spending)
+        self._asker = Asker(self._model, self._spending)
         telling = asyncio.create_task(self._keep_telling())
         workers = [
-            asyncio.create_task(self._draw_jobs()) for _ in range(work.config.endpoint.max_concurrency)
+            asyncio.create_task(self._work()) for _ in range(self._model.config.endpoint.max_concurrency)
         ]
         try:
             with on_stop(_canceller()):
@@ -107,18 +113,18 @@ class _Run(Generic[T]):
         finally:
             telling.cancel()
             if self._our_turn:
-                work.ledger.end_turn(self._model)
+                self._model.ledger.end_turn(self._name)
             await self._asker.close()
         if self._failure is not None:
             raise self._failure
 
-    async def _draw_jobs(self) -> None:
+    async def _work(self) -> None:
         try:
             while not self._asker.stopping.is_set():
-                job = next(self._work.jobs, None)
+                job = next(self._jobs, None)
                 if job is None:
                     return
-                answers = [self._settled(call) or await self._answer(call) for call in job.calls]
+                answers = [self._model.find(call) or await self._answer(call) for call in job.calls]
                 # less those that this run has asked: _ask takes them off
                 self._spending.from_ledger += len(answers)
                 self._hand_on(job, answers)
@@ -131,13 +137,9 @@ class _Run(Generic[T]):
             self._failure = self._failure or error
             self._asker.stopping.set()
 
-    def _settled(self, call: Asked) -> Answered | None:
-        work = self._work
-        return find_settled(work.ledger, call, work.form, ask_again=work.config.ask_again)
-
     async def _answer(self, call: Asked) -> Answered:
         """The answer to a call that the ledger lacks; one that another worker is asking is waited for."""
-        key = self._work.ledger.key(call)
+        key = self._model.ledger.key(call)
         asked = self._being_asked.get(key)
         if asked is not None:
             await asyncio.wait([asked])
@@ -156,9 +158,9 @@ class _Run(Generic[T]):
 
     async def _ask(self, call: Asked) -> Answered:
         while True:
-            self._our_turn = self._our_turn or self._work.ledger.take_turn(self._model)
+            self._our_turn = self._our_turn or self._model.ledger.take_turn(self._name)
             # Another run may have settled the call since it was looked up.
-            result = self._settled(call)
+            result = self._model.find(call)
             if result is not None:
                 return result
             if self._our_turn:
@@ -172,15 +174,15 @@ class _Run(Generic[T]):
     def _tell_of_waiting(self) -> None:
         if not self._told_of_waiting:
             self._told_of_waiting = True
-            self._work.reporter.note(
-                f"Another run is asking {self._model} with this ledger. This one uses its answers and waits "
+            self._reporter.note(
+                f"Another run is asking {self._name} with this ledger. This one uses its answers and waits "
                 "for its turn, so that nothing is paid twice."
             )
 
-    def _hand_on(self, job: Job[T], answers: Answers) -> None:
+    def _hand_on(self, job: Job[T], answers: list[Answered]) -> None:
         self._done += job.size
         self._task.advance(job.size)
-        self._work.hand_on(job.about, answers)
+        self._hand_answers_on(job.about, answers)
         self._tell()
 
     def _tell(self) -> None:
