@@ -13,8 +13,6 @@ from harness.chunk import markdown, page, recursive, recursive_token, sentence, 
 from harness.chunk.health import (
     BINS,
     HEALTH_VERSION,
-    Overlong,
-    count_overlong,
     examine,
     token_lengths,
 )
@@ -40,7 +38,6 @@ __all__ = [
     "ChunkConfig",
     "MarkdownConfig",
     "Outline",
-    "Overlong",
     "PageConfig",
     "RecursiveConfig",
     "RecursiveTokenConfig",
@@ -49,7 +46,6 @@ __all__ = [
     "Tokenizer",
     "chunk_documents",
     "chunker_fingerprint",
-    "count_overlong",
     "examine",
     "token_lengths",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from harness.compare.decide import Decided, decide
 from harness.compare.effect import cohen_dz, dominance, win_tie_loss
 from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats
-from harness.stats.interval import within
+from harness.stats.bounds import within
 from harness.stats.units import Units, units_of
 
 # A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in

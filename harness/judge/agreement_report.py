@@ -12,13 +12,12 @@ import numpy as np
 
 from harness.errors import LabelError
 from harness.stats.agreement import (
-    Interval,
     bias_per_grade,
     cohen_kappa,
     confusion_matrix,
-    jackknife,
     krippendorff_alpha,
 )
+from harness.stats.resample import Interval, jackknife
 from harness.types import Judgment
 
 OutOfScale = Literal["reject", "clamp"]

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.errors import LabelError
+from harness.stats.arrays import Floats
 from harness.stats.bounds import guarded_bounds
 
 FEWEST = 10
@@ -25,7 +25,6 @@ FEWEST = 10
 RARE = 15
 HALF_A_POINT = 0.5
 
-Floats = NDArray[np.float64]
 Scores = Mapping[str, float | None]
 
 

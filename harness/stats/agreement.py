@@ -1,14 +1,14 @@
-"""Agreement of a judge with people on the same pairs: chance-corrected coefficients and where they differ."""
+"""Agreement of two who grade the same things: chance-corrected coefficients, and where they differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from harness.stats.bounds import guarded_bounds
+from harness.stats.resample import Interval, bootstrap
 
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["none", "linear", "quadratic"]
@@ -84,79 +84,6 @@ def kendall_tau(left: np.ndarray, right: np.ndarray) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate and its interval; NaN bounds: the data give none."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        if np.isnan(self.low):
-            return f"{self.value:.3f} [no interval]"
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
-def jackknife(statistic: Callable[[np.ndarray], float], groups: np.ndarray, level: float = 0.95) -> Interval:
-    """Interval of a coefficient of rows, from leaving out one whole group (query) at a time.
-
-    ``groups`` names the group of each row; ``statistic`` takes an array of row numbers and gives a
-    coefficient of at most 1. Pairs of one query are not independent, so whole queries are left out
-    (Efron and Tibshirani 1993, ch. 11). The bounds are those of ``guarded_bounds``, for the queries are few
-    and unequal: with 12 of them percentiles of a bootstrap cover some 90 %
-    (benchmarks/agreement_coverage.py has both). On Fisher's z scale, so that bounds stay below 1. NaN
-    bounds with fewer than three groups, where leaving one out leaves the coefficient undefined, and where
-    all agree: no spread says nothing about the doubt.
-    """
-    value = statistic(np.arange(len(groups)))
-    names, members = np.unique(groups, return_inverse=True)
-    count = len(names)
-    if count < 3:
-        return Interval(value, float("nan"), float("nan"))
-    without = np.array([statistic(np.flatnonzero(members != group)) for group in range(count)])
-    if not (np.abs([value, *without]) < 1).all() or np.ptp(without) == 0:
-        return Interval(value, float("nan"), float("nan"))
-    scaled = np.arctanh(without)
-    # A query that pulls the coefficient up leaves it lower when it is out.
-    pull = scaled.mean() - scaled
-    error = np.sqrt((count - 1) * (pull**2).mean())
-    skew = (pull**3).mean() / (pull**2).mean() ** 1.5 / np.sqrt(count)
-    low, high = guarded_bounds(
-        np.arctanh([value]), np.array([error]), np.array([skew]), count - 1, (1 - level) / 2
-    )
-    low, high = np.tanh(low[0]), np.tanh(high[0])
-    return Interval(value, float(low), float(high))
-
-
-def bootstrap(
-    statistic: Callable[[np.ndarray], float],
-    groups: np.ndarray,
-    resamples: int,
-    seed: int,
-    level: float = 0.95,
-) -> Interval:
-    """Percentile interval of a statistic of rows, drawing whole groups (queries) with replacement.
-
-    ``groups`` names the group of each row; ``statistic`` takes an array of row numbers. Pairs of one query
-    are not independent, so single pairs are never drawn (Efron and Tibshirani 1993, ch. 8). Draws for which
-    the statistic is undefined are left out; NaN bounds when all are.
-    """
-    names, members = np.unique(groups, return_inverse=True)
-    rows = [np.flatnonzero(members == group) for group in range(len(names))]
-    rng = np.random.default_rng(seed)
-    draws = []
-    for _ in range(resamples):
-        chosen = rng.integers(len(rows), size=len(rows))
-        draws.append(statistic(np.concatenate([rows[group] for group in chosen])))
-    defined = np.array(draws)[~np.isnan(draws)]
-    value = statistic(np.arange(len(groups)))
-    if not defined.size:
-        return Interval(value, float("nan"), float("nan"))
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(value, float(low), float(high))
-
-
-@dataclass(frozen=True, slots=True)
 class OrderAgreement:
     """Kendall's tau-b between the orders of settings by two sets of labels: all, and the best only."""
 
@@ -187,6 +114,6 @@ def order_agreement(
             left, right = human[chosen][:, queries], judge[chosen][:, queries]
             return kendall_tau(left.mean(axis=1), right.mean(axis=1))
 
-        return bootstrap(statistic, np.arange(human.shape[1]), resamples, seed)
+        return bootstrap(statistic, human.shape[1], resamples, seed)
 
     return OrderAgreement(len(human), tau_of(range(len(human))), len(best), tau_of(best))

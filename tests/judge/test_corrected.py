@@ -7,7 +7,7 @@ from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS
 from benchmarks.judge_coverage import GOOD, RARE, USELESS, simulate
 from harness.errors import LabelError
 from harness.judge.corrected import corrected_difference, corrected_mean
-from harness.stats.interval import guarded
+from tests.stats.rows import guarded
 
 
 def scores(values, start=0):

@@ -1,8 +1,6 @@
-"""Confidence intervals of a mean over queries, for many rows of paired differences at once.
+"""Intervals of a mean over queries by several methods, of which the harness uses the first: who covers?
 
-Which method is right is a matter of calibration: see docs/statistics.md. The default is the wider, on either
-side, of Student's t and Hall's skewness-corrected t. Bootstrap intervals promise more than they keep with few
-queries.
+``compare_calibration`` has the answer. Each interval is that of many rows of paired differences at once.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import numpy as np
 
 from harness.stats.arrays import Floats
 from harness.stats.bounds import inverse_hall, student_quantile
-from harness.stats.resample import bootstrap_means
+from harness.stats.resample import blocks_of
 
 Method = Literal["guarded_t", "t", "percentile", "bca"]
 BOOTSTRAP = ("percentile", "bca")
@@ -52,17 +50,6 @@ def intervals(
     return percentile(means, tail) if method == "percentile" else bca(means, rows, tail)
 
 
-def within(low: Floats, high: Floats, values: Floats, lowest: float) -> tuple[Floats, Floats]:
-    """Bounds cut to ``lowest`` and 1 where all ``values`` they rest on are in [0, 1], as measures mostly are.
-
-    What no mean can reach is nothing to be unsure about; with few queries t-intervals go there.
-    """
-    known = values[~np.isnan(values)]
-    if not known.size or known.min() < 0 or known.max() > 1:
-        return low, high
-    return np.maximum(low, lowest), np.minimum(high, 1.0)
-
-
 def guarded(rows: Floats, tail: float) -> tuple[Floats, Floats]:
     """The wider of ``student`` and ``hall`` on either side, each with ``tail`` left out."""
     t_low, t_high = student(rows, tail)
@@ -73,7 +60,7 @@ def guarded(rows: Floats, tail: float) -> tuple[Floats, Floats]:
 def student(rows: Floats, tail: float) -> tuple[Floats, Floats]:
     """Student's t interval (Biometrika 1908)."""
     mean = rows.mean(axis=1)
-    reach = t_quantile(1 - tail, rows.shape[1]) * standard_error(rows)
+    reach = student_quantile(1 - tail, rows.shape[1] - 1) * standard_error(rows)
     return mean - reach, mean + reach
 
 
@@ -86,7 +73,7 @@ def hall(rows: Floats, tail: float) -> tuple[Floats, Floats]:
     n = rows.shape[1]
     mean, error = rows.mean(axis=1), standard_error(rows)
     skew = skewness(rows) / np.sqrt(n)
-    x = t_quantile(1 - tail, n)
+    x = student_quantile(1 - tail, n - 1)
     return mean - error * inverse_hall(x, skew), mean - error * inverse_hall(-x, skew)
 
 
@@ -113,6 +100,18 @@ def bca(means: Floats, rows: Floats, tail: float) -> tuple[Floats, Floats]:
     return low, high
 
 
+def bootstrap_means(values: Floats, resamples: int, seed: int) -> Floats:
+    """Means over resampled queries, [resamples, S], of ``values`` [S, Q] (Efron 1979)."""
+    n = values.shape[1]
+    rng = np.random.default_rng(seed)
+    means = np.empty((resamples, len(values)))
+    for first, last in blocks_of(resamples, n):
+        draws = rng.integers(0, n, size=(last - first, n)) + n * np.arange(last - first)[:, None]
+        counts = np.bincount(draws.ravel(), minlength=(last - first) * n).reshape(last - first, n)
+        means[first:last] = counts.astype(np.float64) @ values.T / n
+    return means
+
+
 def standard_error(rows: Floats) -> Floats:
     """The standard error of the mean of every row; exactly 0 where all values are equal."""
     same = np.ptp(rows, axis=1) == 0
@@ -126,24 +125,6 @@ def skewness(rows: Floats) -> Floats:
     cube = (centred**3).mean(axis=1)
     skew: Floats = np.divide(cube, square**1.5, out=np.zeros(len(rows)), where=np.ptp(rows, axis=1) > 0)
     return skew
-
-
-def t_quantile(probability: float, n: float) -> float:
-    """The quantile of Student's t for n values."""
-    return student_quantile(probability, n - 1)
-
-
-def t_tail(t: Floats, n: float) -> Floats:
-    """The two-sided p-value of each t of n values; 1 for a single value."""
-    from scipy.special import stdtr
-
-    return np.ones(len(t)) if n < 2 else np.asarray(2 * stdtr(n - 1, -np.abs(t)), dtype=np.float64)
-
-
-def hall_statistic(t: Floats, skew: Floats) -> Floats:
-    """Hall's transformation of t, which is monotone; ``skew`` is the skewness over √n."""
-    changed: Floats = t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6
-    return changed
 
 
 def _quantiles(ordered: Floats, share: Floats) -> Floats:
