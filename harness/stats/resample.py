@@ -32,7 +32,8 @@ def sign_flips(n: int, resamples: int, seed: int) -> tuple[Iterator[Floats], int
 
 def flipped_means(values: Floats, flips: Floats) -> Floats:
     """Means after flipping the sign of whole queries, [rows, S], of ``values`` [S, Q]."""
-    return flips @ values.T / values.shape[1]
+    means: Floats = flips @ values.T / values.shape[1]
+    return means
 
 
 def _all_patterns(n: int) -> Iterator[Floats]:
