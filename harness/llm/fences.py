@@ -6,8 +6,9 @@ import hashlib
 import re
 from collections.abc import Sequence
 
+from harness.text.characters import encodable
+
 _SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def render(
@@ -20,7 +21,7 @@ def render(
     always renders the same, which keeps it reproducible and cacheable. ``fenced=False`` shows the query and
     a single passage bare. An empty ``system`` sends no such message.
     """
-    query, passages = _sendable(query), [_sendable(passage) for passage in passages]
+    query, passages = encodable(query), [encodable(passage) for passage in passages]
     mark = mark_of([sha256, query, *passages])
     between = "\n".join(
         f"<passage {number} {mark}>\n{text}\n</passage {number} {mark}>"
@@ -47,8 +48,3 @@ def mark_of(parts: Sequence[str]) -> str:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)
     return digest.hexdigest()[:16]
-
-
-def _sendable(text: str) -> str:
-    """Lone surrogates, which some PDFs yield, cannot be written as UTF-8."""
-    return _LONE_SURROGATE.sub("\ufffd", text)

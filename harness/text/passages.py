@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.types import Chunk, Document
+from harness.text.characters import width
 
 # A sentence ends after its closing marks: Western ones need a blank behind them, full-width ones do not.
 _BREAK = re.compile(r"""(?<=[.!?])["'”’)\]]*\s+|[。！？；]["”’）】」』]*\s*|\s*\n\s*\n\s*""")
@@ -16,12 +15,7 @@ _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|vs|
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
-def passages_of(document: Document, target: int) -> list[Chunk]:
-    """The passages of a document, as ``spans_of`` cuts its text."""
-    return [Chunk.of(document, start, end) for start, end in spans_of(document.text, target)]
-
-
-def spans_of(text: str, target: int) -> list[tuple[int, int]]:
+def passage_spans(text: str, target: int) -> list[tuple[int, int]]:
     """Disjoint passages of about ``target`` width that together hold every character that is not blank.
 
     A passage is a run of whole sentences; it ends at the first sentence end that fills ``target``, or
@@ -34,7 +28,7 @@ def spans_of(text: str, target: int) -> list[tuple[int, int]]:
     for begin, end in _sentences(text, 2 * target):
         if not filled:
             start = begin
-        filled += _width(text[begin:end])
+        filled += width(text[begin:end])
         paragraph_ends = _PARAGRAPH.search(text[begin:end]) is not None
         if filled >= target or (paragraph_ends and 2 * filled >= target):
             spans += _trimmed(text, start, end)
@@ -58,10 +52,10 @@ def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
 
 def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[tuple[int, int]]:
     """Cut a run without sentence ends (a table, a listing) into pieces of at most ``widest``."""
-    while _width(text[begin:end]) > widest:
-        reach, width = begin, 0
-        while width < widest:
-            width += _width(text[reach])
+    while width(text[begin:end]) > widest:
+        reach, wide = begin, 0
+        while wide < widest:
+            wide += width(text[reach])
             reach += 1
         blank = max(text.rfind(" ", begin + 1, reach), text.rfind("\n", begin + 1, reach))
         cut = blank + 1 if blank > begin else reach
@@ -78,9 +72,3 @@ def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
         return []
     start += len(whole) - len(whole.lstrip())
     return [(start, start + len(inner))]
-
-
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return len(text) + sum(unicodedata.east_asian_width(char) in "WF" for char in text)

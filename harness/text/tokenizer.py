@@ -1,24 +1,19 @@
-"""What a chunker needs of a tokenizer: where in the text each token stands."""
+"""What a tokenizer has to tell: where in the text each token stands."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from harness.errors import ConfigError, ModelError
+from harness.errors import ModelError
+from harness.text.characters import encodable
 from harness.text.spans import Span
 
 if TYPE_CHECKING:
     import tiktoken
-
-TokenUnit = Literal["model", "cl100k_base", "o200k_base"]
-SizeUnit = Literal["characters", "model", "cl100k_base", "o200k_base"]
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Tokenizer(Protocol):
@@ -95,18 +90,6 @@ def load_tiktoken(name: str) -> Tiktoken:
         ) from error
 
 
-def tokenizer_for(unit: TokenUnit, model: Tokenizer | None) -> Tokenizer:
-    """The tokenizer that a unit names; raises ConfigError for `model` where ``model`` is None."""
-    if unit != "model":
-        return load_tiktoken(unit)
-    if model is None:
-        raise ConfigError(
-            "chunk: sizes are in tokens of the embedding model, but there is no embedding model here. "
-            "Configure `embed.model`, or choose a unit that needs none (characters, cl100k_base)."
-        )
-    return model
-
-
 def token_offsets(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[Span]]:
     """The offsets of ``texts`` in one batched call.
 
@@ -125,8 +108,3 @@ def token_counts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[int]:
         counts = [len(offsets) for offsets in token_offsets(tokenizer, unique)]
     known = dict(zip(unique, counts, strict=True))
     return [known[text] for text in texts]
-
-
-def encodable(text: str) -> str:
-    """``text`` with each lone surrogate replaced by U+FFFD, character for character."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

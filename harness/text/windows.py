@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
-from harness.errors import ConfigError
 from harness.text.spans import Span
-from harness.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +65,6 @@ class TokenWindows:
         word_end = next((i for i in later[: self.size] if _between_words(text, offsets, i)), end + self.size)
         earliest = max(earliest, min(word_end, len(offsets)) - self.size)
         return next((i for i in range(earliest, end) if _between_words(text, offsets, i)), end)
-
-
-def content_size(tokens_per_chunk: int, token_overlap: int, tokenizer: Tokenizer) -> int:
-    """The tokens of text in a window of ``tokens_per_chunk``, which counts the tokenizer's special tokens.
-
-    Raises ConfigError where the window is longer than the model reads or leaves no room beside the overlap.
-    """
-    if tokenizer.window and tokens_per_chunk > tokenizer.window:
-        raise ConfigError(
-            f"chunk: tokens_per_chunk is {tokens_per_chunk}, but {tokenizer.name} reads at most "
-            f"{tokenizer.window} tokens (special tokens included) and would drop the rest without a word. "
-            f"Set tokens_per_chunk to {tokenizer.window} or less."
-        )
-    size = tokens_per_chunk - tokenizer.special
-    if size <= token_overlap:
-        raise ConfigError(
-            f"chunk: tokens_per_chunk {tokens_per_chunk} leaves {max(size, 0)} tokens of text beside the "
-            f"{tokenizer.special} special tokens of {tokenizer.name}, not more than token_overlap "
-            f"({token_overlap}). Raise tokens_per_chunk or lower token_overlap."
-        )
-    return size
 
 
 def _between_characters(offsets: list[Span], i: int) -> bool:
