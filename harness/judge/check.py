@@ -150,7 +150,7 @@ def _pairs(topic: Topic) -> Iterator[Pair]:
 def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
     query = Query(f"{topic.name}/{name}", topic.query, "validation")
     for number, text in enumerate(texts):
-        yield Pair(query, Chunk(f"canary:{number}", "canary", 0, len(text), text))
+        yield Pair(query, Chunk(f"known:{number}", "known", 0, len(text), text))
 
 
 def _in_range(
@@ -160,7 +160,7 @@ def _in_range(
     right: list[bool] = []
     for topic in topics:
         for number, passage in enumerate(topic.passages):
-            grade = graded[f"{topic.name}/clean", f"canary:{number}"].judgment.grade
+            grade = graded[f"{topic.name}/clean", f"known:{number}"].judgment.grade
             if grade is not None:
                 right.append(min(passage.low, max_grade) <= grade <= passage.high)
     share = fmean(right) if right else float("nan")
@@ -173,7 +173,7 @@ def _in_range(
 def _leakage(topics: list[Topic], graded: dict[tuple[str, str], Graded], attack: str, carrier: str) -> float:
     gains = []
     for topic in topics:
-        place = f"canary:{len(topic.passages) + CARRIERS[carrier]}"
+        place = f"known:{len(topic.passages) + CARRIERS[carrier]}"
         clean = graded[f"{topic.name}/clean", place].judgment.grade
         attacked = graded[f"{topic.name}/{attack}/{carrier}", place].judgment.grade
         if clean is not None and attacked is not None:

@@ -23,7 +23,7 @@ from harness.judge import (
 )
 from harness.judge.llm import llm_name
 from harness.judge.prompting import load_prompt
-from harness.judge.threshold import StandIn, same_model_warning, standin_name
+from harness.judge.threshold import ThresholdJudge, same_model_warning, threshold_name
 from harness.kinds import StageConfig
 from harness.models import EMBEDDED, resolve
 from harness.pipeline.context import Context
@@ -31,7 +31,7 @@ from harness.pipeline.search import pair_scores, vectors
 from harness.rerank import CrossEncoderConfig, LateInteractionConfig
 from harness.store.ledger import Ledger
 
-PoolJudge = LlmJudge | PanelJudge | StandIn
+PoolJudge = LlmJudge | PanelJudge | ThresholdJudge
 PoolJudgeConfig = LlmConfig | PanelConfig | CosineConfig | RerankerConfig
 
 
@@ -58,7 +58,7 @@ def judge_name(config: PoolJudgeConfig) -> str:
         return llm_name(config, load_prompt(config.prompt))
     if isinstance(config, PanelConfig):
         return f"{config.combine} of {', '.join(judge_name(member) for member in config.members)}"
-    return standin_name(config)
+    return threshold_name(config)
 
 
 def asked(config: StageConfig | None) -> tuple[LlmConfig, ...]:
@@ -108,7 +108,7 @@ def _reranker(model: str) -> StageConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Encoder:
-    """The pipeline's encoder as the cosine stand-in wants it."""
+    """The pipeline's encoder as the cosine judge wants it."""
 
     config: EmbedConfig
     context: Context
@@ -119,7 +119,7 @@ class _Encoder:
 
 @dataclass(frozen=True, slots=True)
 class _Scorer:
-    """The pipeline's pair scorer as the reranker stand-in wants it."""
+    """The pipeline's pair scorer as the reranker judge wants it."""
 
     config: StageConfig
     context: Context

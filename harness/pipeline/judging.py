@@ -11,7 +11,7 @@ from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolCon
 from harness.judge.addressing import speaks_to_judge
 from harness.judge.costs import cost_by_setting
 from harness.judge.records import Sink
-from harness.judge.threshold import StandIn
+from harness.judge.threshold import ThresholdJudge
 from harness.llm.money import Estimate
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
@@ -122,7 +122,7 @@ def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Conte
         return None
     with Ledger(context.cache.ledger) as ledger:
         judge = make_judge(config, ledger, context)
-        return None if isinstance(judge, StandIn) else judge.estimate(pairs)
+        return None if isinstance(judge, ThresholdJudge) else judge.estimate(pairs)
 
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:

@@ -215,7 +215,7 @@ def test_stand_ins_are_named_as_what_they_are_and_a_model_that_grades_itself_is_
         "measures: [ndcg_exp@3]\n"
     )
     results, folder, reporter = run(write_config(chunk="{kind: recursive, chunk_size: 90}", more=relevance))
-    name = "stand-in: cosine embedded:all-MiniLM-L6-v2"
+    name = "threshold judge: cosine embedded:all-MiniLM-L6-v2"
     assert {row.judge for row in results.summary} == {name}
     assert {r["judge"] for r in rows(folder, "judgments.csv") if r["scored_on"] == "yes"} == {name}
     assert any("measures nothing" in text for text in reporter.warnings)
@@ -230,7 +230,7 @@ def test_a_reranker_can_stand_in(write_config):
     results, _, reporter = run(
         write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="null", more=relevance)
     )
-    assert {row.judge for row in results.summary} == {"stand-in: reranker embedded:maxsim"}
+    assert {row.judge for row in results.summary} == {"threshold judge: reranker embedded:maxsim"}
     # another name and another use of the weights that have retrieved
     said = [text for text in reporter.warnings if "measures nothing" in text]
     assert ["also ranks (embedded:all-MiniLM-L6-v2: the same weights)" in text for text in said] == [True]
