@@ -9,10 +9,10 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_
 
 from harness.config.relevance import RelevanceConfig
 from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
-from harness.embed import EmbedConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.measures import less_is_better, parse_measure
+from harness.models.encoder import EmbedConfig
 
 STAGES = ("chunk", "embed", "retrieve", "rerank")
 

@@ -14,12 +14,12 @@ from harness.config.explain import explain, no_such_key
 from harness.config.models import STAGES
 from harness.config.source import Source
 from harness.config.yaml_loader import KeyPath
-from harness.embed import EmbedConfig, SentenceEncoder
 from harness.errors import ConfigError
 from harness.kinds import Kind, StageConfig, find_kind
+from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.printable import quoted
-from harness.rerank import KINDS as RERANKERS
-from harness.retrieve import KINDS as RETRIEVERS
+from harness.search.rerank import KINDS as RERANKERS
+from harness.search.retrieve import KINDS as RETRIEVERS
 
 TABLES: dict[str, Mapping[str, Kind]] = {
     "chunk": CHUNKERS,

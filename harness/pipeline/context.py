@@ -11,10 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from harness.embed import EmbedConfig, SentenceEncoder
 from harness.kinds import StageConfig
+from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.progress import Reporter
-from harness.rerank import KINDS as RERANKERS
+from harness.search.rerank import KINDS as RERANKERS
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.config import BenchConfig
-from harness.embed import EmbedConfig
 from harness.errors import ConfigError
 from harness.judge import (
     KINDS,
@@ -26,9 +25,10 @@ from harness.judge.prompting import load_prompt
 from harness.judge.standins import StandIn, same_model_warning, standin_name
 from harness.kinds import StageConfig
 from harness.models import EMBEDDED, resolve
+from harness.models.encoder import EmbedConfig
 from harness.pipeline.context import Context
 from harness.pipeline.search import pair_scores, vectors
-from harness.rerank import CrossEncoderConfig, LateInteractionConfig
+from harness.search.rerank import CrossEncoderConfig, LateInteractionConfig
 from harness.store.ledger import Ledger
 
 PoolJudge = LlmJudge | PanelJudge | StandIn

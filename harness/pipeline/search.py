@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.config import Setting
-from harness.embed import SentenceEncoder
 from harness.kinds import StageConfig
+from harness.models.encoder import SentenceEncoder
 from harness.pipeline.chunks import Chunking
 from harness.pipeline.compute import compute_new, digest, is_computed
 from harness.pipeline.context import Context
-from harness.rerank import rerank
-from harness.retrieve import ChromaRetriever
+from harness.search.rerank import rerank
+from harness.search.retrieve import ChromaRetriever
 from harness.store import key_of
 from harness.types import Query, Ranking
 

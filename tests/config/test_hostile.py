@@ -12,9 +12,9 @@ from harness.config import BootstrapConfig, load_config
 from harness.config.naming import file_names
 from harness.config.sweep import MOST_SETTINGS
 from harness.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
-from harness.embed import EmbedConfig
 from harness.errors import ConfigError
 from harness.kinds import LARGEST
+from harness.models.encoder import EmbedConfig
 
 GOOD = "name: demo\ndocuments: docs/*.pdf\nqueries: queries.csv\nlabels: labels.csv\n"
 NINE = ", ".join("*{0}" for _ in range(9))

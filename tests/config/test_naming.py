@@ -3,7 +3,7 @@
 import pytest
 
 from harness.config.naming import file_names, name_settings
-from harness.embed import EmbedConfig
+from harness.models.encoder import EmbedConfig
 
 
 def names_of(*models):

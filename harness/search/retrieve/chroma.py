@@ -15,9 +15,9 @@ from pydantic import Field, model_validator
 
 from harness.errors import HarnessError
 from harness.kinds import StageConfig
-from harness.retrieve.depth import Depth
-from harness.retrieve.distinct import Distinct
-from harness.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
+from harness.search.retrieve.depth import Depth
+from harness.search.retrieve.distinct import Distinct
+from harness.search.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
 from harness.types import Query, Ranking
 
 Doubles = NDArray[np.float64]

@@ -1,7 +1,7 @@
 """Query → Ranking over the chunks of one setting."""
 
 from harness.kinds import Kind
-from harness.retrieve.chroma import ChromaConfig, ChromaRetriever, Retrieved
+from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever, Retrieved
 
 KINDS: dict[str, Kind] = {"chroma": Kind(ChromaConfig, ChromaRetriever)}
 

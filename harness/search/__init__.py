@@ -1,0 +1,1 @@
+"""Query → Ranking, step by step: retrieve, fuse, rerank."""
