@@ -1,14 +1,16 @@
-"""Ranking → Ranking: score (query, passage) pairs and put the head of the ranking in the new order."""
+"""Rerankers: ranking → ranking, by scores of (query, passage) pairs. One file a kind."""
 
-from harness.kinds import Kind
+from harness.kinds import Kind, Kinds
 from harness.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.search.rerank.order import rerank
+from harness.search.rerank.scorer import PairScorer
 
-KINDS: dict[str, Kind] = {
-    "cross_encoder": Kind(CrossEncoderConfig, CrossEncoderScorer),
-    "late_interaction": Kind(LateInteractionConfig, LateInteractionScorer),
-}
+KINDS: Kinds[PairScorer] = Kinds(
+    "rerank",
+    Kind(CrossEncoderConfig, CrossEncoderScorer),
+    Kind(LateInteractionConfig, LateInteractionScorer),
+)
 
 __all__ = [
     "KINDS",
@@ -16,5 +18,6 @@ __all__ = [
     "CrossEncoderScorer",
     "LateInteractionConfig",
     "LateInteractionScorer",
+    "PairScorer",
     "rerank",
 ]

@@ -1,8 +1,16 @@
-"""Query → Ranking over the chunks of one setting."""
+"""Retrievers: (passages, queries) → rankings. One file a kind; fusions of several stand in `fuse`."""
 
-from harness.kinds import Kind
-from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever, Retrieved
+from typing import Any
 
-KINDS: dict[str, Kind] = {"chroma": Kind(ChromaConfig, ChromaRetriever)}
+from harness.kinds import Kind, Kinds
+from harness.search.fuse import Rrf, RrfConfig
+from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
+from harness.search.step import Retriever
 
-__all__ = ["KINDS", "ChromaConfig", "ChromaRetriever", "Retrieved"]
+KINDS: Kinds[Retriever[Any]] = Kinds(
+    "retrieve",
+    Kind(ChromaConfig, ChromaRetriever),
+    Kind(RrfConfig, Rrf),
+)
+
+__all__ = ["KINDS", "ChromaConfig", "ChromaRetriever"]
