@@ -18,7 +18,7 @@ from harness.compare.split import folds, split_queries
 from harness.compare.units import Units, icc, units_of
 from harness.compare.verdict import LABELS, Costs, Line, Standing, Trust, Verdict
 from harness.compare.verdict_json import verdict_json
-from harness.compare.waterfall import STAGES, Blame, Levels, Waterfall, blamed, waterfall, worst_queries
+from harness.compare.waterfall import Level, Waterfall, waterfall
 from harness.compare.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, sentences_of
 
 __all__ = [
@@ -26,15 +26,13 @@ __all__ = [
     "FEWEST_TO_CHOOSE",
     "FINAL",
     "LABELS",
-    "STAGES",
-    "Blame",
     "Check",
     "Comparison",
     "Costs",
     "CrossValidation",
     "Estimate",
     "GateResult",
-    "Levels",
+    "Level",
     "Line",
     "Options",
     "ScoreMatrix",
@@ -46,7 +44,6 @@ __all__ = [
     "Units",
     "Verdict",
     "Waterfall",
-    "blamed",
     "bounds_of_means",
     "compare_all",
     "compare_changes",
@@ -77,5 +74,4 @@ __all__ = [
     "units_of",
     "verdict_json",
     "waterfall",
-    "worst_queries",
 ]

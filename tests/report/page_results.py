@@ -4,8 +4,6 @@ import csv
 import json
 import random
 
-from harness.compare import STAGES
-
 TEXT = "The pump was recalled in 2024. Some 3,900 people work at the plant. " * 60
 # What a document or a query file may say to whoever shows it.
 HOSTILE = (
@@ -152,6 +150,10 @@ def _rankings(folder, names, stages, ids, document, ranks, text, say, rnd):
     )
 
 
+_PLACES = (
+    *(("parse", "parser"), ("chunk", "chunking"), ("retrieve", "candidates"), ("retrieve", "order")),
+    ("rerank", "change"),
+)
 _PRICES = (*("setting", "stage", "k", "measure", "mean", "tokens_at_k", "tokens_per_point"),)
 
 
@@ -162,9 +164,13 @@ def _extras(folder, names, ids, split, scores):
             final = scores[s, "rerank", q, "ndcg_exp@10"]
             before = scores[s, "retrieve", q, "ndcg_exp@10"]
             rest = 1 - before
+            left = [1 - 0.1 * rest, 1 - 0.3 * rest, 1 - 0.6 * rest, before, final]
             losses = [0.1 * rest, 0.2 * rest, 0.3 * rest, 0.4 * rest, before - final]
-            falls.append([s, q, split[q], "ndcg_text@10000", *losses, final, "ranking"])
-    columns = ("setting", "query_id", "split", "measure", *STAGES, "final", "blame")
+            falls += [
+                [s, q, split[q], "ndcg_text@10000", *place, loss, after]
+                for place, loss, after in zip(_PLACES, losses, left, strict=True)
+            ]
+    columns = ("setting", "query_id", "split", "measure", "step", "part", "loss", "left")
     _write(folder / "waterfall.csv", columns, falls)
     _write(
         folder / "chunks.csv",

@@ -12,11 +12,12 @@ import pytest
 
 import harness.report.page
 from harness.cli import main
+from harness.errors import HarnessError
 from harness.pipeline.page import headline, statistics, write_page
 from harness.progress import Silent
 from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
-from harness.report.page.detail import Detail, passage_text, passages_detail
+from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import MEASURED
 from tests.report.page_results import HOSTILE, rewrite, write_folder
 
@@ -137,12 +138,12 @@ def test_what_rounds_up_is_not_rounded_twice(tmp_path):
     assert payload_of(page_of(folder).html)["scores"][0][0][0][0] == 123516
 
 
-def test_no_number_on_the_page_is_not_a_number(tmp_path):
+def test_what_is_not_a_number_is_named_and_comes_on_no_page(tmp_path):
     folder = write_folder(tmp_path / "r")
     rows = (folder / "prices.csv").read_text().replace(",9.5\n", ",nan\n")
     (folder / "prices.csv").write_text(rows)
-    payload = payload_of(page_of(folder).html)
-    assert {row["tokens_per_point"] for row in payload["prices"]} == {None}
+    with pytest.raises(HarnessError, match=r"prices\.csv is damaged: .*row 1, tokens_per_point: 'nan'"):
+        page_of(folder)
 
 
 def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
@@ -151,7 +152,7 @@ def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
         (folder / f"{name}.csv").unlink()
     payload = payload_of(page_of(folder).html)
     assert payload["missing"] == ["queries", "rankings", "passages", "judgments"]
-    assert payload["waterfall"] is payload["chunks"] is payload["prices"] is None
+    assert payload["losses"] is payload["chunks"] is payload["prices"] is None
     assert payload["queries"]["text"] == [""] * 12
 
 
@@ -255,14 +256,13 @@ def test_passages_come_back_as_they_were_written(tmp_path, text):
     queries = (Query("q", "text", "train", True),)
     summary = [SummaryRow("s", "retrieve", "all", "map", 0.5, None, None, 1, 0, 0)]
     scores = [QueryScore("s", "retrieve", "q", "map", 0.5)]
-    documents = [{"document": "d", "status": "read", "text_sha256": "0"}]
-    results = Results("n", queries, summary, scores, [row], {}, {}, [], documents, record)
+    results = Results("n", queries, summary, scores, [row], {}, {}, record)
     write_results(tmp_path, results, lambda name: name)
     (found,) = read_tables(tmp_path)["passages"]
     # only line ends change, one character for one
     expected = text.replace("\r\n", " \n").replace("\r", "\n")
-    assert passage_text(found) == expected
-    assert len(passage_text(found)) == len(text)
+    assert found["text"] == expected
+    assert len(found["text"]) == len(text)
 
 
 def test_colours_of_text_keep_a_contrast_of_four_and_a_half():
