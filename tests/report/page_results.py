@@ -96,6 +96,29 @@ def write_folder(
     return folder
 
 
+def fuse(folder):
+    """Give the losses of a folder two routes, and one more step that wins or loses; returns it."""
+    with (folder / "waterfall.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    out = []
+    for i in range(0, len(rows), 5):
+        parser, chunking, found, order, change = rows[i : i + 5]
+        level, score = float(chunking["left"]), float(change["left"])
+        routes = [
+            (part | {"step": step, "loss": loss, "left": left})
+            for step, share in (("retrieve.bm25", 0.5), ("retrieve.dense", 0.75))
+            for part, loss, left in (
+                (found, level * (1 - share), level * share),
+                (order, level * share / 2, level * share / 2),
+            )
+        ]
+        final = min(1.0, score + 0.1) if i % 2 else score / 2
+        again = change | {"step": "rerank_again", "loss": score - final, "left": final}
+        out += [parser, chunking, *routes, found, order, change, again]
+    _write(folder / "waterfall.csv", tuple(rows[0]), (row.values() for row in out))
+    return folder
+
+
 _SUMMARY = (
     *("setting", "stage", "split", "measure", "mean", "ci_low", "ci_high"),
     *("n_queries", "n_unanswerable", "n_failed", "judge"),

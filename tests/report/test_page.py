@@ -19,7 +19,7 @@ from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import MEASURED
-from tests.report.page_results import HOSTILE, rewrite, write_folder
+from tests.report.page_results import HOSTILE, fuse, rewrite, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
 
@@ -154,6 +154,25 @@ def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
     assert payload["missing"] == ["queries", "rankings", "passages", "judgments"]
     assert payload["losses"] is payload["chunks"] is payload["prices"] is None
     assert payload["queries"]["text"] == [""] * 12
+
+
+def test_losses_follow_the_steps_and_routes_stand_beside_them(tmp_path):
+    folder = fuse(write_folder(tmp_path / "r"))
+    losses = payload_of(page_of(folder).html)["losses"]
+    names = ["parser", "chunking", "candidates", "order", "rerank", "rerank_again"]
+    assert [part["name"] for part in losses["parts"]] == names
+    assert [part["part"] for part in losses["parts"]][-3:] == ["order", "change", "change"]
+    assert [(way["setting"], way["route"]) for way in losses["ways"]] == [
+        (setting, route) for setting in (0, 1) for route in ("", "retrieve.bm25", "retrieve.dense")
+    ]
+    for way in losses["ways"]:
+        columns = [values for values in way["losses"] if values is not None]
+        assert len(columns) == (4 if way["route"] else 6)
+        for left, *lost in zip(way["left"], *columns, strict=True):
+            assert left == pytest.approx(1_000_000 - sum(lost), abs=6)
+    for query, blame in zip(losses["ways"][0]["query"], losses["ways"][0]["blame"], strict=True):
+        lost = [values[query] for values in losses["ways"][0]["losses"]]
+        assert lost[blame] == max(lost)
 
 
 @pytest.mark.parametrize(("settings", "queries"), [(1, 8), (2, 1), (2, 2)])

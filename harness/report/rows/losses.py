@@ -12,14 +12,15 @@ from harness.report.rows.common import Measure, QueryId, QuerySplit, Setting
 PARSER, CHUNKING, CANDIDATES, ORDER, CHANGE = "parser", "chunking", "candidates", "order", "change"
 
 PARTS = {
-    PARSER: "evidence that is not in the extracted text",
-    CHUNKING: "evidence cut apart or padded with other text",
-    CANDIDATES: "evidence in chunks that were not retrieved",
-    ORDER: "retrieved evidence that does not come first",
-    CHANGE: "what a later step made worse; below 0 where it made it better",
+    PARSER: "not in the extracted text",
+    CHUNKING: "cut apart or padded with other text",
+    CANDIDATES: "not retrieved",
+    ORDER: "retrieved, but ranked too low",
+    CHANGE: "made worse by a later step; below 0 where it made it better",
 }
-"""What is lost at each part of the way, in the order of the way; only a change may be a gain."""
+"""How each part loses evidence, from the first to the last; only a change may be a gain."""
 
+_LISTED = "; ".join(f"`{part}`: {what}" for part, what in PARTS.items())
 _KEPT = ("setting", "query_id", "split", "measure")
 # One row a query, as older versions wrote it: step and part of every column.
 _WIDE = {
@@ -81,8 +82,6 @@ class LossRow:
     step: Annotated[
         str, Column("`parse`, `chunk`, or a step that ranks, named as in the other tables", filled=True)
     ]
-    part: Annotated[
-        str, Column("; ".join(f"`{part}`: {what}" for part, what in PARTS.items()), among=tuple(PARTS))
-    ]
+    part: Annotated[str, Column(f"what became of evidence: {_LISTED}", among=tuple(PARTS))]
     loss: Annotated[float, Column("what is lost there")]
     left: Annotated[float, Column("the best score that is still possible; in the end, the score")]

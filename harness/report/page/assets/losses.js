@@ -76,7 +76,7 @@ section({
     const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
     const told = (mean, text) => there.filter((k) => known(mean.losses[k])).map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
     return [
-      h('p.lede', null, `In units of ${DATA.losses.measure}, from a perfect 1 down to what is left. The first step that ranks has candidates and an order. Each part can only lose what the one before it kept, except a later step, which may win some back.`),
+      h('p.lede', null, `In units of ${DATA.losses.measure}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost.`),
       legend([['left', 'what is left'], ...(gained.length ? [['gain', `of it won by ${gained.join(', ')}`]] : []),
         ...lost.reverse().map((k) => [lossClass(k), `${parts[k].name}: ${parts[k].about}`])]),
       rowChart(rows.map(([way, mean]) => ({
