@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.report.columns import R, spec_of
 from harness.report.rows import SummaryRow
 from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
+from harness.types import SPLITS
 
 SUMMARY = spec_of(SummaryRow).file
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _JUDGED = ("query_id", "document", "start", "end", "grade", "scored_on")
-_SPLITS = ("train", "validation", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
         raise HarnessError(f"{folder} holds no results.{hint}") from None
     there = {(row.setting, row.stage, row.split, row.measure) for row in rows}
     points = {(row.setting, row.stage) for row in rows}
-    for point, split, measure in product(points, _SPLITS, {row.measure for row in rows}):
+    for point, split, measure in product(points, (*SPLITS, "all"), {row.measure for row in rows}):
         if (*point, split, measure) not in there:
             raise damaged(folder / SUMMARY, f"{measure} of {' '.join(point)} is missing for {split}")
     config = record["config"]

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.report.rows import SummaryRow
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted, interval, number
-
-SPLITS = ("train", "validation")
+from harness.types import SPLITS
 
 _Cells = dict[tuple[str, str], SummaryRow]
 

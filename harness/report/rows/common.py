@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from harness.report.columns import Column
+from harness.types import SPLITS
 
 Setting = Annotated[str, Column("the name of a point of the sweep", filled=True)]
 Stage = Annotated[
     str, Column("the step that ranked, such as `retrieve` or `rerank`; with a dot, a route", filled=True)
 ]
 QueryId = Annotated[str, Column("the query", filled=True)]
-QuerySplit = Annotated[str, Column("`train` or `validation`", filled=True)]
+QuerySplit = Annotated[str, Column("`train` or `validation`", among=SPLITS)]
 Measure = Annotated[str, Column("a measure with its cutoff", filled=True)]
 ChunkId = Annotated[str, Column("document and offsets, `document:start-end`", chunk=True)]
 DocumentId = Annotated[str, Column("the document", filled=True)]
