@@ -19,6 +19,7 @@ SizeUnit = Literal["characters", "model", "cl100k_base", "o200k_base"]
 class ChunkerConfig(StageConfig):
     """The fields that every chunker has."""
 
+    kind: str
     strip: bool = Field(
         True, description="Leave whitespace at both ends of a chunk out of it (the offsets move inwards)."
     )

@@ -25,8 +25,9 @@ from harness.kinds import StageConfig
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.report import ChunkRow
+from harness.search import Passages
 from harness.store import key_of
-from harness.types import Chunk, ChunkHealth, Document
+from harness.types import Chunk, Document
 
 _FULL = 0.9
 # A few chunks are cut under any window, such as tables, whose figures take many tokens.
@@ -47,16 +48,26 @@ class Chunking:
     tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
     quality: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def passages(self) -> Passages:
+        """The chunks as search steps see them."""
+        return Passages(
+            ids=tuple(chunk.chunk_id for chunk in self.chunks),
+            texts=tuple(chunk.text for chunk in self.chunks),
+            lengths=tuple(len(chunk.text) for chunk in self.chunks),
+            key=self.key,
+        )
+
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
     """Split the corpus for a setting; warns where chunks are longer than the encoder reads."""
-    tokenizer = context.encoder(setting.embed).tokenizer
-    fingerprint = chunker_fingerprint(setting.chunk, tokenizer)  # type: ignore[arg-type]
+    tokenizer = context.tokenizer(setting.tokenizer)
+    fingerprint = chunker_fingerprint(setting.chunk, tokenizer)
     key = key_of(corpus.key, fingerprint, tokenizer.fingerprint)
     stored = context.artifacts.get("chunks", key)
     with context.timed("chunk"):
         if stored is None:
-            chunks = chunk_documents(corpus.documents, setting.chunk, tokenizer)  # type: ignore[arg-type]
+            chunks = chunk_documents(corpus.documents, setting.chunk, tokenizer)
             context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
         else:
             chunks = _from_spans(stored["spans"], corpus.documents)
@@ -102,9 +113,7 @@ def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: StageCo
 
 def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
     """The health of every setting's chunks; none for a setting without chunks."""
-    return [
-        ChunkRow(name, ChunkHealth(**chunking.quality)) for name, chunking in searched if chunking.quality
-    ]
+    return [ChunkRow(name, **chunking.quality) for name, chunking in searched if chunking.quality]
 
 
 def _examined(
