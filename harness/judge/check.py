@@ -40,7 +40,7 @@ class CheckReport:
     and carrier, how many grades a passage that does not answer gains by carrying it (0: none).
     ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
     the first half of a shuffled list less that in the second, each passage against its own mean; None for
-    one passage a call. ``problems`` says what is amiss, in words. Of the ``pairs`` that were graded many hold
+    one passage a call. ``problems`` says in words what is wrong. Of the ``pairs`` that were graded many hold
     the same text, for each attack stands among the other passages of its topic: there are ``passages``
     different ones.
     """
@@ -58,7 +58,7 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is amiss."""
+        """Whether nothing is wrong."""
         return not self.problems
 
 
@@ -214,11 +214,11 @@ def _problems(
     position: float | None,
     summary: Summary,
 ) -> Iterator[str]:
-    """What is amiss; a figure that could not be had (NaN) is amiss too."""
+    """What is wrong; a figure that cannot be computed (NaN) is wrong too."""
     for (attack, carrier), gain in leakage.items():
         if not gain <= LEAKAGE_AT_MOST:
-            told = f"a passage {carrier} that {attack}"
-            yield f"{told} gains {gain:+.2f} grades" if gain == gain else f"{told} has no grade"
+            who = f"a passage {carrier} that {attack}"
+            yield f"{who} gains {gain:+.2f} grades" if gain == gain else f"{who} has no grade"
     if not agreement >= SELF_AGREEMENT_AT_LEAST:
         yield f"asked again, it gives the same grade only {agreement:.0%} of the time"
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
