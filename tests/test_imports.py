@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness"
-STAGES = {"corpus", "chunk", "retrieve", "rerank", "judge", "measures", "compare"}
+STAGES = {"corpus", "chunk", "search", "judge", "measures", "compare"}
 SHARED = {"types", "errors", "kinds", "printable", "progress", "stopping"}
 HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "transformers"}
 
@@ -21,13 +21,16 @@ ALLOWED = {
     "streams": set(),
     "faults": {"__version__", "printable"},
     "stats": set(),
-    "measures": {"types"},
+    "text": {"errors", "types"},
+    "llm": SHARED | {"text"},
+    "measures": {"types", "stats"},
     "models": SHARED,
     "store": SHARED,
-    "report": SHARED,
+    "report": SHARED | {"text"},
     "trec": {"errors", "types", "measures"},
     "findings": SHARED | {"compare", "measures", "report"},
-    **{stage: SHARED | {"models", "stats"} for stage in STAGES - {"measures"}},
+    **{stage: SHARED | {"models", "stats", "text"} for stage in STAGES - {"measures", "judge"}},
+    "judge": SHARED | {"stats", "text", "llm"},
 }
 
 

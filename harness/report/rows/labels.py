@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.cells import snippet
 from harness.report.columns import Column, table
 from harness.report.rows.common import DocumentId, End, Page, QueryId, Start
+from harness.text.characters import snippet
 
 
 @table("judgments", "every graded span", needs=("query_id", "document", "start", "end", "grade"))

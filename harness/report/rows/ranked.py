@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.cells import snippet
 from harness.report.columns import Cells, Column, table
 from harness.report.rows.common import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start
+from harness.text.characters import snippet
 
 
 @table("rankings", "what was ranked where", key=("setting", "stage", "query_id", "rank"))

@@ -1,0 +1,125 @@
+"""Reranking by late interaction over the token embeddings of a bi-encoder (MaxSim).
+
+The scoring rule of ColBERT (Khattab and Zaharia, SIGIR 2020), averaged over the query's tokens, applied to
+the contextual token embeddings of an ordinary bi-encoder: no projection, since an untrained one is noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
+from harness.models.batches import length_sorted_batches
+from harness.models.load import load_bi_encoder, not_finite
+from harness.search.rerank.scorer import Pair, PairScorer
+from harness.search.step import RerankerConfig
+
+
+class LateInteractionConfig(RerankerConfig):
+    """MaxSim: mean over query tokens of the best cosine with a token of the passage."""
+
+    kind: Literal["late_interaction"] = "late_interaction"
+    model: str = Field(
+        "embedded:maxsim", description="`embedded:maxsim`, or a bi-encoder: hub id or local folder."
+    )
+    batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
+    device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
+    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
+
+    @property
+    def model_name(self) -> str:
+        """The bi-encoder whose tokens interact."""
+        return self.model
+
+
+class LateInteractionScorer(PairScorer):
+    """Scores pairs; special tokens take no part."""
+
+    def __init__(self, config: LateInteractionConfig) -> None:
+        self.config = config
+        self.model: Model = resolve(config.model)
+        self.tokenizer = ModelTokenizer(self.model)
+        self._loaded: Any = None
+        self._queries: dict[str, NDArray[np.float32]] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that decides a score besides the pair."""
+        return f"late_interaction:{self.model.computing_in(self.config.dtype)}"
+
+    def describe(self) -> dict[str, str]:
+        """The model, for the run record."""
+        return self.model.describe()
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """Indices of ``pairs`` in batches of at most ``batch_tokens`` tokens of passage.
+
+        All pairs of a passage are in one batch, so that it is encoded once for all its queries.
+        """
+        users: dict[str, list[int]] = {}
+        for index, (_, passage) in enumerate(pairs):
+            users.setdefault(passage, []).append(index)
+        window = self.tokenizer.window or 1 << 30
+        lengths = [min(length, window) for length in self.tokenizer.lengths(list(users))]
+        owned = list(users.values())
+        return [
+            [index for passage in batch for index in owned[passage]]
+            for batch in length_sorted_batches(lengths, self.config.batch_tokens)
+        ]
+
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """The MaxSim of every (query, passage) pair of one batch, float32 [pairs], in [-1, 1]."""
+        passages = list(dict.fromkeys(passage for _, passage in pairs))
+        tokens = dict(zip(passages, self._encode(passages), strict=True))
+        scores = [max_sim(self._query(query), tokens[passage]) for query, passage in pairs]
+        return np.asarray(scores, dtype=np.float32)
+
+    def _query(self, query: str) -> NDArray[np.float32]:
+        # alone, not in a batch: its last digits must not depend on which queries came with it
+        if query not in self._queries:
+            self._queries[query] = self._encode([query])[0]
+        return self._queries[query]
+
+    def _encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Unit-length embeddings of the content tokens of every text, float32 [tokens, dimension] each."""
+        import torch
+
+        model = self._load()
+        with torch.inference_mode():
+            features = model.preprocess(list(texts))
+            kinds = features["input_ids"].cpu()
+            on_device = {
+                key: value.to(model.device) if isinstance(value, torch.Tensor) else value
+                for key, value in features.items()
+            }
+            out = torch.nn.functional.normalize(model.forward(on_device)["token_embeddings"].float(), dim=-1)
+        # an unknown word is content too, though its token counts as special
+        special = set(model.tokenizer.all_special_ids) - {model.tokenizer.unk_token_id}
+        content = ~torch.isin(kinds, torch.tensor(sorted(special)))
+        tokens = out.cpu()
+        return [row[keep].numpy() for row, keep in zip(tokens, content, strict=True)]
+
+    def try_out(self) -> None:
+        """Load the model and score a pair; raises ModelError where it cannot be used."""
+        if not np.isfinite(self.score([("word", "word")])).all():
+            raise not_finite(self.model)
+
+    def _load(self) -> Any:
+        if self._loaded is None:
+            self._loaded = load_bi_encoder(self.model, self.config.device, self.config.dtype)
+        return self._loaded
+
+
+def max_sim(query: NDArray[np.float32], passage: NDArray[np.float32]) -> float:
+    """Mean over the query's tokens of the highest cosine with any token of the passage.
+
+    Both are unit-length rows [tokens, dimension]; a text without content tokens matches nothing: -1.
+    """
+    if not len(query) or not len(passage):
+        return -1.0
+    return float((query @ passage.T).max(axis=1).mean())
