@@ -64,6 +64,8 @@ def smallest(kind, **more):
     fields = {"top_k": 3, **more}
     if "model" in kind.config.model_fields:
         fields["model"] = MODEL
+    if "call" in kind.config.model_fields:
+        fields |= {"call": "tests.search.own:shared_words", "version": "1"}
     if "routes" in kind.config.model_fields:
         routes = TABLES["retrieve"]["chroma"].config
         fields["routes"] = (routes(model=MODEL), routes(model=MODEL, query_prefix="passage: "))
