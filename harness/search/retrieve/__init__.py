@@ -4,13 +4,15 @@ from typing import Any
 
 from harness.kinds import Kind, Kinds
 from harness.search.fuse import Rrf, RrfConfig
+from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.search.step import Retriever
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
     "retrieve",
     Kind(ChromaConfig, ChromaRetriever),
+    Kind(Bm25Config, Bm25Retriever),
     Kind(RrfConfig, Rrf),
 )
 
-__all__ = ["KINDS", "ChromaConfig", "ChromaRetriever"]
+__all__ = ["KINDS", "Bm25Config", "Bm25Retriever", "ChromaConfig", "ChromaRetriever"]
