@@ -3,7 +3,18 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
-from harness.search.fuse import Rrf, RrfConfig
+from harness.search.fuse import (
+    Dbsf,
+    DbsfConfig,
+    MinMax,
+    MinMaxConfig,
+    Rrf,
+    RrfConfig,
+    Weighted,
+    WeightedConfig,
+    ZScore,
+    ZScoreConfig,
+)
 from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.search.step import Retriever
@@ -13,6 +24,10 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(ChromaConfig, ChromaRetriever),
     Kind(Bm25Config, Bm25Retriever),
     Kind(RrfConfig, Rrf),
+    Kind(MinMaxConfig, MinMax),
+    Kind(ZScoreConfig, ZScore),
+    Kind(DbsfConfig, Dbsf),
+    Kind(WeightedConfig, Weighted),
 )
 
 __all__ = ["KINDS", "Bm25Config", "Bm25Retriever", "ChromaConfig", "ChromaRetriever"]
