@@ -7,7 +7,18 @@ import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness"
 SHARED = {"types", "errors", "kinds", "printable", "progress", "stopping"}
-HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "transformers"}
+HEAVY = {
+    "chromadb",
+    "torch",
+    "sentence_transformers",
+    "openai",
+    "matplotlib",
+    "transformers",
+    "bm25s",
+    "Stemmer",
+    "jieba",
+    "faiss",
+}
 
 # room -> the rooms of ours it may import from, besides itself
 ALLOWED = {
