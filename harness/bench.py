@@ -99,7 +99,7 @@ def run_bench(
         extras=corpus.queries.extras,
         clusters=clusters,
         verdict=run_verdict(
-            per_query, queries, clusters, prices, (d.doc_id for d in corpus.documents), config
+            per_query, queries, clusters, prices, (d.doc_id for d in corpus.documents), drawn, config
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.compare import ScoredOn, ScoreMatrix, from_table, join, joined_names
 from harness.errors import ConfigError
 from harness.findings.costs import costs_of
+from harness.findings.label_sensitivity import FILE, sensitivity_of
 from harness.findings.verdicts import Scores, chunkings_of, options_of
 from harness.measures import headline, less_is_better
 from harness.report import StoredResult, read_result, read_table
@@ -96,6 +97,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     first = {name: one.matrix(measures[0]) for name, one in stored.items()}
     names = joined_names(first)
     prices = {name: read_table(folder, "prices.csv") for name, (folder, _) in results.items()}
+    drawn = {name: read_table(folder, FILE) for name, (folder, _) in results.items()}
     any_result = next(iter(stored.values()))
     return Scores(
         matrices,
@@ -106,6 +108,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         },
         documents=frozenset(any_result.result.texts),
         costs=costs_of(prices, names, any_result.stage),
+        sensitivity=sensitivity_of(drawn, names, any_result.stage),
         options=options_of(any_result.result.record),
     )
 

@@ -22,6 +22,7 @@ OPTIONAL = (
     "answerability",
     "costs",
     "waterfall",
+    "label_sensitivity",
     "chunks",
     "prices",
 )
