@@ -82,6 +82,7 @@ class JudgmentRow:
     end: int
     page: int | None
     evidence: str
+    answer: str  # the part of the span that answers, as start-end; '' for all of it
     grade: int | None
     reason: str
     judge: str

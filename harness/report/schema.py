@@ -118,7 +118,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "judgments": Schema(
         {"query_id": name, "document": name, "start": count, "end": count, "grade": some_count},
-        {"page": some_count, "evidence": text, "scored_on": text},
+        {"page": some_count, "evidence": text, "answer": text, "scored_on": text},
     ),
     "chunk_offsets": Schema(
         {"setting": name, "same_as": text, "document": text, "start": some_count, "end": some_count}

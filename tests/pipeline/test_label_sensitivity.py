@@ -13,6 +13,7 @@ from harness.config import load_config
 from harness.findings import LabelSensitivity, label_parts, label_sensitivity
 from harness.progress import Silent
 from harness.report import label_note
+from harness.report.scored_from import read_graded_spans
 
 FILE = "label_sensitivity.csv"
 
@@ -98,6 +99,29 @@ def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
     results, _ = run_bench(load_config(path), reporter)
     assert not [text for text in reporter.warnings if text.startswith("the median label has")]
     assert any(row.mean for row in results.summary if row.measure.startswith("ndcg_evidence"))
+
+
+def test_the_answer_of_a_label_stands_in_judgments_and_is_read_back(write_config, corpus):
+    with (corpus / "labels.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    words = {row["query_id"]: row["quote"].split()[2] for row in rows[:-1]}
+    with (corpus / "labels.csv").open("w", newline="") as file:
+        out = csv.DictWriter(file, [*rows[0], "answer"])
+        out.writeheader()
+        out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows[:-1])
+        out.writerow({**rows[-1], "answer": ""})
+    _, folder = run(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    with (folder / "judgments.csv").open(newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [row["answer"] != "" for row in written] == [True] * (len(rows) - 1) + [False]
+    for row, judgment in zip(written, read_graded_spans(folder), strict=True):
+        if judgment.answer is None:
+            assert row["answer"] == ""
+            continue
+        start, end = judgment.answer
+        assert row["answer"] == f"{start}-{end}"
+        assert judgment.start <= start < end <= judgment.end
+        assert row["snippet"][start - judgment.start : end - judgment.start] == words[row["query_id"]]
 
 
 WAYS = LabelSensitivity(
