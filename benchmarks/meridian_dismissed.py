@@ -91,11 +91,11 @@ def as_it_was(config: BenchConfig) -> BenchConfig:
 
 
 def _as_it_was(setting: Setting) -> Setting:
-    if setting.rerank is None:
-        raise SystemExit(f"{setting.name} reranks nothing; the rounds read a pool with a reranker.")
+    if len(setting.rerank) != 1:
+        raise SystemExit(f"{setting.name} needs one reranker, as the pool of the rounds had.")
     retrieve = setting.retrieve.model_copy(update={"top_k": DEPTH, "top_chars": None})
-    rerank = setting.rerank.model_copy(update={"top_n": DEPTH})
-    return setting.model_copy(update={"retrieve": retrieve, "rerank": rerank})
+    rerank = setting.rerank[0].model_copy(update={"top_n": DEPTH})
+    return setting.model_copy(update={"retrieve": retrieve, "rerank": (rerank,)})
 
 
 def pool(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[System]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from harness.config import BenchConfig
@@ -21,7 +23,7 @@ from harness.pipeline.judging import estimate_pool, flag_passages, judge_pool, m
 from harness.pipeline.label_sensitivity import label_sensitivity_rows
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.loss import lost_rows
-from harness.pipeline.prices import metered, note_effort, price_rows
+from harness.pipeline.prices import price_rows
 from harness.pipeline.record import make_record
 from harness.pipeline.scoring import (
     queries_to_score,
@@ -29,7 +31,7 @@ from harness.pipeline.scoring import (
     warn_of_pool,
     warn_of_shallow_rankings,
 )
-from harness.pipeline.search import Searched, search
+from harness.pipeline.search import Point, Searched, search_points
 from harness.pipeline.verdict import run_verdict
 from harness.progress import Reporter
 from harness.report import Results, name_of_earlier, same_result, write_results
@@ -106,12 +108,12 @@ def run_bench(
     folder = config.results / config.name
 
     failed: Exception | None = None
-    with replace_folder(folder, _name_beside) as partial:
+    with replace_folder(folder, _name_beside) as unfinished:
         names = file_names([setting.name for setting in config.settings])
-        write_results(partial, results, names.__getitem__)
+        write_results(unfinished, results, names.__getitem__)
         try:
             if finish is not None:
-                finish(partial)
+                finish(unfinished)
         except Exception as error:
             failed = error
     if failed is not None:
@@ -136,17 +138,15 @@ def search_all(
     warn_of_shallow_rankings(config, context.reporter)
     warn_of_pool(config, context.reporter)
     warn_of_same_model(config, context)
-    searched = []
-    with context.reporter.task("settings", len(config.settings)) as task:
+    points = []
+    with context.reporter.task("chunk", len(config.settings)) as task:
         for setting in config.settings:
-            with metered(context) as meter:
-                chunking = chunk_corpus(corpus, setting, context)
-                one = search(setting, chunking, corpus.queries.queries, context)
-            note_effort(one, meter, corpus.queries.queries)
-            searched.append(one)
-            if found is not None:
-                found(corpus, one)
+            begun = perf_counter()
+            chunking = chunk_corpus(corpus, setting, context)
+            points.append(Point(setting, chunking, perf_counter() - begun))
             task.advance()
+    tell = None if found is None else partial(found, corpus)
+    searched = search_points(points, corpus.queries.queries, context, tell)
     warn_of_unfilled_budgets(searched, config, context.reporter)
     return corpus, searched
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Annotated, Any, Generic, TypeVar, Union
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from harness.errors import ConfigError
 from harness.printable import quoted
@@ -16,6 +16,10 @@ LARGEST = 2**53
 """Larger integers are not kept exactly by all who read record.json."""
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4095
+
+Config = TypeVar("Config", bound="StageConfig")
+Made = TypeVar("Made", covariant=True)
+Found = TypeVar("Found")
 
 
 class StageConfig(BaseModel):
@@ -55,14 +59,70 @@ def _check(value: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Generic[Config, Made]):
     """One variant of a stage: the model of its configuration and the function or class that does the work."""
 
-    config: type[StageConfig]
-    make: Callable[..., Any]
+    config: type[Config]
+    make: Callable[[Config], Made]
+
+    @property
+    def name(self) -> str:
+        """The value of ``kind`` that asks for it."""
+        default: str = self.config.model_fields["kind"].default
+        return default
 
 
-def find_kind(stage: str, table: Mapping[str, Kind], name: object) -> Kind:
+class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
+    """The variants of one stage, by name; the first is the default. ``Made`` is what all of them make."""
+
+    def __init__(self, stage: str, *kinds: Kind[Any, Made]) -> None:
+        """``stage`` is how messages name the stage: the section of the configuration."""
+        self.stage = stage
+        self._kinds = {kind.name: kind for kind in kinds}
+
+    def __getitem__(self, name: str) -> Kind[Any, Made]:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    @property
+    def default(self) -> str:
+        """The kind that is meant where a section names none."""
+        return next(iter(self._kinds))
+
+    @property
+    def union(self) -> Any:
+        """The annotation of a configuration of any kind, for pydantic."""
+        configs = tuple(kind.config for kind in self._kinds.values())
+        return Annotated[Union[configs], Field(discriminator="kind")]  # noqa: UP007 - made at run time
+
+    def find(self, name: object) -> Kind[Any, Made]:
+        """The kind of that name; raises ConfigError that lists the known ones."""
+        return find_kind(self.stage, self._kinds, name)
+
+    def make(self, config: StageConfig) -> Made:
+        """What ``config`` asks for; raises ConfigError where it is of no kind of this stage."""
+        return self.find(kind_of(config)).make(config)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Marks a field that holds one configuration of ``stage``, or a tuple of them, each of any kind."""
+
+    stage: str
+
+
+def kind_of(config: StageConfig) -> str:
+    """The kind of a configuration; '' for a section that has no kinds."""
+    kind: str = getattr(config, "kind", "")
+    return kind
+
+
+def find_kind(stage: str, table: Mapping[str, Found], name: object) -> Found:
     """Look up a kind by its name; raises ConfigError that lists the known ones."""
     if isinstance(name, str) and name in table:
         return table[name]

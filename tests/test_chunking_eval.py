@@ -87,7 +87,7 @@ def test_the_configuration_is_the_studys():
     assert {s.retrieve.distance for s in config.settings} == {"l2"}
     assert {s.retrieve.top_k for s in config.settings} == {5}
     assert {s.chunk.unit for s in config.settings} == {"cl100k_base"}
-    assert {s.rerank for s in config.settings} == {None}
+    assert {s.rerank for s in config.settings} == {()}
     recursive, token = config.settings[0].chunk, config.settings[3].chunk
     assert recursive.separators == ("\n\n", "\n", ".", "?", "!", " ", "")
     assert (recursive.keep_separator, recursive.strip) == ("start", True)

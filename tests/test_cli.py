@@ -85,7 +85,7 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
     (tmp_path / "c.yaml").write_text(
         "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
-        "chunk: {kind: recursive, chunk_size: 40}\nembed: {model: 'embedded:all-MiniLM-L6-v2'}\n"
+        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n"
     )
     assert exit_code("validate", "c.yaml") == 0
     assert "ready to run" in capsys.readouterr().out
@@ -135,7 +135,7 @@ def test_a_bad_document_can_fail_the_run_when_all_else_is_done(tmp_path, monkeyp
     (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
     config = (
         "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\non_bad_document: {}\n"
-        "chunk: {{kind: recursive, chunk_size: 40}}\nembed: {{model: 'embedded:all-MiniLM-L6-v2'}}\n"
+        "chunk: {{kind: recursive, chunk_size: 40}}\nretrieve: {{model: 'embedded:all-MiniLM-L6-v2'}}\n"
     )
     codes = {}
     for on_bad in ("fail", "fail_at_end", "skip"):

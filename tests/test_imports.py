@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness"
-STAGES = {"corpus", "chunk", "retrieve", "rerank", "judge", "measures", "compare"}
+STAGES = {"corpus", "chunk", "search", "judge", "measures", "compare"}
 SHARED = {"types", "errors", "kinds", "printable", "progress", "stopping"}
 HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "transformers"}
 

@@ -60,7 +60,7 @@ def place(tmp_path, monkeypatch):
         path = tmp_path / "c.yaml"
         path.write_text(
             "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
-            "chunk: {kind: recursive, chunk_size: [40, 50]}\nembed: {model: 'embedded:all-MiniLM-L6-v2'}\n"
+            "chunk: {kind: recursive, chunk_size: [40, 50]}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n"
             f"measures: [ndcg_exp@3]\nrelevance: {relevance if judge == 'llm' else '{judge: labels}'}\n"
         )
         return path

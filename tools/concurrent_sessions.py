@@ -225,8 +225,8 @@ def write_config(path: Path, root: Path, name: str, own: Path) -> None:
         f"cache: {own}/cache\n"
         f"results: {own}/results\n"
         f"chunk: {{kind: recursive, chunk_size: [{size}, {size + 60}]}}\n"
-        'embed: {model: "embedded:all-MiniLM-L6-v2", batch_tokens: 256}\n'
-        f"retrieve: {{kind: chroma, top_k: {10 + NAMES.index(name) % 2}}}\n"
+        'retrieve: {kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 256, '
+        f"top_k: {10 + NAMES.index(name) % 2}}}\n"
         "rerank: {kind: late_interaction, top_n: 5}\n"
         "bootstrap: {resamples: 200}\n",
         encoding="utf-8",

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated
-
-from pydantic import Field
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from harness.chunk import markdown, page, recursive, recursive_token, sentence, token
 from harness.chunk.health import (
@@ -24,11 +21,12 @@ from harness.chunk.page import PageConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
 from harness.chunk.sentence import SentenceConfig
-from harness.chunk.spans import tidy
+from harness.chunk.sizes import ChunkerConfig
+from harness.chunk.spans import Span, tidy
 from harness.chunk.token import TokenConfig
 from harness.chunk.tokenizer import Tokenizer
 from harness.errors import ConfigError
-from harness.kinds import Kind
+from harness.kinds import Kind, Kinds
 from harness.types import Chunk, Document
 
 __all__ = [
@@ -37,7 +35,7 @@ __all__ = [
     "HEALTH_VERSION",
     "KINDS",
     "OUTLINE_VERSION",
-    "ChunkConfig",
+    "ChunkerConfig",
     "MarkdownConfig",
     "Outline",
     "Overlong",
@@ -57,32 +55,36 @@ __all__ = [
 CHUNKER_VERSION = 1
 """Raised whenever the same configuration may give other chunks than before; part of every cache key."""
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "recursive_token": Kind(RecursiveTokenConfig, recursive_token.split_documents),
-        "recursive": Kind(RecursiveConfig, recursive.split_documents),
-        "token": Kind(TokenConfig, token.split_documents),
-        "sentence": Kind(SentenceConfig, sentence.split_documents),
-        "markdown": Kind(MarkdownConfig, markdown.split_documents),
-        "page": Kind(PageConfig, page.split_documents),
-    }
-)
+Configured = TypeVar("Configured", bound=ChunkerConfig)
+SplitDocuments = Callable[[Sequence[Document], Tokenizer | None], list[list[Span]]]
 
-ChunkConfig = Annotated[
-    RecursiveTokenConfig | RecursiveConfig | TokenConfig | SentenceConfig | MarkdownConfig | PageConfig,
-    Field(discriminator="kind"),
-]
+
+def _with_config(
+    split: Callable[[Sequence[Document], Configured, Tokenizer | None], list[list[Span]]],
+) -> Callable[[Configured], SplitDocuments]:
+    return lambda config: lambda documents, tokenizer: split(documents, config, tokenizer)
+
+
+KINDS: Kinds[SplitDocuments] = Kinds(
+    "chunk",
+    Kind(RecursiveTokenConfig, _with_config(recursive_token.split_documents)),
+    Kind(RecursiveConfig, _with_config(recursive.split_documents)),
+    Kind(TokenConfig, _with_config(token.split_documents)),
+    Kind(SentenceConfig, _with_config(sentence.split_documents)),
+    Kind(MarkdownConfig, _with_config(markdown.split_documents)),
+    Kind(PageConfig, _with_config(page.split_documents)),
+)
 
 
 def chunk_documents(
-    documents: Sequence[Document], config: ChunkConfig, tokenizer: Tokenizer | None = None
+    documents: Sequence[Document], config: ChunkerConfig, tokenizer: Tokenizer | None = None
 ) -> list[Chunk]:
     """Split documents into chunks, in document order and by offset; chunks of whitespace alone are left out.
 
     ``tokenizer`` is the embedding model's; it may be None for a configuration whose ``reads_model_tokens`` is
     false. Raises ConfigError where it is missing or where the windows asked for are longer than it reads.
     """
-    spans = KINDS[config.kind].make(documents, config, tokenizer)
+    spans = KINDS.make(config)(documents, tokenizer)
     return [
         Chunk.of(document, start, end)
         for document, its_spans in zip(documents, spans, strict=True)
@@ -90,7 +92,7 @@ def chunk_documents(
     ]
 
 
-def chunker_fingerprint(config: ChunkConfig, tokenizer: Tokenizer | None = None) -> str:
+def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = None) -> str:
     """A stable JSON text of all that decides the chunks of a document: for cache keys.
 
     The tokenizer enters by name and special tokens, and only where the chunks depend on it, so that models

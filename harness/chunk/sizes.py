@@ -15,6 +15,7 @@ from harness.kinds import StageConfig
 class ChunkerConfig(StageConfig):
     """The fields that every chunker has."""
 
+    kind: str
     strip: bool = Field(
         True, description="Leave whitespace at both ends of a chunk out of it (the offsets move inwards)."
     )

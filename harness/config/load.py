@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from harness.config.explain import explain, first_problem, no_such_key
-from harness.config.models import STAGES, BenchConfig, Setting
+from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, Setting
+from harness.config.moved import refuse_moved
 from harness.config.naming import name_settings
 from harness.config.relevance import RelevanceConfig
 from harness.config.sections import section_of
@@ -19,7 +21,7 @@ from harness.config.yaml_loader import KeyPath
 from harness.corpus import PARSERS
 from harness.errors import ConfigError
 from harness.judge import KINDS as JUDGES
-from harness.kinds import Kind, StageConfig, find_kind
+from harness.kinds import Kind, StageConfig
 from harness.printable import printable, quoted
 
 
@@ -29,6 +31,7 @@ def load_config(path: Path) -> BenchConfig:
     Paths in it are relative to the folder the command is run in.
     """
     source = read_source(path)
+    refuse_moved(source)
     known = [*BenchConfig.model_fields, *STAGES]
     for key in source.data:
         if key not in known:
@@ -57,37 +60,51 @@ def _settings(source: Source) -> list[Setting]:
             )
     for combination in combinations:
         _check_depth(source, combination)
+    tokenizers = _tokenizers(source.data.get("tokenizer"), combinations)
     return [
-        Setting.model_validate({"name": name, **combination})
-        for name, combination in zip(names, combinations, strict=True)
+        Setting.model_validate({"name": name, "tokenizer": tokenizer, **combination})
+        for name, tokenizer, combination in zip(names, tokenizers, combinations, strict=True)
     ]
+
+
+def _tokenizers(stated: Any, combinations: Sequence[Stages]) -> list[str]:
+    """The model whose tokens count in each setting: the one stated, its own encoder or the first one."""
+    if isinstance(stated, str):
+        return [stated] * len(combinations)
+    own = [one["retrieve"].encoders() for one in combinations]
+    first = next((encoders[0].model for encoders in own if encoders), DEFAULT_TOKENIZER)
+    return [encoders[0].model if encoders else first for encoders in own]
 
 
 def _check_depth(source: Source, combination: Stages) -> None:
     """A reranker cannot score more than was retrieved."""
-    top_k = getattr(combination["retrieve"], "top_k", None)
-    top_n = getattr(combination["rerank"], "top_n", None)
-    if top_k is not None and top_n is not None and top_n > top_k:
-        written = source.keys("top_n", top_n) or source.keys("top_k", top_k)
-        at = written[0] if written else ("retrieve", "top_k")
-        raise source.error(
-            at,
-            f"the reranker scores {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "
-            f"(retrieve.top_k). Lower the first or raise the second.",
-        )
+    retrieve = combination["retrieve"]
+    if retrieve.top_chars is not None:
+        return
+    for reranker in combination["rerank"]:
+        top_k, top_n = retrieve.top_k, reranker.top_n
+        if top_n is not None and top_n > top_k:
+            written = source.keys("top_n", top_n) or source.keys("top_k", top_k)
+            at = written[0] if written else ("retrieve", "top_k")
+            raise source.error(
+                at,
+                f"the reranker scores {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "
+                f"(retrieve.top_k). Lower the first or raise the second.",
+            )
 
 
 def _parser(source: Source, value: Any) -> StageConfig:
     if not isinstance(value, dict):
         raise source.error(("parser",), f"must be a mapping such as {{kind: pypdf}}, not {quoted(value)}.")
     try:
-        kind = find_kind("parser", PARSERS, value.get("kind", "pypdf"))
+        kind = PARSERS.find(value.get("kind", PARSERS.default))
     except ConfigError as error:
         raise ConfigError(f"{source.where(('parser', 'kind'))}: {error}") from None
     try:
-        return kind.config.model_validate(value)
+        parser: StageConfig = kind.config.model_validate(value)
     except ValidationError as error:
         raise explain(source, ("parser",), error, known=kind.config.model_fields) from None
+    return parser
 
 
 def _relevance(source: Source, value: Any) -> RelevanceConfig:
@@ -96,7 +113,7 @@ def _relevance(source: Source, value: Any) -> RelevanceConfig:
     if not isinstance(value, dict):
         raise source.error(at, f"must be a mapping such as {{judge: labels}}, not {quoted(value)}.")
     try:
-        kind = find_kind("relevance.judge", JUDGES, value.get("judge", "labels"))
+        kind = JUDGES.find(value.get("judge", JUDGES.default))
     except ConfigError as error:
         raise ConfigError(f"{source.where((*at, 'judge'))}: {error}") from None
     own = [*RelevanceConfig.model_fields]
@@ -112,14 +129,15 @@ def _relevance(source: Source, value: Any) -> RelevanceConfig:
         raise explain(source, at, error, known=known) from None
 
 
-def _judge(source: Source, at: KeyPath, kind: Kind, fields: dict[str, Any]) -> StageConfig:
+def _judge(source: Source, at: KeyPath, kind: Kind[Any, Any], fields: dict[str, Any]) -> StageConfig:
     try:
-        return kind.config.model_validate(fields)
+        judge: StageConfig = kind.config.model_validate(fields)
     except ValidationError as error:
         raise explain(source, at, error, known=_known_below(kind.config, error)) from None
     except ConfigError as error:
         # raised where the value must not be repeated: it may be a key
         raise ConfigError(f"{source.where((*at, 'endpoint'))}: {error}") from None
+    return judge
 
 
 def _no_such_key_of_judge(key: str, known: list[str]) -> str:

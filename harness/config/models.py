@@ -7,14 +7,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
+from harness.chunk import ChunkerConfig
 from harness.config.relevance import RelevanceConfig
 from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
-from harness.embed import EmbedConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.measures import less_is_better, parse_measure
+from harness.search import RerankerConfig, RetrieverConfig, RewriterConfig
 
-STAGES = ("chunk", "embed", "retrieve", "rerank")
+STAGES = ("chunk", "rewrite", "retrieve", "rerank")
+DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
 def _as_tuple(value: Any) -> Any:
@@ -32,13 +34,18 @@ class BootstrapConfig(StageConfig):
 
 
 class Setting(StageConfig):
-    """One point of the sweep: the configuration of every stage, and a name that says what varies."""
+    """One point of the sweep: the configuration of every step, and a name that says what varies.
+
+    ``tokenizer`` names the model in whose tokens chunks are counted; ``rerank`` are the rerankers in their
+    order, none for an empty tuple.
+    """
 
     name: str
-    chunk: SerializeAsAny[StageConfig]
-    embed: EmbedConfig
-    retrieve: SerializeAsAny[StageConfig]
-    rerank: SerializeAsAny[StageConfig] | None
+    chunk: SerializeAsAny[ChunkerConfig]
+    tokenizer: str = DEFAULT_TOKENIZER
+    rewrite: SerializeAsAny[RewriterConfig] | None = None
+    retrieve: SerializeAsAny[RetrieverConfig]
+    rerank: tuple[SerializeAsAny[RerankerConfig], ...] = ()
 
 
 class BenchConfig(StageConfig):
@@ -78,6 +85,12 @@ class BenchConfig(StageConfig):
     anchor: AnchorConfig = Field(AnchorConfig(), description="How quotes are found in the extracted text.")
     split: SplitConfig = Field(
         SplitConfig(), description="Train and validation, where the query file has no split column."
+    )
+    tokenizer: str | None = Field(
+        None,
+        description="The model in whose tokens chunks are cut and counted, in all settings. Empty: the "
+        "setting's own embedding model; a setting without one takes that of the first setting that has one, "
+        "else `embedded:all-MiniLM-L6-v2`.",
     )
     settings: tuple[Setting, ...] = Field(min_length=1)
     relevance: RelevanceConfig = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import re
 from collections import Counter
@@ -27,18 +28,30 @@ _WINDOW = {"tokens_per_chunk", "token_overlap"}
 _CHARACTERS_A_TOKEN = 5
 # What a key that is left out means, where it is not simply absent.
 _UNSET = {"top_n": "all"}
+_ROUTES = "routes"
 
 Dump = Mapping[str, Any] | None
 
 
-def name_settings(combinations: Sequence[Mapping[str, StageConfig | None]]) -> list[str]:
-    """One name per combination; a sweep of a single point is called ``base``."""
+def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One name per combination; a sweep of a single point is called ``base``.
+
+    A combination has a configuration by step, None where the step is left out, or a tuple of configurations
+    where a step may come several times.
+    """
     parts: list[list[str]] = [[] for _ in combinations]
     for stage in STAGES:
-        dumps = [_dump(combination[stage]) for combination in combinations]
-        for name, label in zip(parts, _labels(stage, dumps), strict=True):
-            name += label
+        for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
+            word = stage if place == 0 else f"{stage}{place + 1}"
+            for name, label in zip(parts, _labels(word, [_dump(config) for config in configs]), strict=True):
+                name += label
     return [" ".join(name) or ONLY for name in parts]
+
+
+def _places(values: Sequence[Any]) -> list[tuple[StageConfig | None, ...]]:
+    """The first configuration of every combination, the second, and so on."""
+    tuples = [value if isinstance(value, tuple) else (value,) for value in values]
+    return list(itertools.zip_longest(*tuples)) or [(None,) * len(values)]
 
 
 def file_names(settings: Sequence[str]) -> dict[str, str]:
@@ -76,18 +89,40 @@ def _dump(config: StageConfig | None) -> Dump:
 def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
     kinds = [None if dump is None else dump.get("kind") for dump in dumps]
     varying = {kind: _varying(dumps, kind) for kind in set(kinds)}
-    several = len({kind for kind in kinds if kind is not None}) > 1
+    several = len(set(kinds)) > 1
+    routes = _routes(dumps)
     labels = []
-    for dump, kind in zip(dumps, kinds, strict=True):
+    for dump, kind, inner in zip(dumps, kinds, routes, strict=True):
         if dump is None:
-            labels.append([f"{stage}=none"] if len(varying) > 1 else [])
+            labels.append([f"{stage}=none"] if several else [])
             continue
         shown = {
             key: _UNSET.get(key, "none") if dump[key] is None else _value(dump[key], varying[kind][key])
             for key in varying[kind]
+            if key != _ROUTES
         }
-        labels.append(([str(kind)] if several else []) + _fields(stage, dump, shown))
+        named = [f"{kind}({inner})"] if inner else [str(kind)] if several and kind else []
+        labels.append(named + _fields(stage, dump, shown))
     return labels
+
+
+def _routes(dumps: Sequence[Dump]) -> list[str]:
+    """The routes of each fusion in short, such as ``bm25+chroma``; '' where all of its kind have the same."""
+    out = [""] * len(dumps)
+    for kind in {dump.get("kind") for dump in dumps if dump is not None and _ROUTES in dump}:
+        rows = [i for i, dump in enumerate(dumps) if dump is not None and dump.get("kind") == kind]
+        routes = [dict(dumps[i] or {})[_ROUTES] for i in rows]
+        if all(one == routes[0] for one in routes):
+            continue
+        names: list[list[str]] = [[] for _ in rows]
+        for place in itertools.zip_longest(*routes):
+            for name, dump, label in zip(names, place, _labels("route", place), strict=True):
+                if dump is not None:
+                    kinds = [] if label and label[0].startswith(dump["kind"]) else [dump["kind"]]
+                    name.append(",".join([*kinds, *label]))
+        for i, name in zip(rows, names, strict=True):
+            out[i] = "+".join(name)
+    return out
 
 
 def _varying(dumps: Sequence[Dump], kind: Any) -> dict[str, list[Any]]:
@@ -120,11 +155,14 @@ def _is_capped(dump: Mapping[str, Any]) -> bool:
 
 
 def _short(stage: str, key: str) -> str:
-    return stage if key == "model" else key
+    return {"retrieve": "embed", "route": "model"}.get(stage, stage) if key == "model" else key
 
 
 def _value(value: Any, others: Sequence[Any]) -> str:
     """A value in short: of a path as many of its last parts as tell it from the other values."""
+    if isinstance(value, Mapping) and "kind" in value:
+        alike = [other for other in others if isinstance(other, Mapping) and other["kind"] == value["kind"]]
+        return str(value["kind"]) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
     depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
     for depth in depths:
         short = _last_parts(value, depth)

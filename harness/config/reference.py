@@ -11,21 +11,33 @@ from pydantic_core import PydanticUndefined
 
 from harness.config.models import STAGES, BenchConfig
 from harness.config.sections import section_of
-from harness.config.sweep import DEFAULT_KIND, TABLES
+from harness.config.sweep import OPTIONAL, TABLES
 from harness.corpus import PARSERS
 from harness.judge import KINDS as JUDGES
 from harness.judge import LabelsConfig
-from harness.kinds import Kind, StageConfig
+from harness.kinds import StageConfig
 
 _INTRO = """\
 # Configuration
 
 One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown
-key is an error. In the sections `chunk`, `embed`, `retrieve` and `rerank` any value may be a list: the
+key is an error. In the sections `chunk`, `rewrite`, `retrieve` and `rerank` any value may be a list: the
 product of all lists is the sweep, and each of its points is a *setting*, named by what varies
 (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different kinds;
-`rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`) is swept by a list
-of lists.
+`rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`, `weights`) is swept
+by a list of lists, and so are rerankers that work one after the other: `rerank: [[{…}, {…}]]`.
+
+An embedding model belongs to the retriever that uses it. A fusion is a retriever made of others, its
+`routes`, which may be fusions too:
+
+```yaml
+retrieve:
+  kind: rrf
+  top_k: 50
+  routes:
+    - {kind: chroma, model: "embedded:all-MiniLM-L6-v2", top_k: 50}
+    - {kind: chroma, model: "intfloat/multilingual-e5-small", query_prefix: "query: ", top_k: 50}
+```
 
 Where the settings to compare are no product, list them under `settings`. Each entry names the sections in
 which it differs, whole; the others are those of the file. An entry may hold lists too:
@@ -53,15 +65,14 @@ def reference() -> str:
     parts += _judges()
     parts += _kinds("parser", PARSERS, "pypdf")
     for stage in STAGES:
-        parts += _kinds(stage, TABLES[stage], DEFAULT_KIND[stage])
+        parts += _kinds(stage, TABLES[stage], "" if stage in OPTIONAL else TABLES[stage].default)
     return "\n".join(parts)
 
 
 def _kinds(stage: str, table: Any, default: str) -> Iterator[str]:
     for name, kind in table.items():
         note = " (default)" if name == default and len(table) > 1 else ""
-        title = f"`{stage}`" if len(table) == 1 and stage == "embed" else f"`{stage}: {{kind: {name}}}`{note}"
-        yield _table(title, _config(kind))
+        yield _table(f"`{stage}: {{kind: {name}}}`{note}", kind.config)
 
 
 def _judges() -> Iterator[str]:
@@ -89,10 +100,6 @@ def _sections(path: str, model: type[StageConfig]) -> dict[str, type[StageConfig
             found[f"{path}.{name}{free}"] = section
             found |= _sections(f"{path}.{name}{free}", section)
     return found
-
-
-def _config(kind: Kind) -> type[StageConfig]:
-    return kind.config
 
 
 def _table(

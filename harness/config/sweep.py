@@ -1,51 +1,54 @@
-"""Lists in the sections of the stages become the product of their values: the settings of a sweep."""
+"""Lists in the sections of the steps become the product of their values: the settings of a sweep."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from harness.chunk import KINDS as CHUNKERS
 from harness.config.explain import explain, no_such_key
 from harness.config.models import STAGES
+from harness.config.moved import refuse_moved
 from harness.config.source import Source
 from harness.config.yaml_loader import KeyPath
-from harness.embed import EmbedConfig, SentenceEncoder
 from harness.errors import ConfigError
-from harness.kinds import Kind, StageConfig, find_kind
+from harness.kinds import Kinds, Section, StageConfig
 from harness.printable import quoted
-from harness.rerank import KINDS as RERANKERS
-from harness.retrieve import KINDS as RETRIEVERS
+from harness.search import RERANKERS, RETRIEVERS, REWRITERS
 
-TABLES: dict[str, Mapping[str, Kind]] = {
+TABLES: dict[str, Kinds[Any]] = {
     "chunk": CHUNKERS,
-    "embed": {"sentence_encoder": Kind(EmbedConfig, SentenceEncoder)},
+    "rewrite": REWRITERS,
     "retrieve": RETRIEVERS,
     "rerank": RERANKERS,
 }
-DEFAULT_KIND = {stage: next(iter(table)) for stage, table in TABLES.items()}
+OPTIONAL = frozenset({"rewrite", "rerank"})
+SEQUENCE = "rerank"
 
 SETTINGS = "settings"
 MOST_SETTINGS = 1000
 
-Stages = dict[str, StageConfig | None]
+Stages = dict[str, Any]
+"""A configuration by step, None for a step that is left out; for ``rerank`` a tuple of configurations."""
 
 
 def expand(source: Source) -> list[Stages]:
-    """Every combination of stage configurations that the file asks for, in the order of the file.
+    """Every combination of step configurations that the file asks for, in the order of the file.
 
     Under `settings` each entry is a sweep of its own, with the sections of the file but for those it names.
     """
+    refuse_moved(source)
     if SETTINGS not in source.data:
         return _product_of_stages(source, {})
     entries = source.data[SETTINGS]
     if not isinstance(entries, list) or not entries:
         raise source.error(
-            (SETTINGS,), "must be a list of mappings, each with its own chunk, embed, retrieve or rerank."
+            (SETTINGS,), "must be a list of mappings, each with its own chunk, retrieve or rerank."
         )
     found: list[Stages] = []
     for i in range(len(entries)):
@@ -61,6 +64,7 @@ def _own(source: Source, index: int) -> dict[str, KeyPath]:
         raise source.error(
             at, f"must be a mapping such as {{chunk: {{…}}, rerank: null}}, not {quoted(entry)}."
         )
+    refuse_moved(source, entry, at)
     for key in entry:
         if key not in STAGES:
             raise source.error((*at, str(key)), no_such_key(str(key), STAGES))
@@ -73,12 +77,24 @@ def _product_of_stages(source: Source, own: Mapping[str, KeyPath]) -> list[Stage
     return [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
 
 
-def _section(source: Source, stage: str, at: KeyPath) -> list[StageConfig | None]:
+def _section(source: Source, stage: str, at: KeyPath) -> list[Any]:
+    """The alternatives of one step: what stands in its section, each a point of the sweep."""
+    found: list[Any]
     if at == (stage,) and stage not in source.data:
-        return [None] if stage == "rerank" else _mapping(source, stage, at, {})
-    value: Any = source.data
-    for key in at:
-        value = value[key]
+        found = [None] if stage in OPTIONAL else _mapping(source, stage, at, {})
+    else:
+        value: Any = source.data
+        for key in at:
+            value = value[key]
+        found = _alternatives(source, stage, at, value)
+    return [_sequence(one) for one in found] if stage == SEQUENCE else found
+
+
+def _sequence(config: Any) -> tuple[StageConfig, ...]:
+    return config if isinstance(config, tuple) else () if config is None else (config,)
+
+
+def _alternatives(source: Source, stage: str, at: KeyPath, value: Any) -> list[Any]:
     if not isinstance(value, list):
         return _entry(source, stage, at, value)
     if not value:
@@ -86,9 +102,11 @@ def _section(source: Source, stage: str, at: KeyPath) -> list[StageConfig | None
     return [config for i, entry in enumerate(value) for config in _entry(source, stage, (*at, i), entry)]
 
 
-def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[StageConfig | None]:
-    if value is None and stage == "rerank":
+def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[Any]:
+    if value is None and stage in OPTIONAL:
         return [None]
+    if isinstance(value, list) and stage == SEQUENCE:
+        return _in_turn(source, stage, at, value)
     if not isinstance(value, dict):
         kinds = ", ".join(TABLES[stage])
         raise source.error(
@@ -97,12 +115,20 @@ def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[StageCon
     return _mapping(source, stage, at, value)
 
 
-def _mapping(source: Source, stage: str, at: KeyPath, value: dict[str, Any]) -> list[StageConfig | None]:
-    kinds = value.get("kind", DEFAULT_KIND[stage])
-    configs: list[StageConfig | None] = []
+def _in_turn(source: Source, stage: str, at: KeyPath, value: list[Any]) -> list[Any]:
+    """The combinations of a list whose entries belong together, such as the routes of a fusion."""
+    options = [_entry(source, stage, (*at, i), entry) for i, entry in enumerate(value)]
+    _check_size(source, at, options)
+    return list(itertools.product(*options))
+
+
+def _mapping(source: Source, stage: str, at: KeyPath, value: dict[str, Any]) -> list[Any]:
+    table = TABLES[stage]
+    kinds = value.get("kind", table.default)
+    configs: list[Any] = []
     for name in kinds if isinstance(kinds, list) else [kinds]:
         try:
-            kind = find_kind(stage, TABLES[stage], name)
+            kind = table.find(name)
         except ConfigError as error:
             raise ConfigError(f"{source.where((*at, 'kind'))}: {error}") from None
         configs += _product(source, at, kind.config, {k: v for k, v in value.items() if k != "kind"})
@@ -113,7 +139,7 @@ def _product(source: Source, at: KeyPath, model: type[StageConfig], fields: dict
     for key in fields:
         if key not in model.model_fields:
             raise source.error((*at, key), no_such_key(key, [*model.model_fields]))
-    choices = [_choices(source, (*at, key), model, key, value) for key, value in fields.items()]
+    choices = [_choices(source, (*at, key), model.model_fields[key], value) for key, value in fields.items()]
     _check_size(source, at, choices)
     configs = []
     for values in itertools.product(*choices):
@@ -132,11 +158,31 @@ def _check_size(source: Source, at: KeyPath, choices: Sequence[Sequence[Any]]) -
         raise source.error(at, f"this makes {count:,} settings; a sweep has at most {MOST_SETTINGS:,}.")
 
 
-def _choices(source: Source, at: KeyPath, model: type[StageConfig], key: str, value: Any) -> Sequence[Any]:
+def _choices(source: Source, at: KeyPath, field: FieldInfo, value: Any) -> Sequence[Any]:
     """The values of one key: a list is a sweep, unless the field is itself a list; then one of lists is."""
-    takes_list = get_origin(model.model_fields[key].annotation) in (list, tuple)
-    if not isinstance(value, list) or (takes_list and not all(isinstance(v, list) for v in value)):
+    section = next((one for one in field.metadata if isinstance(one, Section)), None)
+    several = isinstance(value, list) and all(isinstance(one, list) for one in value)
+    if section is not None:
+        return _nested(source, section.stage, at, field, value)
+    if not isinstance(value, list) or (_takes_list(field) and value and not several):
         return [value]
     if not value:
         raise source.error(at, "the list is empty; name at least one value.")
     return value
+
+
+def _nested(source: Source, stage: str, at: KeyPath, field: FieldInfo, value: Any) -> list[Any]:
+    """The values of a key that holds a section of another step, or a list of them that belong together."""
+    if not _takes_list(field):
+        return [None] if value is None else _alternatives(source, stage, at, value)
+    if not isinstance(value, list) or not value:
+        raise source.error(at, f"must be a list of mappings such as {{kind: {TABLES[stage].default}}}.")
+    if not all(isinstance(one, list) for one in value):
+        return _in_turn(source, stage, at, value)
+    return [one for i, part in enumerate(value) for one in _in_turn(source, stage, (*at, i), part)]
+
+
+def _takes_list(field: FieldInfo) -> bool:
+    """Whether the values of a field are lists."""
+    annotations = [field.annotation, *get_args(field.annotation)]
+    return any(get_origin(one) in (list, tuple) for one in annotations)

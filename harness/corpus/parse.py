@@ -21,7 +21,6 @@ from harness.corpus.text import (
 )
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
-from harness.kinds import find_kind
 from harness.types import Document
 
 _BOM = "\ufeff"
@@ -62,8 +61,7 @@ def _tell_nobody(page: int) -> None:
 
 def _parse_pdf(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:
     refuse_special(file.path)
-    read = find_kind("parser", PARSERS, parser.kind).make
-    pdf = read(file.path, parser, on_page)
+    pdf = PARSERS.make(parser)(file.path, on_page)
     pages = [without_surrogates(page) for page in pdf.pages]
     empty = tuple(number for number, page in enumerate(pages, 1) if not page.strip())
     if len(empty) == len(pages):

@@ -25,6 +25,7 @@ from harness.kinds import StageConfig
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.report import ChunkRow
+from harness.search import Passages
 from harness.store import key_of
 from harness.types import Chunk, ChunkHealth, Document
 
@@ -47,16 +48,26 @@ class Chunking:
     tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
     quality: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def passages(self) -> Passages:
+        """The chunks as search steps see them."""
+        return Passages(
+            ids=tuple(chunk.chunk_id for chunk in self.chunks),
+            texts=tuple(chunk.text for chunk in self.chunks),
+            lengths=tuple(len(chunk.text) for chunk in self.chunks),
+            key=self.key,
+        )
+
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
     """Split the corpus for a setting; warns where chunks are longer than the encoder reads."""
-    tokenizer = context.encoder(setting.embed).tokenizer
-    fingerprint = chunker_fingerprint(setting.chunk, tokenizer)  # type: ignore[arg-type]
+    tokenizer = context.tokenizer(setting.tokenizer)
+    fingerprint = chunker_fingerprint(setting.chunk, tokenizer)
     key = key_of(corpus.key, fingerprint, tokenizer.fingerprint)
     stored = context.artifacts.get("chunks", key)
     with context.timed("chunk"):
         if stored is None:
-            chunks = chunk_documents(corpus.documents, setting.chunk, tokenizer)  # type: ignore[arg-type]
+            chunks = chunk_documents(corpus.documents, setting.chunk, tokenizer)
             context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
         else:
             chunks = _from_spans(stored["spans"], corpus.documents)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,18 @@ def digest(*texts: str) -> bytes:
     return parts[0] if len(parts) == 1 else hashlib.sha256(b"".join(parts)).digest()
 
 
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The float32 bytes of every key, and which keys were not known before."""
+
+    values: dict[bytes, bytes]
+    new: frozenset[bytes]
+
+    def floats(self, key: bytes) -> Floats:
+        """The value of one key."""
+        return np.frombuffer(self.values[key], dtype=np.float32)
+
+
 def compute_new(
     name: str,
     keys: Sequence[bytes],
@@ -34,7 +47,7 @@ def compute_new(
     batches: Batches,
     run: Callable[[list[int]], Floats],
     context: Context,
-) -> list[Floats]:
+) -> Computed:
     """The float32 value of every key: from the file at ``path`` where it is there, else by ``run``.
 
     ``batches`` groups indices into ``keys``, ``run`` computes one such group, [items, …]. Each batch is
@@ -44,10 +57,11 @@ def compute_new(
         first_index = {key: i for i, key in reversed(list(enumerate(keys)))}
         known = store.get(list(first_index))
         missing = [key for key in dict.fromkeys(keys) if key not in known]
-        context.count(f"{name}_reused", len(first_index) - len(missing))
         context.count(f"{name}_computed", len(missing))
         if missing:
-            planned = [first_index[key] for key in _plan(name, path, list(first_index), missing, context)]
+            # what was damaged was computed among all that is asked for now, or among more
+            lost = list(first_index) if store.damaged & first_index.keys() else missing
+            planned = [first_index[key] for key in _plan(name, path, list(first_index), lost, context)]
             with context.reporter.task(name.replace("_", " "), len(missing)) as task:
                 for positions in batches(planned):
                     batch = [planned[p] for p in positions]
@@ -59,7 +73,7 @@ def compute_new(
                     store.put(done)
                     known |= done
                     task.advance(len(new))
-        return [np.frombuffer(known[key], dtype=np.float32) for key in keys]
+        return Computed(known, frozenset(missing))
 
 
 def is_computed(name: str, keys: Iterable[bytes], path: Path, context: Context) -> set[bytes]:

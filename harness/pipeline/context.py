@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from harness.embed import EmbedConfig, SentenceEncoder
-from harness.kinds import StageConfig
+from harness.models import ModelTokenizer, resolve
+from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.progress import Reporter
-from harness.rerank import KINDS as RERANKERS
+from harness.search import RERANKERS, PairScorer, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
 
 
@@ -33,7 +32,8 @@ class Context:
     faults: Faults = field(default_factory=Faults)
     _in_use: Lock | None = None
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
-    _rerankers: dict[StageConfig, Any] = field(default_factory=dict)
+    _rerankers: dict[RerankerConfig, PairScorer] = field(default_factory=dict)
+    _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
     @classmethod
     def at(cls, cache: Path, reporter: Reporter) -> Context:
@@ -85,20 +85,28 @@ class Context:
             self._encoders[config] = SentenceEncoder(config)
         return self._encoders[config]
 
-    def reranker(self, config: StageConfig) -> Any:
+    def tokenizer(self, name: str) -> ModelTokenizer:
+        """The tokenizer of the model called ``name``; its weights are not loaded."""
+        if name not in self._tokenizers:
+            self._tokenizers[name] = ModelTokenizer(resolve(name))
+        return self._tokenizers[name]
+
+    def reranker(self, config: RerankerConfig) -> PairScorer:
         """The pair scorer of a configuration; one that differs in ``top_n`` alone is the same."""
         key = config.model_copy(update={"top_n": 1})
         if key not in self._rerankers:
-            kind: str = getattr(config, "kind")  # noqa: B009 - every config in the table of kinds has one
-            self._rerankers[key] = RERANKERS[kind].make(config)
+            self._rerankers[key] = RERANKERS.make(config)
         return self._rerankers[key]
 
     def try_models(self) -> None:
         """Load every model that is in use and try it on a word; raises ModelError for a damaged one."""
-        for model in [*self._encoders.values(), *self._rerankers.values()]:
-            model.try_out()
+        for encoder in self._encoders.values():
+            encoder.try_out()
+        for scorer in self._rerankers.values():
+            scorer.try_out()
 
     def models(self) -> dict[str, dict[str, str]]:
         """The models in use, by name, for the run record."""
-        used = [e.model for e in self._encoders.values()] + [r.model for r in self._rerankers.values()]
-        return {model.name: model.describe() for model in used}
+        used = [encoder.model.describe() for encoder in self._encoders.values()]
+        used += [scorer.describe() for scorer in self._rerankers.values()]
+        return {facts["name"]: facts for facts in used}

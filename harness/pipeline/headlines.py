@@ -12,7 +12,7 @@ from harness.pipeline.corpus import Corpus
 from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.judging import judged_by_people
 from harness.pipeline.scoring import headline, queries_to_score
-from harness.pipeline.search import RERANK, RETRIEVE, Searched
+from harness.pipeline.search import RETRIEVE, Searched, is_route, reranker_names
 from harness.pipeline.verdict import run_headline
 from harness.progress import Board
 from harness.report import SummaryRow
@@ -32,26 +32,27 @@ class Headlines:
             return
         cells = {
             "chunks": f"{len(one.chunking.chunks):,}",
-            "seconds": f"{one.notes['seconds'][RERANK if RERANK in one.rankings else RETRIEVE]:.1f}",
+            "seconds": f"{one.notes['seconds'][one.steps[-1]]:.1f}",
         }
         if pool_judge_config(self.config) is None:
             judgments = judged_by_people(corpus, self.config).judgments
             queries = queries_to_score(corpus.queries.queries, judgments, self.config.relevance)
             means = headline(one, queries, judgments, corpus.documents, self.config, self.context)
-            cells |= {stage: _shown(mean) for stage, mean in means.items()}
+            cells |= {stage: _shown(mean) for stage, mean in means.items() if not is_route(stage)}
         self.board.put(one.setting.name, cells)
 
     def scored(self, summary: Sequence[SummaryRow]) -> None:
         """A setting has its scores."""
         for row in summary:
-            if row.split == "all" and row.measure == run_headline(self.config):
+            if row.split == "all" and row.measure == run_headline(self.config) and not is_route(row.stage):
                 self.board.put(row.setting, {row.stage: _shown(row.mean)})
 
 
 @contextmanager
 def headlines(config: BenchConfig, context: Context) -> Iterator[Headlines]:
     """Show the board for the length of the with block."""
-    with context.reporter.board(("setting", "chunks", "seconds", RETRIEVE, RERANK)) as board:
+    rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
+    with context.reporter.board(("setting", "chunks", "seconds", RETRIEVE, *rerankers)) as board:
         yield Headlines(board, config, context)
 
 

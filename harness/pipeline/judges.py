@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.config import BenchConfig
-from harness.embed import EmbedConfig
 from harness.errors import ConfigError
 from harness.judge import (
     KINDS,
@@ -26,9 +25,11 @@ from harness.judge.prompting import load_prompt
 from harness.judge.standins import StandIn, same_model_warning, standin_name
 from harness.kinds import StageConfig
 from harness.models import EMBEDDED, resolve
+from harness.models.encoder import EmbedConfig
 from harness.pipeline.context import Context
-from harness.pipeline.search import pair_scores, vectors
-from harness.rerank import CrossEncoderConfig, LateInteractionConfig
+from harness.pipeline.passes import score_for_all
+from harness.pipeline.tools import vectors
+from harness.search.rerank import CrossEncoderConfig, LateInteractionConfig
 from harness.store.ledger import Ledger
 
 PoolJudge = LlmJudge | PanelJudge | StandIn
@@ -48,7 +49,7 @@ def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context) -> Poo
         needs = _Encoder(EmbedConfig(model=config.model), context)
     elif isinstance(config, RerankerConfig):
         needs = _Scorer(_reranker(config.model), context)
-    judge: PoolJudge = KINDS[config.kind].make(config, needs)
+    judge: PoolJudge = KINDS.make(config)(needs)
     return judge
 
 
@@ -87,10 +88,12 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
         return
     rankers = sorted(
         {
-            str(getattr(stage, "model"))  # noqa: B009 - every ranker's config has one
+            name
             for setting in config.settings
-            for stage in (setting.embed, setting.rerank)
-            if stage is not None
+            for name in (
+                *(encoder.model for encoder in setting.retrieve.encoders()),
+                *(reranker.model_name for reranker in setting.rerank),
+            )
         }
     )
     if isinstance(judge, CosineConfig | RerankerConfig):
@@ -102,7 +105,7 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
         context.reporter.warn(warning)
 
 
-def _reranker(model: str) -> StageConfig:
+def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:
     return LateInteractionConfig(model=model) if model in EMBEDDED else CrossEncoderConfig(model=model)
 
 
@@ -114,16 +117,15 @@ class _Encoder:
     context: Context
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return vectors(texts, self.context.encoder(self.config), self.context)
+        return vectors(texts, self.config, self.context)
 
 
 @dataclass(frozen=True, slots=True)
 class _Scorer:
     """The pipeline's pair scorer as the reranker stand-in wants it."""
 
-    config: StageConfig
+    config: LateInteractionConfig | CrossEncoderConfig
     context: Context
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        scorer: Any = self.context.reranker(self.config)
-        return [float(value[0]) for value in pair_scores(pairs, scorer, self.context)]
+        return score_for_all([(self.config, pairs)], self.context)[0].scores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,8 +24,9 @@ from harness.pipeline.judges import (
 from harness.pipeline.judging import estimate_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.scoring import warn_of_pool, warn_of_shallow_rankings
-from harness.pipeline.search import estimated_ranks, is_searched, scored_depth, search
+from harness.pipeline.search import is_searched, search
 from harness.progress import Reporter
+from harness.search import RETRIEVERS, leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,11 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
 
 def _make_plan(config: BenchConfig, context: Context) -> Plan:
     for setting in config.settings:
-        context.encoder(setting.embed)
-        if setting.rerank is not None:
-            context.reranker(setting.rerank)
+        context.tokenizer(setting.tokenizer)
+        for encoder in setting.retrieve.encoders():
+            context.encoder(encoder)
+        for reranker in setting.rerank:
+            context.reranker(reranker)
     context.try_models()
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
@@ -83,21 +87,18 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
     queries = corpus.queries.queries
-    planned: set[bytes] = set()
+    planned: set[tuple[str, bytes]] = set()
     rows = []
     chunkings = [chunk_corpus(corpus, setting, context) for setting in config.settings]
     for setting, chunking in zip(config.settings, chunkings, strict=True):
-        encoder = context.encoder(setting.embed)
-        keys = {digest(setting.embed.passage_prefix + chunk.text) for chunk in chunking.chunks}
-        path = context.cache.vectors(encoder.fingerprint)
-        done = is_computed("vectors", keys, path, context)
+        keys = _to_embed(setting, chunking, context)
         rows.append(
             SettingPlan(
                 setting=setting.name,
                 chunks=len(chunking.chunks),
                 tokens_p50=chunking.health.get("tokens_p50", 0),
                 overlong=chunking.health["overlong"],
-                to_embed=len(keys - done - planned),
+                to_embed=len(keys - planned),
                 pairs=len(queries) * _pairs_of_a_query(setting, chunking),
             )
         )
@@ -111,12 +112,33 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     )
 
 
+def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tuple[str, bytes]]:
+    """The texts of chunks that are not embedded yet, as (encoder, digest)."""
+    missing: set[tuple[str, bytes]] = set()
+    for retriever in leaves(setting.retrieve):
+        for config, texts in RETRIEVERS.make(retriever).to_embed(chunking.passages, ()):
+            model = context.encoder(config).fingerprint
+            keys = {digest(text) for text in texts}
+            done = is_computed("vectors", keys, context.cache.vectors(model), context)
+            missing |= {(model, key) for key in keys - done}
+    return missing
+
+
 def _pairs_of_a_query(setting: Setting, chunking: Chunking) -> int:
-    """How many chunks the reranker scores for a query, about, where a length of text is retrieved."""
-    if setting.rerank is None:
-        return 0
-    depths = [len(chunking.chunks), scored_depth(setting.rerank), estimated_ranks(setting, chunking)]
-    return min(depth for depth in depths if depth is not None)
+    """How many chunks the rerankers score for a query, about, where a length of text is retrieved."""
+    retrieved = _estimated_ranks(setting, chunking)
+    return sum(
+        min(depth for depth in (len(chunking.chunks), reranker.top_n, retrieved) if depth is not None)
+        for reranker in setting.rerank
+    )
+
+
+def _estimated_ranks(setting: Setting, chunking: Chunking) -> int:
+    """How many ranks a setting retrieves; where it is a length of text, the mean length of chunks decides."""
+    if setting.retrieve.top_chars is None:
+        return setting.retrieve.top_k
+    length = sum(len(chunk.text) for chunk in chunking.chunks) / max(1, len(chunking.chunks))
+    return math.ceil(setting.retrieve.top_chars / max(1.0, length))
 
 
 def _plan_judge(
@@ -132,7 +154,7 @@ def _plan_judge(
     queries = corpus.queries.queries
     points = list(zip(config.settings, chunkings, strict=True))
     ranked = sum(
-        len(queries) * min(judge.pool.depth, len(chunking.chunks)) * (1 + (setting.rerank is not None))
+        len(queries) * min(judge.pool.depth, len(chunking.chunks)) * (1 + len(setting.rerank))
         for setting, chunking in points
     )
     pairs = None

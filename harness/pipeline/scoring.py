@@ -24,7 +24,7 @@ from harness.pipeline.answerability import answerability
 from harness.pipeline.context import Context
 from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.judging import Judged
-from harness.pipeline.search import Searched, ranks_retrieved, scored_depth
+from harness.pipeline.search import Searched
 from harness.pipeline.seed_ratios import seed_ratios
 from harness.pipeline.verdict import run_headline
 from harness.progress import Reporter
@@ -173,14 +173,16 @@ def deepest_cutoff(config: BenchConfig) -> int:
 def warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
     """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
     deepest = deepest_cutoff(config)
-    depths = [ranks_retrieved(setting) for setting in config.settings]
+    depths = [
+        setting.retrieve.top_k if setting.retrieve.top_chars is None else None for setting in config.settings
+    ]
     shallow = [depth for depth in depths if depth is not None and depth < deepest]
     if shallow:
         reporter.warn(
             f"rankings end at rank {min(shallow)} in {len(shallow)} of {len(depths)} settings; a measure at "
             f"cutoff {deepest} sees no more of them. Raise retrieve.top_k."
         )
-    scored = [scored_depth(setting.rerank) for setting in config.settings if setting.rerank is not None]
+    scored = [reranker.top_n for setting in config.settings for reranker in setting.rerank]
     flat = [top_n for top_n in scored if top_n is not None and top_n <= deepest]
     if flat:
         reporter.warn(
@@ -297,7 +299,7 @@ def token_boundaries(
     searched: Searched, documents: Sequence[Document], context: Context
 ) -> Callable[[str], list[int]]:
     """Where the encoder's tokens begin in a document, and where the last one ends."""
-    tokenizer = context.encoder(searched.setting.embed).tokenizer
+    tokenizer = context.tokenizer(searched.setting.tokenizer)
     text = {document.doc_id: document.text for document in documents}
 
     def boundaries(doc_id: str) -> list[int]:

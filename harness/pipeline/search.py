@@ -1,25 +1,20 @@
-"""Rankings of a setting: embed, retrieve, rerank, each only where the cache has no answer."""
+"""Search every setting: one pass of each model over what all settings need, then step by step."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from harness.config import Setting
-from harness.embed import SentenceEncoder
-from harness.kinds import StageConfig
 from harness.pipeline.chunks import Chunking
-from harness.pipeline.compute import compute_new, digest, is_computed
+from harness.pipeline.compute import digest, is_computed
 from harness.pipeline.context import Context
-from harness.rerank import rerank
-from harness.retrieve import ChromaRetriever
-from harness.store import key_of
+from harness.pipeline.passes import Pair, embed_for_all, score_for_all
+from harness.pipeline.tools import RunTools
+from harness.search import Effort, RerankerConfig, StepOutput
+from harness.search.rerank import rerank
 from harness.types import Query, Ranking
 
 RETRIEVE = "retrieve"
@@ -28,152 +23,170 @@ RERANK = "rerank"
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The rankings of one setting by stage, and what was noted on the way."""
+    """The rankings of one setting by step, and what was noted on the way.
+
+    ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
+    their order. ``asked`` are the queries as a rewriter put them, by step; none where nothing was rewritten.
+    ``efforts``: what it took up to and with each step.
+    """
 
     setting: Setting
     chunking: Chunking
     rankings: dict[str, list[Ranking]]
     notes: dict[str, Any]
+    asked: dict[str, tuple[Query, ...]] = field(default_factory=dict)
+    efforts: list[Effort] = field(default_factory=list)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names of the steps in their order, routes left out."""
+        return tuple(name for name in self.rankings if not is_route(name))
+
+
+def is_route(stage: str) -> bool:
+    """Whether a name of ``Searched.rankings`` is that of a route, whose ranking was fused with others."""
+    return "." in stage
+
+
+def reranker_names(setting: Setting) -> tuple[str, ...]:
+    """What the rerankers of a setting are called: ``rerank``, ``rerank2`` and so on."""
+    return tuple(RERANK if place == 1 else f"{RERANK}{place}" for place in range(1, len(setting.rerank) + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A setting with its chunks, and the seconds it took to cut them."""
+
+    setting: Setting
+    chunking: Chunking
+    seconds: float = 0.0
 
 
 def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
-    """Rank all chunks for all queries, before and after the reranker."""
-    retrieved, notes = _retrieve(setting, chunking, queries, context)
-    rankings = {RETRIEVE: retrieved}
-    if setting.rerank is not None:
-        with context.timed(RERANK):
-            rankings[RERANK] = _rerank(setting.rerank, retrieved, chunking, queries, context)
-    return Searched(setting, chunking, rankings, notes)
+    """Rank all chunks of one setting for all queries, step by step."""
+    return search_points([Point(setting, chunking)], queries, context)[0]
+
+
+def search_points(
+    points: Sequence[Point],
+    queries: Sequence[Query],
+    context: Context,
+    found: Callable[[Searched], None] | None = None,
+) -> list[Searched]:
+    """Rank all chunks of every point for all queries; ``found`` is called with each as it gets rankings."""
+    tools = RunTools(context)
+    asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
+    efforts = _embed_all(points, asked, tools)
+    searched = []
+    with context.reporter.task("search", len(points)) as task:
+        for point, own, effort in zip(points, asked, efforts, strict=True):
+            output = tools.search(RETRIEVE, point.setting.retrieve, point.chunking.passages, own)
+            spent = Effort(point.seconds) + effort + output.effort
+            searched.append(_retrieved(point, output, spent, queries))
+            if found is not None:
+                found(searched[-1])
+            task.advance()
+    for place in range(max((len(point.setting.rerank) for point in points), default=0)):
+        _rerank_all(searched, place, queries, context)
+        if found is not None:
+            for one in searched:
+                found(one)
+    return searched
+
+
+def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
+    """What embedding took each point. Where all rankings are known, no vector is looked up.
+
+    Where one is missing, the texts of all points are named, so that the batches of a model, and with them
+    the last digits of its vectors, are the same whatever else is known.
+    """
+    both = list(zip(points, asked, strict=True))
+    if all(tools.is_known(point.setting.retrieve, point.chunking.passages, own) for point, own in both):
+        return [Effort()] * len(points)
+    return embed_for_all(
+        [list(tools.to_embed(point.setting.retrieve, point.chunking.passages, own)) for point, own in both],
+        tools.context,
+    )
+
+
+def _retrieved(point: Point, output: StepOutput, effort: Effort, queries: Sequence[Query]) -> Searched:
+    rankings: dict[str, list[Ranking]] = {}
+    asked: dict[str, tuple[Query, ...]] = {}
+    _collect(output, RETRIEVE, rankings, asked, tuple(queries))
+    one = Searched(point.setting, point.chunking, rankings, {"exact_share": output.exact_share}, asked)
+    _note(one, RETRIEVE, effort)
+    return one
+
+
+def _collect(
+    output: StepOutput,
+    name: str,
+    rankings: dict[str, list[Ranking]],
+    asked: dict[str, tuple[Query, ...]],
+    queries: tuple[Query, ...],
+) -> None:
+    """Put the routes of a fusion before what was made of them, each under its full name."""
+    for route in output.routes:
+        _collect(route, f"{name}.{route.name}", rankings, asked, queries)
+    rankings[name] = output.rankings
+    if output.asked != queries:
+        asked[name] = output.asked
+
+
+def _note(one: Searched, step: str, effort: Effort) -> None:
+    """Keep, by step, the seconds up to and with it, and the share of its values that had to be computed."""
+    one.notes.setdefault("seconds", {})[step] = effort.seconds
+    one.notes.setdefault("computed_share", {})[step] = (
+        effort.computed / effort.values if effort.values else 0.0
+    )
+    one.efforts.append(effort)
+
+
+def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Query], context: Context) -> None:
+    """Let the reranker at this place work on every setting that has one."""
+    requests: list[tuple[RerankerConfig, Sequence[Pair]] | None] = [
+        (one.setting.rerank[place], rerank_pairs(one, place, queries))
+        if place < len(one.setting.rerank)
+        else None
+        for one in searched
+    ]
+    for one, request, result in zip(searched, requests, score_for_all(requests, context), strict=True):
+        if request is None:
+            continue
+        begun = perf_counter()
+        top_n, start = request[0].top_n, 0
+        reranked = []
+        for ranking in one.rankings[one.steps[-1]]:
+            end = start + len(ranking.chunk_ids[:top_n])
+            reranked.append(rerank(ranking, result.scores[start:end]))
+            start = end
+        step = reranker_names(one.setting)[place]
+        one.rankings[step] = reranked
+        _note(one, step, one.efforts[-1] + result.effort + Effort(perf_counter() - begun))
+
+
+def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
+    """The (query, passage) texts that the reranker at this place reads, once those before it have ranked."""
+    top_n = one.setting.rerank[place].top_n
+    passages = one.chunking.passages
+    text = dict(zip(passages.ids, passages.texts, strict=True))
+    asked = {query.query_id: query.text for query in queries}
+    before = one.rankings[one.steps[place]]
+    return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
 
 
 def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> bool:
-    """Whether ``search`` would find everything in the cache and compute nothing."""
-    _, ranking_key = _keys(setting, chunking, queries, context.encoder(setting.embed))
-    stored = context.artifacts.get("ranking", ranking_key)
-    if stored is None or setting.rerank is None:
-        return stored is not None
-    retrieved = [Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]]
-    pairs = {digest(*pair) for pair in _pairs(setting.rerank, retrieved, chunking, queries)}
-    path = context.cache.scores(context.reranker(setting.rerank).fingerprint.replace(":", "-"))
-    return is_computed("pairs", pairs, path, context) == pairs
-
-
-def _retrieve(
-    setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context
-) -> tuple[list[Ranking], dict[str, Any]]:
-    encoder = context.encoder(setting.embed)
-    index_key, ranking_key = _keys(setting, chunking, queries, encoder)
-    stored = context.artifacts.get("ranking", ranking_key)
-    if stored is None:
-        with context.timed("embed"):
-            embed = setting.embed
-            passages = vectors([embed.passage_prefix + c.text for c in chunking.chunks], encoder, context)
-            asked = vectors([embed.query_prefix + query.text for query in queries], encoder, context)
-        retriever = ChromaRetriever(setting.retrieve)  # type: ignore[arg-type]
-        with context.timed(RETRIEVE):
-            ids = [chunk.chunk_id for chunk in chunking.chunks]
-            slot = context.collections.slot
-            found = retriever.retrieve(
-                queries, asked, ids, passages, index_key, slot, [len(c.text) for c in chunking.chunks]
-            )
-        stored = {
-            "rankings": [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings],
-            "exact_share": found.exact_share,
-        }
-        context.artifacts.put("ranking", ranking_key, stored)
-    rows = [Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]]
-    return rows, {"exact_share": stored["exact_share"]}
-
-
-def _keys(
-    setting: Setting, chunking: Chunking, queries: Sequence[Query], encoder: SentenceEncoder
-) -> tuple[str, str]:
-    """The keys of the index and of the rankings: all that decides their content."""
-    retriever = ChromaRetriever(setting.retrieve)  # type: ignore[arg-type]
-    index = key_of(
-        chunking.key,
-        encoder.fingerprint,
-        setting.embed.passage_prefix,
-        retriever.index_settings,
-        version("chromadb"),
-    )
-    asked = [[query.query_id, query.text] for query in queries]
-    retrieve = setting.retrieve.model_dump(mode="json")
-    return index, key_of(index, asked, setting.embed.query_prefix, retrieve)
-
-
-def vectors(texts: Sequence[str], encoder: SentenceEncoder, context: Context) -> NDArray[np.float32]:
-    """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
-    rows = compute_new(
-        "vectors",
-        [digest(text) for text in texts],
-        context.cache.vectors(encoder.fingerprint),
-        batches=lambda indices: encoder.batches([texts[i] for i in indices]),
-        run=lambda batch: encoder.embed([texts[i] for i in batch]),
-        context=context,
-    )
-    return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
-
-
-def _rerank(
-    config: StageConfig,
-    retrieved: Sequence[Ranking],
-    chunking: Chunking,
-    queries: Sequence[Query],
-    context: Context,
-) -> list[Ranking]:
-    scorer = context.reranker(config)
-    top_n = scored_depth(config)
-    pairs = _pairs(config, retrieved, chunking, queries)
-    scores = [float(value[0]) for value in pair_scores(pairs, scorer, context)]
-    reranked = []
-    start = 0
-    for ranking in retrieved:
-        end = start + len(ranking.chunk_ids[:top_n])
-        reranked.append(rerank(ranking, scores[start:end]))
-        start = end
-    return reranked
-
-
-def _pairs(
-    config: StageConfig, retrieved: Sequence[Ranking], chunking: Chunking, queries: Sequence[Query]
-) -> list[tuple[str, str]]:
-    """The (query, passage) texts that the reranker reads."""
-    top_n = scored_depth(config)
-    text = {chunk.chunk_id: chunk.text for chunk in chunking.chunks}
-    asked = {query.query_id: query.text for query in queries}
-    return [(asked[r.query_id], text[chunk_id]) for r in retrieved for chunk_id in r.chunk_ids[:top_n]]
-
-
-def scored_depth(config: StageConfig) -> int | None:
-    """How many chunks of each ranking a reranker scores; None: all."""
-    top_n: int | None = getattr(config, "top_n")  # noqa: B009 - every reranker's config has it
-    return top_n
-
-
-def ranks_retrieved(setting: Setting) -> int | None:
-    """How many ranks a setting retrieves; None where that depends on the lengths of the chunks."""
-    config = setting.retrieve
-    top_k: int | None = getattr(config, "top_k", None)
-    return None if getattr(config, "top_chars", None) is not None else top_k
-
-
-def estimated_ranks(setting: Setting, chunking: Chunking) -> int | None:
-    """As ``ranks_retrieved``; where a length of text is retrieved, the mean length of the chunks decides."""
-    top_chars: int | None = getattr(setting.retrieve, "top_chars", None)
-    if top_chars is None:
-        return ranks_retrieved(setting)
-    length = sum(len(chunk.text) for chunk in chunking.chunks) / max(1, len(chunking.chunks))
-    return math.ceil(top_chars / max(1.0, length))
-
-
-def pair_scores(pairs: Sequence[tuple[str, str]], scorer: Any, context: Context) -> list[NDArray[np.float32]]:
-    """The score of every (query, passage) pair, float32 [1] each; equal pairs are scored once."""
-    return compute_new(
-        "pairs",
-        [digest(query, passage) for query, passage in pairs],
-        context.cache.scores(scorer.fingerprint.replace(":", "-")),
-        batches=lambda indices: scorer.batches([pairs[i] for i in indices]),
-        run=lambda batch: scorer.score([pairs[i] for i in batch])[:, None],
-        context=context,
-    )
+    """Whether searching the setting would find everything in the cache and compute nothing."""
+    tools = RunTools(context)
+    if setting.rewrite is not None or not tools.is_known(setting.retrieve, chunking.passages, queries):
+        return False
+    one = search(setting.model_copy(update={"rerank": ()}), chunking, queries, context)
+    one = Searched(setting, chunking, one.rankings, one.notes)
+    for place, config in enumerate(setting.rerank):
+        pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
+        path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))
+        if is_computed("pairs", pairs, path, context) != pairs:
+            return False
+        # all its scores are known, and what the next one reads depends on them
+        _rerank_all([one], place, queries, context)
+    return True

@@ -25,9 +25,7 @@ _RECORD: dict[str, Any] = {
         "bootstrap": {"level": float, "seed": int},
         "queries": str,
         "labels": (str,),
-        "settings": [
-            {"name": str, "chunk": {"chunk_size": int, "tokens_per_chunk": int}, _ANY: ({_ANY: object},)}
-        ],
+        "settings": [{"name": str, "chunk": {"chunk_size": int, "tokens_per_chunk": int}, _ANY: object}],
     },
     "config_sha256": str,
     "date": str,

@@ -61,6 +61,11 @@ class KeyValue:
                 found[key] = value
         return found
 
+    @property
+    def damaged(self) -> frozenset[bytes]:
+        """The keys whose values were asked for, failed their checksum and are not written anew yet."""
+        return frozenset(self._damaged)
+
     def put(self, items: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> None:
         """Write all items or, when killed, none of them; raises StoreError where the disk is full."""
         rows = dict(items)

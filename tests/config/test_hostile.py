@@ -12,9 +12,9 @@ from harness.config import BootstrapConfig, load_config
 from harness.config.naming import file_names
 from harness.config.sweep import MOST_SETTINGS
 from harness.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
-from harness.embed import EmbedConfig
 from harness.errors import ConfigError
 from harness.kinds import LARGEST
+from harness.models.encoder import EmbedConfig
 
 GOOD = "name: demo\ndocuments: docs/*.pdf\nqueries: queries.csv\nlabels: labels.csv\n"
 NINE = ", ".join("*{0}" for _ in range(9))
@@ -48,7 +48,7 @@ ATTACKS = {
     "an impossible date": ("chunk: 2024-13-45", 5, "no timestamp that can be read"),
     "NUL in a path": ('cache: "c\\0"', 5, "cache: this text holds a NUL character"),
     "NUL in a glob": ('documents: ["a", "b\\0*.pdf"]', 5, "documents"),
-    "NUL in a model": ('embed: {model: "a\\0b"}', 5, "embed.model: this text holds a NUL"),
+    "NUL in a model": ('retrieve: {model: "a\\0b"}', 5, "retrieve.model: this text holds a NUL"),
     "half a character": ('results: "r\\ud800"', 5, "lone surrogate"),
     "a name in a path": (
         f"\n\nresults: {'r' * 300}",

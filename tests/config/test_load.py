@@ -35,9 +35,11 @@ def test_defaults_are_the_real_study_s(write):
     assert names(config) == ["base"]
     setting = config.settings[0]
     assert setting.chunk.kind == "recursive_token"
-    assert setting.embed.model == "sentence-transformers/all-MiniLM-L6-v2"
+    assert setting.retrieve.model == "sentence-transformers/all-MiniLM-L6-v2"
     assert setting.retrieve.kind == "chroma"
-    assert setting.rerank is None
+    assert setting.rerank == ()
+    assert setting.rewrite is None
+    assert setting.tokenizer == setting.retrieve.model
     assert config.documents == ("docs/*.pdf",)
 
 
@@ -72,11 +74,11 @@ def test_a_list_of_mappings_compares_kinds(write):
     )
     assert names(config) == [
         "recursive chunk=500/0 rerank=none",
-        "recursive chunk=500/0",
+        "recursive chunk=500/0 late_interaction",
         "recursive chunk=1000/0 rerank=none",
-        "recursive chunk=1000/0",
+        "recursive chunk=1000/0 late_interaction",
         "page rerank=none",
-        "page",
+        "page late_interaction",
     ]
 
 
@@ -93,7 +95,7 @@ def test_settings_that_are_no_product_are_listed(write):
             """
         )
     )
-    assert [(s.chunk.kind, s.rerank is None) for s in config.settings] == [
+    assert [(s.chunk.kind, s.rerank == ()) for s in config.settings] == [
         ("recursive_token", False),
         ("recursive_token", True),
         ("token", True),
@@ -130,7 +132,7 @@ def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
 
 
 def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
-    config = load_config(write('embed: {model: ["embedded:all-MiniLM-L6-v2", "org/e5-small"]}'))
+    config = load_config(write('retrieve: {model: ["embedded:all-MiniLM-L6-v2", "org/e5-small"]}'))
     assert names(config) == ["embed=all-MiniLM-L6-v2", "embed=e5-small"]
 
 
@@ -238,3 +240,105 @@ def test_configs_are_frozen(write):
     config = load_config(write(""))
     with pytest.raises(ValueError, match="frozen"):
         config.name = "other"
+
+
+ROUTES = """
+retrieve:
+  kind: rrf
+  top_k: 30
+  routes:
+    - {kind: chroma, model: org/one, top_k: [10, 20]}
+    - {kind: chroma, model: org/two, query_prefix: "query: "}
+"""
+
+
+def test_a_fusion_holds_its_routes_and_lists_within_them_are_sweeps(write):
+    config = load_config(write(ROUTES))
+    assert [s.retrieve.kind for s in config.settings] == ["rrf", "rrf"]
+    assert [[r.top_k for r in s.retrieve.routes] for s in config.settings] == [[10, 20], [20, 20]]
+    assert names(config) == ["rrf(chroma,top_k=10+chroma)", "rrf(chroma,top_k=20+chroma)"]
+    assert [e.model for e in config.settings[0].retrieve.encoders()] == ["org/one", "org/two"]
+    assert config.settings[0].tokenizer == "org/one"
+    again = type(config.settings[0]).model_validate(dict(config.settings[0]))
+    assert again == config.settings[0]
+    dumped = config.settings[0].model_dump(mode="json")["retrieve"]["routes"]
+    assert [route["model"] for route in dumped] == ["org/one", "org/two"]
+
+
+def test_a_list_of_lists_sweeps_over_routes(write):
+    config = load_config(
+        write(
+            """
+            retrieve:
+              - {kind: chroma, model: org/one}
+              - kind: rrf
+                routes:
+                  - [{kind: chroma, model: org/one}, {kind: chroma, model: org/two}]
+                  - [{model: org/one}, {kind: rrf, routes: [{model: org/two}, {model: org/three}]}]
+            """
+        )
+    )
+    assert names(config) == ["chroma", "rrf(chroma+chroma)", "rrf(chroma+rrf)"]
+    assert {s.tokenizer for s in config.settings} == {"org/one"}
+
+
+def test_rerankers_may_follow_one_another(write):
+    config = load_config(
+        write(
+            """
+            retrieve: {top_k: 50}
+            rerank:
+              - null
+              - {kind: late_interaction}
+              - [{kind: late_interaction}, {kind: cross_encoder, top_n: [5, 10]}]
+            """
+        )
+    )
+    assert [[r.kind for r in s.rerank] for s in config.settings] == [
+        [],
+        ["late_interaction"],
+        ["late_interaction", "cross_encoder"],
+        ["late_interaction", "cross_encoder"],
+    ]
+    assert names(config) == [
+        "rerank=none rerank2=none",
+        "late_interaction rerank2=none",
+        "late_interaction cross_encoder top_n=5",
+        "late_interaction cross_encoder top_n=10",
+    ]
+
+
+def test_no_name_hides_that_a_setting_reranks(write):
+    config = load_config(write("rerank: [null, {kind: late_interaction}]"))
+    assert names(config) == ["rerank=none", "late_interaction"]
+
+
+def test_a_stated_tokenizer_counts_in_all_settings(write):
+    config = load_config(write("tokenizer: org/one\nretrieve: {model: [org/two, org/three]}"))
+    assert {s.tokenizer for s in config.settings} == {"org/one"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (
+            "embed: {model: org/one, query_prefix: 'q: '}\nretrieve: {top_k: 7}",
+            6,
+            'retrieve: {kind: chroma, model: org/one, query_prefix: "q: ", top_k: 7}',
+        ),
+        ("settings:\n  - {}\n  - {embed: {model: org/one}}", 8, "retrieve: {kind: chroma, model: org/one}"),
+        ("embed: [{model: org/one}]\nretrieve: {top_k: 7}", 6, "belongs to its retriever"),
+        ("retrieve: {kind: rrf}", 6, "routes: this key is missing"),
+        ("retrieve: {kind: rrf, routes: {kind: chroma}}", 6, "must be a list of mappings"),
+        ("retrieve: {kind: rrf, routes: [{kind: chrome}]}", 6, "no kind 'chrome'"),
+        ("retrieve: {kind: rrf, routes: [{kind: chroma, top_j: 4}]}", 6, "did you mean top_k?"),
+        ("retrieve: {kind: rrf, weights: [1], routes: [{}, {}]}", 6, "1 numbers for 2 routes"),
+        ("retrieve: {kind: rrf, weights: [0, 0], routes: [{}, {}]}", 6, "not all 0"),
+        ("rewrite: {kind: template, template: all}", 6, "must hold {query}"),
+    ],
+)
+def test_a_mistake_in_the_steps_is_told_with_its_line(write, text, line, words):
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(text))
+    assert words in str(caught.value)
+    assert f"bench.yaml:{line}:" in str(caught.value)

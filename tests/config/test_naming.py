@@ -3,13 +3,13 @@
 import pytest
 
 from harness.config.naming import file_names, name_settings
-from harness.embed import EmbedConfig
+from harness.search.retrieve import ChromaConfig
 
 
 def names_of(*models):
     return name_settings(
         [
-            {"chunk": None, "embed": EmbedConfig(model=model), "retrieve": None, "rerank": None}
+            {"chunk": None, "rewrite": None, "retrieve": ChromaConfig(model=model), "rerank": ()}
             for model in models
         ]
     )

@@ -66,15 +66,17 @@ def peak_of_bench(tmp_path, monkeypatch):
     (tmp_path / "queries.csv").write_text(f"query_id,text\n{rows}")
     monkeypatch.setattr("harness.judge.run.ChatClient", Stub)
 
-    def search(setting, chunking, queries, context):
+    def search_points(points, queries, context, found):
+        (point,) = points
+        setting, chunking = point.setting, point.chunking
         depth, order = setting.retrieve.top_k, random.Random(1)
         ids = [chunk.chunk_id for chunk in chunking.chunks]
         scores = tuple(map(float, range(depth, 0, -1)))
         rankings = [Ranking(query.query_id, tuple(order.sample(ids, depth)), scores) for query in queries]
         tracemalloc.start()
-        return Searched(setting, chunking, {"retrieve": rankings}, {"exact_share": None})
+        return [Searched(setting, chunking, {"retrieve": rankings}, {"exact_share": None})]
 
-    monkeypatch.setattr("harness.bench.search", search)
+    monkeypatch.setattr("harness.bench.search_points", search_points)
 
     def peak(judgments, unit):
         path = tmp_path / "bench.yaml"
@@ -83,8 +85,7 @@ def peak_of_bench(tmp_path, monkeypatch):
             f"name: many\ndocuments: {tmp_path}/docs/*.txt\nqueries: {tmp_path}/queries.csv\n"
             f"cache: {tmp_path}/cache\nresults: {tmp_path}/results\n"
             "chunk: {kind: recursive, chunk_size: 150}\n"
-            "embed: {model: 'embedded:all-MiniLM-L6-v2'}\n"
-            f"retrieve: {{kind: chroma, top_k: {depth}}}\n"
+            f"retrieve: {{kind: chroma, model: 'embedded:all-MiniLM-L6-v2', top_k: {depth}}}\n"
             "relevance:\n"
             "  judge: llm\n"
             "  endpoint: {model: stub, api_key_env: null, max_concurrency: 4}\n"

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from harness.embed import EmbedConfig, SentenceEncoder
 from harness.errors import ModelError
 from harness.models import resolve
+from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.models.sound import check_hub_file
-from harness.rerank import CrossEncoderConfig, CrossEncoderScorer
+from harness.search.rerank import CrossEncoderConfig, CrossEncoderScorer
 
 WEIGHTS = "model.safetensors"
 

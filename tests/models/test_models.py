@@ -6,14 +6,14 @@ import shutil
 import numpy as np
 import pytest
 
-from harness.embed import EmbedConfig, SentenceEncoder
 from harness.errors import ModelError
 from harness.models import ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
+from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.models.resolve import EMBEDDED
 from harness.report.trec import strictly_falling
-from harness.rerank import LateInteractionConfig, LateInteractionScorer, rerank
-from harness.rerank.late_interaction import max_sim
+from harness.search.rerank import LateInteractionConfig, LateInteractionScorer, rerank
+from harness.search.rerank.late_interaction import max_sim
 from harness.types import NOT_SCORED, Ranking
 
 MINILM = "embedded:all-MiniLM-L6-v2"

@@ -66,6 +66,7 @@ def write_config(corpus, shared_cache):
         rerank="{kind: late_interaction}",
         more="",
         cache=None,
+        retrieve='{kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 10}',
     ):
         path = corpus / "bench.yaml"
         path.write_text(
@@ -76,8 +77,7 @@ def write_config(corpus, shared_cache):
             f"cache: {corpus / cache if cache else shared_cache}\n"
             f"results: {corpus}/results\n"
             f"chunk: {chunk}\n"
-            f'embed: {{model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128}}\n'
-            f"retrieve: {{kind: chroma, top_k: 10}}\n"
+            f"retrieve: {retrieve}\n"
             f"rerank: {rerank}\n"
             f"{more}\n",
             encoding="utf-8",

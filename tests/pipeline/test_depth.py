@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import re
 
 import pytest
 
@@ -22,7 +23,8 @@ def run(path):
 
 def retrieving(path, retrieve):
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("retrieve: {kind: chroma, top_k: 10}", f"retrieve: {retrieve}"))
+    own = retrieve.replace("{", "{model: 'embedded:all-MiniLM-L6-v2', ", 1)
+    path.write_text(re.sub("^retrieve: .*$", f"retrieve: {own}", text, flags=re.M))
     return path
 
 

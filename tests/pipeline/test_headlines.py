@@ -40,21 +40,23 @@ def run(path):
     return reporter, means
 
 
-def test_where_people_judge_a_setting_has_its_final_score_as_soon_as_it_is_searched(write_config):
+def test_where_people_judge_a_setting_has_its_scores_after_every_step(write_config):
     reporter, means = run(write_config(more="measures: [ndcg_text_tokens@60, tokens@3]"))
     settings = ["chunk=90/0", "chunk=180/0"]
-    assert [row for row, _ in reporter.puts[:2]] == settings
+    assert [row for row, _ in reporter.puts[:4]] == settings * 2
     for setting, cells in reporter.puts[:2]:
-        assert set(cells) == {"chunks", "seconds", "retrieve", "rerank"} <= set(reporter.columns)
+        assert set(cells) == {"chunks", "seconds", "retrieve"} <= set(reporter.columns)
         assert cells["retrieve"] == means[setting, "retrieve"]
+    for setting, cells in reporter.puts[2:4]:
+        assert set(cells) == {"chunks", "seconds", "retrieve", "rerank"} <= set(reporter.columns)
         assert cells["rerank"] == means[setting, "rerank"]
 
 
 def test_where_a_judge_grades_scores_come_after_all_searches(write_config):
     relevance = "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2', pool: {depth: 3}}"
     reporter, means = run(write_config(more=relevance))
-    assert [set(cells) for _, cells in reporter.puts[:2]] == [{"chunks", "seconds"}] * 2
-    later = {(row, stage): value for row, cells in reporter.puts[2:] for stage, value in cells.items()}
+    assert [set(cells) for _, cells in reporter.puts[:4]] == [{"chunks", "seconds"}] * 4
+    later = {(row, stage): value for row, cells in reporter.puts[4:] for stage, value in cells.items()}
     assert later == means
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from harness.errors import StoreError
-from harness.retrieve import ChromaConfig, ChromaRetriever
+from harness.search.retrieve import ChromaConfig, ChromaRetriever
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
 from harness.types import Query
 

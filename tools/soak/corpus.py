@@ -39,8 +39,7 @@ def write_benchmark(folder: Path, name: str = "soak", document: bytes | None = N
         f"cache: {folder}/cache\n"
         f"results: {folder}/results\n"
         "chunk: {kind: recursive, chunk_size: [90, 180]}\n"
-        'embed: {model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128}\n'
-        "retrieve: {kind: chroma, top_k: 5}\n"
+        'retrieve: {kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 5}\n'
         "measures: [ndcg_exp@5, ndcg_text@500, judged@5]\n",
         encoding="utf-8",
     )

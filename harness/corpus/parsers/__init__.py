@@ -6,8 +6,10 @@ before it reads it, and raises CorpusError for every file it cannot read.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
@@ -16,14 +18,24 @@ from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.parsers.pypdf import PypdfConfig, read_with_pypdf
 from harness.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2, read_with_pypdfium2
 from harness.corpus.parsers.second_reading import PageReading, SecondReader
-from harness.kinds import Kind
+from harness.kinds import Kind, Kinds, StageConfig
 
-PARSERS: dict[str, Kind] = {
-    "pypdf": Kind(PypdfConfig, read_with_pypdf),
-    "pypdfium2": Kind(Pypdfium2Config, read_with_pypdfium2),
-}
-
+ReadPdf = Callable[[Path, Callable[[int], None]], PdfPages]
 ParserConfig = Annotated[PypdfConfig | Pypdfium2Config, Field(discriminator="kind")]
+Configured = TypeVar("Configured", bound=StageConfig)
+
+
+def _with_config(
+    read: Callable[[Path, Configured, Callable[[int], None]], PdfPages],
+) -> Callable[[Configured], ReadPdf]:
+    return lambda config: lambda path, on_page: read(path, config, on_page)
+
+
+PARSERS: Kinds[ReadPdf] = Kinds(
+    "parser",
+    Kind(PypdfConfig, _with_config(read_with_pypdf)),
+    Kind(Pypdfium2Config, _with_config(read_with_pypdfium2)),
+)
 
 
 def second_reader(parser: ParserConfig) -> SecondReader:

@@ -37,7 +37,7 @@ def curves(
         if size is None:
             continue
         key, value, unit = size
-        rest = {stage: dict(section or {}) for stage, section in setting.items() if stage != "name"}
+        rest = _sections(setting)
         rest["chunk"].pop(key)
         _, _, points = groups.setdefault(json.dumps([rest, unit], sort_keys=True), (rest, unit, []))
         points.append([value, row])
@@ -54,6 +54,18 @@ def curves(
         {"label": _label(one, _varying(one, flat)), "unit": unit, "points": sorted(points)}
         for one, (_, unit, points) in zip(flat, groups.values(), strict=True)
     ]
+
+
+def _sections(setting: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The sections of a setting by the names of its steps, rerankers numbered from the second on."""
+    found: dict[str, dict[str, Any]] = {}
+    for step, section in setting.items():
+        if isinstance(section, Mapping):
+            found[step] = dict(section)
+        elif isinstance(section, list | tuple):
+            for place, one in enumerate(section, start=1):
+                found[step if place == 1 else f"{step}{place}"] = dict(one)
+    return found
 
 
 def _varying(one: Mapping[str, Any], flat: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -13,33 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.kinds import StageConfig
 from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
 from harness.models.load import load_bi_encoder, not_finite
+from harness.search.rerank.scorer import Pair, PairScorer
+from harness.search.step import RerankerConfig
 
-Pair = tuple[str, str]
 
-
-class LateInteractionConfig(StageConfig):
+class LateInteractionConfig(RerankerConfig):
     """MaxSim: mean over query tokens of the best cosine with a token of the passage."""
 
     kind: Literal["late_interaction"] = "late_interaction"
     model: str = Field(
         "embedded:maxsim", description="`embedded:maxsim`, or a bi-encoder: hub id or local folder."
     )
-    top_n: int | None = Field(
-        None,
-        ge=1,
-        description="How many chunks of each ranking are scored; those below follow in the retriever's "
-        "order. Empty: all.",
-    )
     batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)
 
+    @property
+    def model_name(self) -> str:
+        """The bi-encoder whose tokens interact."""
+        return self.model
 
-class LateInteractionScorer:
+
+class LateInteractionScorer(PairScorer):
     """Scores pairs; special tokens take no part."""
 
     def __init__(self, config: LateInteractionConfig) -> None:
@@ -53,6 +51,10 @@ class LateInteractionScorer:
     def fingerprint(self) -> str:
         """Everything that decides a score besides the pair."""
         return f"late_interaction:{self.model.computing_in(self.config.dtype)}"
+
+    def describe(self) -> dict[str, str]:
+        """The model, for the run record."""
+        return self.model.describe()
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """Indices of ``pairs`` in batches of at most ``batch_tokens`` tokens of passage.

@@ -5,19 +5,21 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from harness.errors import HarnessError
-from harness.kinds import StageConfig
-from harness.retrieve.depth import Depth
-from harness.retrieve.distinct import Distinct
-from harness.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
+from harness.search.dense import DenseConfig, DenseRetriever
+from harness.search.depth import Depth
+from harness.search.retrieve.distinct import Distinct
+from harness.search.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
+from harness.search.step import Found, Identity, Passages
+from harness.search.tools import Slot, Tools
 from harness.types import Query, Ranking
 
 Doubles = NDArray[np.float64]
@@ -34,38 +36,10 @@ _MARGIN = 16
 _DECIMALS = 6
 
 
-class Slot(Protocol):
-    """Where the collection of one key lies on disk; ``finish`` is called when a new one is whole."""
-
-    @property
-    def path(self) -> Path:
-        """The folder of the collection."""
-
-    @property
-    def built(self) -> bool:
-        """Whether the collection is there and whole."""
-
-    @property
-    def finish(self) -> Callable[[], None]:
-        """Say that the collection is whole."""
-
-    @property
-    def release(self) -> Callable[[], None]:
-        """Give the place back when the database is closed; what is whole is kept."""
-
-
-class ChromaConfig(StageConfig):
+class ChromaConfig(DenseConfig):
     """A ChromaDB collection (HNSW index)."""
 
     kind: Literal["chroma"] = "chroma"
-    distance: Literal["cosine", "l2", "ip"] = Field("cosine", description="Chroma's space.")
-    top_k: int = Field(20, ge=1, description="Chunks retrieved per query.")
-    top_chars: int | None = Field(
-        None,
-        ge=1,
-        description="Instead of `top_k`: retrieve chunks until they hold this many characters, so that all "
-        "chunkings are searched equally deep.",
-    )
     exact: bool = Field(
         True,
         description="Search Chroma's approximate index harder until every query has its true `top_k`, as a "
@@ -86,26 +60,33 @@ class ChromaConfig(StageConfig):
     port: int = Field(8000, description="Chroma server, for client: http.")
     ssl: bool = Field(False, description="Chroma server, for client: http.")
 
-    @model_validator(mode="after")
-    def _one_depth(self) -> ChromaConfig:
-        if self.top_chars is not None and "top_k" in self.model_fields_set:
-            raise ValueError("top_k and top_chars both say how deep to search; keep one of them")
-        return self
 
-
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """Rankings, and the share of the true nearest chunks in them (None where nothing was retrieved)."""
-
-    rankings: list[Ranking]
-    exact_share: float | None
-
-
-class ChromaRetriever:
+class ChromaRetriever(DenseRetriever[ChromaConfig]):
     """Builds a collection once per content and answers all queries in one batch."""
 
-    def __init__(self, config: ChromaConfig) -> None:
-        self.config = config
+    def store_facts(self) -> Identity:
+        """Chroma's version, its index, and how hard it is searched."""
+        c = self.config
+        return [self.index_settings, version("chromadb"), c.exact, c.ef_search, c.client]
+
+    def nearest(
+        self,
+        queries: Sequence[Query],
+        asked: Floats,
+        passages: Passages,
+        vectors: Floats,
+        tools: Tools,
+    ) -> Found:
+        """Search the collection of these passages, made anew where there is none."""
+        c = self.config
+        key = tools.key(
+            passages.key,
+            tools.fingerprint(c.embed),
+            c.passage_prefix,
+            self.index_settings,
+            version("chromadb"),
+        )
+        return self.retrieve(queries, asked, passages.ids, vectors, key, tools.index, passages.lengths)
 
     @property
     def index_settings(self) -> dict[str, Any]:
@@ -133,7 +114,7 @@ class ChromaRetriever:
         key: str,
         slot: Callable[[str], Slot],
         chunk_lengths: Sequence[int] | None = None,
-    ) -> Retrieved:
+    ) -> Found:
         """The nearest chunks of every query, as many as ``top_k`` or ``top_chars`` says.
 
         ``query_vectors`` [queries, d] and ``chunk_vectors`` [chunks, d] are float32; ``chunk_lengths``
@@ -144,7 +125,7 @@ class ChromaRetriever:
         for and the index does not reach all chunks.
         """
         if not len(chunk_ids) or not len(queries):
-            return Retrieved([Ranking(query.query_id, (), ()) for query in queries], None)
+            return Found([Ranking(query.query_id, (), ()) for query in queries], None)
         distinct = Distinct.of(chunk_vectors)
         depth = Depth(self.config.top_k, self.config.top_chars, np.array(chunk_lengths or ()))
         nearest = list(scan(query_vectors, chunk_vectors, self.config.distance, depth))
@@ -154,7 +135,7 @@ class ChromaRetriever:
             self._ranking(query, true.k, *found, chunk_ids)
             for query, true, found in zip(queries, nearest, hits, strict=True)
         ]
-        return Retrieved(rankings, exact_share(rankings, nearest))
+        return Found(rankings, exact_share(rankings, nearest))
 
     def _search(
         self, collection: Any, asked: Floats, distinct: Distinct, nearest: Sequence[Nearest]

@@ -16,7 +16,7 @@ from harness.models.load import load_bi_encoder, not_finite
 
 
 class EmbedConfig(StageConfig):
-    """The bi-encoder that turns chunks and queries into vectors."""
+    """A bi-encoder, and how it computes."""
 
     model: str = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
@@ -25,8 +25,6 @@ class EmbedConfig(StageConfig):
     batch_tokens: int = Field(
         8192, ge=64, description="Tokens in one batch, padding included; lower it when memory is short."
     )
-    query_prefix: str = Field("", description="Put before every query, for models trained with one.")
-    passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)
 

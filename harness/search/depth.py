@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.search.step import Passages, RetrieverConfig
+
 
 @dataclass(frozen=True, slots=True)
 class Depth:
@@ -21,9 +23,19 @@ class Depth:
     top_chars: int | None
     lengths: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, config: RetrieverConfig, passages: Passages) -> Depth:
+        """The depth that a configuration asks for among these passages."""
+        return cls(config.top_k, config.top_chars, np.array(passages.lengths, dtype=np.int64))
+
     def __call__(self, scores: NDArray[np.float32]) -> int:
         """How many of the chunks with these scores [N] are wanted."""
         if self.top_chars is None:
             return min(self.top_k, len(scores))
-        held = np.cumsum(self.lengths[np.argsort(-scores, kind="stable")])
-        return min(int(np.searchsorted(held, self.top_chars)) + 1, len(scores))
+        return self.of_ranked(self.lengths[np.argsort(-scores, kind="stable")])
+
+    def of_ranked(self, lengths: NDArray[np.int64]) -> int:
+        """How many chunks of a ranking are wanted, given their lengths [n] in rank order."""
+        if self.top_chars is None:
+            return min(self.top_k, len(lengths))
+        return min(int(np.searchsorted(np.cumsum(lengths), self.top_chars)) + 1, len(lengths))

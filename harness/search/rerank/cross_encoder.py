@@ -9,28 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from harness.kinds import StageConfig
 from harness.models import DTYPE_TEXT, EMBEDDED, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
 from harness.models.load import load_cross_encoder, not_finite
+from harness.search.rerank.scorer import Pair, PairScorer
+from harness.search.step import RerankerConfig
 
-Pair = tuple[str, str]
 
-
-class CrossEncoderConfig(StageConfig):
+class CrossEncoderConfig(RerankerConfig):
     """A cross-encoder over the head of the ranking."""
 
     kind: Literal["cross_encoder"] = "cross_encoder"
     model: str = Field("cross-encoder/ms-marco-MiniLM-L-6-v2", description="Hub id or local folder.")
-    top_n: int | None = Field(
-        None,
-        ge=1,
-        description="How many chunks of each ranking are scored; those below follow in the retriever's "
-        "order. Empty: all.",
-    )
     batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)
+
+    @property
+    def model_name(self) -> str:
+        """The cross-encoder."""
+        return self.model
 
     @field_validator("model")
     @classmethod
@@ -43,7 +41,7 @@ class CrossEncoderConfig(StageConfig):
         return name
 
 
-class CrossEncoderScorer:
+class CrossEncoderScorer(PairScorer):
     """Scores pairs; the weights are loaded with the first pair that has to be scored."""
 
     def __init__(self, config: CrossEncoderConfig) -> None:
@@ -56,6 +54,10 @@ class CrossEncoderScorer:
     def fingerprint(self) -> str:
         """Everything that decides a score besides the pair."""
         return f"cross_encoder:{self.model.computing_in(self.config.dtype)}"
+
+    def describe(self) -> dict[str, str]:
+        """The model, for the run record."""
+        return self.model.describe()
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """Indices of ``pairs`` in length-sorted batches of at most ``batch_tokens`` tokens."""

@@ -1,0 +1,154 @@
+"""What a run lends to its search steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.models.encoder import EmbedConfig
+from harness.pipeline.compute import Computed, compute_new, digest
+from harness.pipeline.context import Context
+from harness.progress import Reporter
+from harness.search import (
+    RETRIEVERS,
+    REWRITERS,
+    Effort,
+    Found,
+    Identity,
+    Passages,
+    RetrieverConfig,
+    RewriterConfig,
+    Slot,
+    StepOutput,
+)
+from harness.store import key_of
+from harness.types import Query, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """``harness.search.Tools`` over the context of a run."""
+
+    context: Context
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
+        return self.context.reporter
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Add the wall time of the with block to the timings of the run."""
+        return self.context.timed(stage)
+
+    def key(self, *facts: Any) -> str:
+        """A hash of JSON-able facts."""
+        return key_of(*facts)
+
+    def fingerprint(self, encoder: EmbedConfig) -> str:
+        """Everything that decides a vector besides the text."""
+        return self.context.encoder(encoder).fingerprint
+
+    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension]."""
+        return vectors(texts, encoder, self.context)
+
+    def index(self, key: str) -> Slot:
+        """The place of an index in the cache."""
+        return self.context.collections.slot(key)
+
+    def identity(self, retriever: RetrieverConfig) -> Identity:
+        """All that decides the rankings of a retriever besides passages and queries."""
+        own = RETRIEVERS.make(retriever).identity(self)
+        rewrite = retriever.rewrite
+        return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
+
+    def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
+        """The queries as a rewriter asks them; as they are where there is none."""
+        return queries if rewrite is None else REWRITERS.make(rewrite).run(queries, self)
+
+    def search(
+        self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+    ) -> StepOutput:
+        """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
+        begun, before = perf_counter(), dict(self.context.counts)
+        asked = self.rewritten(retriever.rewrite, queries)
+        found = self._known(retriever, passages, asked)
+        if found is None:
+            found = RETRIEVERS.make(retriever).run(passages, asked, self)
+            self._keep(retriever, passages, asked, found)
+        computed = self.context.counts.get("vectors_computed", 0) - before.get("vectors_computed", 0)
+        return StepOutput(
+            name=name,
+            rankings=found.rankings,
+            asked=tuple(asked),
+            effort=Effort(perf_counter() - begun, computed, computed),
+            exact_share=found.exact_share,
+            routes=found.routes,
+        )
+
+    def is_known(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> bool:
+        """Whether the rankings of a retriever, or of all its routes, are cached."""
+        asked = self.rewritten(retriever.rewrite, queries)
+        if retriever.parts:
+            return all(self.is_known(part, passages, asked) for part in retriever.parts)
+        return self._known(retriever, passages, asked) is not None
+
+    def to_embed(
+        self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+    ) -> Iterator[tuple[EmbedConfig, list[str]]]:
+        """The texts that searching by a retriever and its routes embeds."""
+        asked = self.rewritten(retriever.rewrite, queries)
+        for part in retriever.parts:
+            yield from self.to_embed(part, passages, asked)
+        if not retriever.parts:
+            yield from RETRIEVERS.make(retriever).to_embed(passages, asked)
+
+    def _key(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> str:
+        texts = [[query.query_id, query.text] for query in asked]
+        return key_of(passages.key, texts, retriever.kind, RETRIEVERS.make(retriever).identity(self))
+
+    def _known(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> Found | None:
+        if retriever.parts:
+            return None
+        stored = self.context.artifacts.get("ranking", self._key(retriever, passages, asked))
+        if stored is None:
+            return None
+        rankings = [
+            Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
+        ]
+        return Found(rankings, stored["exact_share"])
+
+    def _keep(
+        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], found: Found
+    ) -> None:
+        if retriever.parts:
+            return
+        rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
+        stored = {"rankings": rows, "exact_share": found.exact_share}
+        self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)
+
+
+def vectors(texts: Sequence[str], config: EmbedConfig, context: Context) -> NDArray[np.float32]:
+    """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
+    keys = [digest(text) for text in texts]
+    found = embedded(keys, texts, config, context)
+    return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
+
+
+def embedded(keys: Sequence[bytes], texts: Sequence[str], config: EmbedConfig, context: Context) -> Computed:
+    """The vectors of ``texts`` by their ``keys``, which are their digests."""
+    encoder = context.encoder(config)
+    return compute_new(
+        "vectors",
+        keys,
+        context.cache.vectors(encoder.fingerprint),
+        batches=lambda indices: encoder.batches([texts[i] for i in indices]),
+        run=lambda batch: encoder.embed([texts[i] for i in batch]),
+        context=context,
+    )

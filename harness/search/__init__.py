@@ -1,0 +1,44 @@
+"""Queries → rankings, step by step: rewrite, retrieve (and fuse), rerank.
+
+A variant of a step is one file: its frozen configuration and its class. The table of kinds of the step's
+folder names it, and everything else, the configuration reference and the contract test among it, follows.
+"""
+
+from harness.search.rerank import KINDS as RERANKERS
+from harness.search.rerank import PairScorer
+from harness.search.retrieve import KINDS as RETRIEVERS
+from harness.search.rewrite import KINDS as REWRITERS
+from harness.search.step import (
+    Effort,
+    Found,
+    Identity,
+    Passages,
+    RerankerConfig,
+    Retriever,
+    RetrieverConfig,
+    Rewriter,
+    RewriterConfig,
+    StepOutput,
+    leaves,
+)
+from harness.search.tools import Slot, Tools
+
+__all__ = [
+    "RERANKERS",
+    "RETRIEVERS",
+    "REWRITERS",
+    "Effort",
+    "Found",
+    "Identity",
+    "PairScorer",
+    "Passages",
+    "RerankerConfig",
+    "Retriever",
+    "RetrieverConfig",
+    "Rewriter",
+    "RewriterConfig",
+    "Slot",
+    "StepOutput",
+    "Tools",
+    "leaves",
+]

@@ -1,0 +1,107 @@
+"""Retrieval by the vectors of a bi-encoder: what all stores of vectors share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness.models import DTYPE_TEXT, Dtype
+from harness.models.encoder import EmbedConfig
+from harness.search.depth import Depth
+from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.tools import Tools
+from harness.types import Query
+
+Floats = NDArray[np.float32]
+
+
+class DenseConfig(RetrieverConfig):
+    """Base of the configurations of retrievers that embed: the model, and the distance of its vectors."""
+
+    model: str = Field(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        description="The bi-encoder: hub id, local folder, or `embedded:all-MiniLM-L6-v2` (needs no "
+        "network).",
+    )
+    distance: Literal["cosine", "l2", "ip"] = Field(
+        "cosine", description="Between vectors: cosine, squared Euclidean, or inner product."
+    )
+    query_prefix: str = Field("", description="Put before every query, for models trained with one.")
+    passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
+    batch_tokens: int = Field(
+        8192, ge=64, description="Tokens in one batch, padding included; lower it when memory is short."
+    )
+    device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
+    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
+
+    @property
+    def embed(self) -> EmbedConfig:
+        """The bi-encoder."""
+        return EmbedConfig(
+            model=self.model, batch_tokens=self.batch_tokens, device=self.device, dtype=self.dtype
+        )
+
+
+Dense = TypeVar("Dense", bound=DenseConfig)
+
+
+class DenseRetriever(Retriever[Dense], Generic[Dense]):
+    """Embeds passages and queries, and leaves the search among the vectors to a store."""
+
+    def identity(self, tools: Tools) -> Identity:
+        """The encoder, the prefixes, the depth, and the facts of the store."""
+        c = self.config
+        return [
+            c.kind,
+            tools.fingerprint(c.embed),
+            [c.passage_prefix, c.query_prefix],
+            [c.distance, c.top_k, c.top_chars],
+            self.store_facts(),
+        ]
+
+    @abstractmethod
+    def store_facts(self) -> Identity:
+        """What of the store decides which vectors are found."""
+
+    @abstractmethod
+    def nearest(
+        self,
+        queries: Sequence[Query],
+        asked: Floats,
+        passages: Passages,
+        vectors: Floats,
+        tools: Tools,
+    ) -> Found:
+        """Search among ``vectors`` [passages, d] for each row of ``asked`` [queries, d]."""
+
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+        """Embed what is not embedded yet, then search."""
+        read, questions = self._texts(passages, queries)
+        with tools.timed("embed"):
+            vectors = tools.vectors(read, self.config.embed)
+            asked = tools.vectors(questions, self.config.embed)
+        with tools.timed("retrieve"):
+            return self.nearest(queries, asked, passages, vectors, tools)
+
+    def to_embed(
+        self, passages: Passages, queries: Sequence[Query]
+    ) -> Iterable[tuple[EmbedConfig, list[str]]]:
+        """All passages and queries, with their prefixes."""
+        read, questions = self._texts(passages, queries)
+        return [(self.config.embed, [*read, *questions])]
+
+    def depth(self, passages: Passages) -> Depth:
+        """How deep to search among these passages."""
+        return Depth.of(self.config, passages)
+
+    def _texts(self, passages: Passages, queries: Sequence[Query]) -> tuple[list[str], list[str]]:
+        c = self.config
+        return (
+            [c.passage_prefix + text for text in passages.texts],
+            [c.query_prefix + query.text for query in queries],
+        )

@@ -1,0 +1,93 @@
+"""Fusion: several retrievers, the routes, rank the passages; one ranking is made of all."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Generic, TypeVar
+
+import numpy as np
+from pydantic import Field, SerializeAsAny, model_validator
+
+from harness.kinds import Section
+from harness.search.depth import Depth
+from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.tools import Tools
+from harness.types import Query, Ranking
+
+
+class FusionConfig(RetrieverConfig):
+    """Base of the configurations of fusions: the routes, and how much each counts."""
+
+    routes: Annotated[tuple[SerializeAsAny[RetrieverConfig], ...], Section("retrieve")] = Field(
+        min_length=1, description="The retrievers to fuse: a list of sections like `retrieve`."
+    )
+    weights: tuple[float, ...] | None = Field(
+        None,
+        description="How much each route counts, in their order; a list of lists is a sweep. Empty: alike.",
+    )
+
+    @model_validator(mode="after")
+    def _one_weight_a_route(self) -> FusionConfig:
+        if self.weights is None:
+            return self
+        if len(self.weights) != len(self.routes):
+            raise ValueError(f"weights has {len(self.weights)} numbers for {len(self.routes)} routes")
+        if any(weight < 0 for weight in self.weights) or not any(self.weights):
+            raise ValueError("weights are 0 or more, and not all 0")
+        return self
+
+    @property
+    def parts(self) -> tuple[RetrieverConfig, ...]:
+        """The routes."""
+        return self.routes
+
+
+Fusing = TypeVar("Fusing", bound=FusionConfig)
+
+
+class Fusion(Retriever[Fusing], Generic[Fusing]):
+    """Runs its routes and combines, for every query, what they found."""
+
+    @abstractmethod
+    def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+        """The fused score of every chunk that any route ranked for one query; higher is better.
+
+        One ranking and one weight a route. A chunk that a route did not find gets from it what the rule says
+        of absent chunks.
+        """
+
+    def identity(self, tools: Tools) -> Identity:
+        """The rule with its own keys, and the identities of the routes."""
+        own = self.config.model_dump(mode="json", exclude={"routes", "rewrite"})
+        return [own, [tools.identity(route) for route in self.config.routes]]
+
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+        """Search by every route, then fuse; equal scores keep the order of the first route that has them."""
+        names = route_names(self.config.routes)
+        outputs = tuple(
+            tools.search(name, route, passages, queries)
+            for name, route in zip(names, self.config.routes, strict=True)
+        )
+        weights = self.config.weights or (1.0,) * len(outputs)
+        length = dict(zip(passages.ids, passages.lengths, strict=True))
+        rankings = []
+        for at, query in enumerate(queries):
+            scores = self.combine([one.rankings[at] for one in outputs], weights)
+            ranking = Ranking.by_score(query.query_id, list(scores), list(scores.values()))
+            lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
+            depth = Depth(self.config.top_k, self.config.top_chars, lengths)
+            end = depth.of_ranked(lengths)
+            rankings.append(Ranking(query.query_id, ranking.chunk_ids[:end], ranking.scores[:end]))
+        return Found(rankings, routes=outputs)
+
+
+def route_names(routes: Sequence[RetrieverConfig]) -> list[str]:
+    """What the routes are called: their kinds, numbered from the second of a kind on."""
+    seen: Counter[str] = Counter()
+    names = []
+    for route in routes:
+        seen[route.kind] += 1
+        names.append(route.kind if seen[route.kind] == 1 else f"{route.kind}{seen[route.kind]}")
+    return names

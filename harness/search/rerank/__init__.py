@@ -1,0 +1,23 @@
+"""Rerankers: ranking → ranking, by scores of (query, passage) pairs. One file a kind."""
+
+from harness.kinds import Kind, Kinds
+from harness.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from harness.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
+from harness.search.rerank.order import rerank
+from harness.search.rerank.scorer import PairScorer
+
+KINDS: Kinds[PairScorer] = Kinds(
+    "rerank",
+    Kind(CrossEncoderConfig, CrossEncoderScorer),
+    Kind(LateInteractionConfig, LateInteractionScorer),
+)
+
+__all__ = [
+    "KINDS",
+    "CrossEncoderConfig",
+    "CrossEncoderScorer",
+    "LateInteractionConfig",
+    "LateInteractionScorer",
+    "PairScorer",
+    "rerank",
+]

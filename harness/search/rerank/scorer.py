@@ -1,0 +1,36 @@
+"""What a reranker does: score (query, passage) pairs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pair = tuple[str, str]
+
+
+class PairScorer(ABC):
+    """Scores pairs of texts; models load their weights with the first pair that has to be scored."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Everything that decides a score besides the pair."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """The model behind it, for the run record: its name among the facts."""
+
+    @abstractmethod
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """Indices of ``pairs`` in groups that are scored at once."""
+
+    @abstractmethod
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """The score of every (query, passage) pair of one batch, float32 [pairs]; higher is better."""
+
+    @abstractmethod
+    def try_out(self) -> None:
+        """Load the model and score a pair; raises ModelError where it cannot be used."""

@@ -1,0 +1,11 @@
+"""Rewriters: what a user asked → what a retriever is asked. One file a kind."""
+
+from typing import Any
+
+from harness.kinds import Kind, Kinds
+from harness.search.rewrite.template import TemplateConfig, TemplateRewriter
+from harness.search.step import Rewriter
+
+KINDS: Kinds[Rewriter[Any]] = Kinds("rewrite", Kind(TemplateConfig, TemplateRewriter))
+
+__all__ = ["KINDS", "TemplateConfig", "TemplateRewriter"]

@@ -1,0 +1,183 @@
+"""What a search step is: the values that go in and come out, and what its configuration says of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+from pydantic import Field, SerializeAsAny, model_validator
+
+from harness.kinds import Section, StageConfig
+from harness.models.encoder import EmbedConfig
+from harness.types import Query, Ranking
+
+if TYPE_CHECKING:
+    from harness.search.tools import Tools
+
+Identity = list[Any]
+"""JSON-able facts that decide the output of a step, besides what it is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The chunks of a setting as steps see them.
+
+    ``texts`` is what is indexed and read by rerankers; ``lengths`` are the characters that count as read;
+    ``key`` identifies all of it.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    lengths: tuple[int, ...]
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a step took: wall seconds, and how many of its ``values`` (vectors, scores) were not cached."""
+
+    seconds: float = 0.0
+    computed: int = 0
+    values: int = 0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(
+            self.seconds + other.seconds, self.computed + other.computed, self.values + other.values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a retriever found: one ranking a query, in the order of the queries.
+
+    ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
+    """
+
+    rankings: list[Ranking]
+    exact_share: float | None = None
+    routes: tuple[StepOutput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput:
+    """The rankings after one step. ``routes`` are the outputs that a fusion was made of, by their names.
+
+    ``asked`` are the queries as this step asked them.
+    """
+
+    name: str
+    rankings: list[Ranking]
+    asked: tuple[Query, ...]
+    effort: Effort = Effort()
+    exact_share: float | None = None
+    routes: tuple[StepOutput, ...] = field(default=())
+
+
+class RewriterConfig(StageConfig):
+    """Base of the configurations of rewriters."""
+
+    kind: str
+
+
+class RetrieverConfig(StageConfig):
+    """Base of the configurations of retrievers: how deep to search, and what to ask."""
+
+    kind: str
+    top_k: int = Field(20, ge=1, description="Chunks retrieved per query.")
+    top_chars: int | None = Field(
+        None,
+        ge=1,
+        description="Instead of `top_k`: retrieve chunks until they hold this many characters, so that all "
+        "chunkings are searched equally deep.",
+    )
+    rewrite: Annotated[SerializeAsAny[RewriterConfig] | None, Section("rewrite")] = Field(
+        None, description="A rewriter of the queries for this retriever alone, instead of the setting's."
+    )
+
+    @model_validator(mode="after")
+    def _one_depth(self) -> RetrieverConfig:
+        if self.top_chars is not None and "top_k" in self.model_fields_set:
+            raise ValueError("top_k and top_chars both say how deep to search; keep one of them")
+        return self
+
+    @property
+    def parts(self) -> tuple[RetrieverConfig, ...]:
+        """The retrievers that this one combines; none for one that searches by itself."""
+        return ()
+
+    @property
+    def embed(self) -> EmbedConfig | None:
+        """The bi-encoder that it searches with, if any."""
+        return None
+
+    def encoders(self) -> tuple[EmbedConfig, ...]:
+        """All bi-encoders it searches with, its own and those of its parts, each once."""
+        own = () if self.embed is None else (self.embed,)
+        return tuple(dict.fromkeys((*own, *(one for part in self.parts for one in part.encoders()))))
+
+
+class RerankerConfig(StageConfig):
+    """Base of the configurations of rerankers."""
+
+    kind: str
+    top_n: int | None = Field(
+        None,
+        ge=1,
+        description="How many chunks of each ranking are scored; those below follow in the retriever's "
+        "order. Empty: all.",
+    )
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model that scores."""
+        raise NotImplementedError
+
+
+Configured = TypeVar("Configured", bound=RetrieverConfig)
+Rewriting = TypeVar("Rewriting", bound=RewriterConfig)
+
+
+class Rewriter(ABC, Generic[Rewriting]):
+    """Queries → queries, as they are put to a retriever. Ids, splits and order stay."""
+
+    def __init__(self, config: Rewriting) -> None:
+        self.config = config
+
+    def identity(self) -> Identity:
+        """All that decides what is asked, besides the queries."""
+        return [self.config.model_dump(mode="json")]
+
+    @abstractmethod
+    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
+        """The queries as they are asked, one for each."""
+
+
+class Retriever(ABC, Generic[Configured]):
+    """(Passages, queries) → rankings. Pure but for what ``tools`` lend it."""
+
+    def __init__(self, config: Configured) -> None:
+        self.config = config
+
+    @abstractmethod
+    def identity(self, tools: Tools) -> Identity:
+        """All that decides its rankings, besides passages and queries: settings, models, library versions."""
+
+    @abstractmethod
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+        """Rank the passages for every query. A query that matches nothing has an empty ranking."""
+
+    def to_embed(
+        self, passages: Passages, queries: Sequence[Query]
+    ) -> Iterable[tuple[EmbedConfig, list[str]]]:
+        """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
+
+        What the parts of a fusion embed is theirs to say.
+        """
+        return ()
+
+
+def leaves(config: RetrieverConfig) -> list[RetrieverConfig]:
+    """The retrievers below a configuration that search by themselves; itself where it fuses none."""
+    return [leaf for part in config.parts for leaf in leaves(part)] if config.parts else [config]

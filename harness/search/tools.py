@@ -1,0 +1,67 @@
+"""What a run lends to its search steps: models, caches, a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.models.encoder import EmbedConfig
+from harness.progress import Reporter
+from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
+from harness.types import Query
+
+
+class Slot(Protocol):
+    """Where the index of one key lies on disk; ``finish`` is called when a new one is whole."""
+
+    @property
+    def path(self) -> Path:
+        """The folder of the index."""
+
+    @property
+    def built(self) -> bool:
+        """Whether the index is there and whole."""
+
+    @property
+    def finish(self) -> Callable[[], None]:
+        """Say that the index is whole."""
+
+    @property
+    def release(self) -> Callable[[], None]:
+        """Give the place back when the index is closed; what is whole is kept."""
+
+
+class Tools(Protocol):
+    """The side of a run that steps may use. Nothing else of a run is theirs to see."""
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Add the wall time of the with block to the timings of the run."""
+
+    def key(self, *facts: Any) -> str:
+        """A hash of JSON-able facts, the same on every machine and run."""
+
+    def fingerprint(self, encoder: EmbedConfig) -> str:
+        """Everything that decides a vector of the encoder besides the text."""
+
+    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def index(self, key: str) -> Slot:
+        """The place on disk of an index with this key."""
+
+    def identity(self, retriever: RetrieverConfig) -> Identity:
+        """All that decides the rankings of a retriever besides passages and queries."""
+
+    def search(
+        self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+    ) -> StepOutput:
+        """The rankings of a route, from the cache where they are known."""

@@ -1,0 +1,174 @@
+"""Every kind of step keeps the contract, and a new one costs one file and one line of a table."""
+
+import csv
+import json
+
+import pytest
+
+from harness.bench import run_bench
+from harness.config import load_config
+from harness.config.sweep import TABLES
+from harness.kinds import Kind, Kinds
+from harness.pipeline.context import Context
+from harness.pipeline.tools import RunTools
+from harness.progress import Silent
+from harness.search import Passages
+from harness.types import Query, Ranking
+from tests.search import toys
+
+MODEL = "embedded:all-MiniLM-L6-v2"
+TEXTS = (
+    "The yard holds 4,200 vehicles.",
+    "Rain fell on the harbour for nine days.",
+    "The fuel pump was recalled in 2024.",
+    "The yard was paved with recycled asphalt.",
+    "vehicles vehicles vehicles",
+)
+QUERIES = (
+    Query("q1", "How many vehicles fit the yard?", "train"),
+    Query("q2", "Why was the pump recalled?", "validation"),
+    Query("q3", "How many vehicles fit the yard?", "train"),
+)
+
+TOYS = {
+    "retrieve": (Kind(toys.WordsConfig, toys.Words), Kind(toys.BestRankConfig, toys.BestRank)),
+    "rewrite": (Kind(toys.ShoutConfig, toys.Shout),),
+    "rerank": (Kind(toys.ShortestConfig, toys.Shortest),),
+}
+
+
+def passages(texts=TEXTS):
+    return Passages(
+        tuple(f"d:{i}-{i + len(t)}" for i, t in enumerate(texts)),
+        tuple(texts),
+        tuple(map(len, texts)),
+        key="|".join(texts),
+    )
+
+
+@pytest.fixture
+def with_toys(monkeypatch):
+    """The line that a new kind adds to the table of its step."""
+    for stage, kinds in TOYS.items():
+        table = TABLES[stage]
+        monkeypatch.setattr(table, "_kinds", {**table._kinds, **{kind.name: kind for kind in kinds}})
+
+
+@pytest.fixture
+def tools(tmp_path):
+    return RunTools(Context.at(tmp_path / "cache", Silent()))
+
+
+def smallest(kind, **more):
+    """A configuration of any kind of retriever with as little as it needs."""
+    fields = {"top_k": 3, **more}
+    if "model" in kind.config.model_fields:
+        fields["model"] = MODEL
+    if "routes" in kind.config.model_fields:
+        routes = TABLES["retrieve"]["chroma"].config
+        fields["routes"] = (routes(model=MODEL), routes(model=MODEL, query_prefix="passage: "))
+    return kind.config(**fields)
+
+
+@pytest.fixture(params=[*TABLES["retrieve"], "toy_words", "toy_best_rank"])
+def retriever(request, with_toys):
+    return TABLES["retrieve"][request.param]
+
+
+def test_a_retriever_ranks_every_query_in_order_and_no_deeper_than_asked(retriever, tools):
+    found = tools.search("retrieve", smallest(retriever), passages(), QUERIES)
+    assert [r.query_id for r in found.rankings] == ["q1", "q2", "q3"]
+    for ranking in found.rankings:
+        assert len(ranking.chunk_ids) <= 3
+        assert set(ranking.chunk_ids) <= set(passages().ids)
+        assert list(ranking.scores) == sorted(ranking.scores, reverse=True)
+    # equal questions have equal answers
+    assert found.rankings[0].chunk_ids == found.rankings[2].chunk_ids
+    assert found.rankings[0].chunk_ids[0] in {passages().ids[0], passages().ids[4]}
+    again = tools.search("retrieve", smallest(retriever), passages(), QUERIES)
+    assert again.rankings == found.rankings
+
+
+def test_a_retriever_searches_to_a_length_of_text(retriever, tools):
+    config = smallest(retriever).model_copy(update={"top_k": 20, "top_chars": 60})
+    length = dict(zip(passages().ids, passages().lengths, strict=True))
+    for ranking in tools.search("retrieve", config, passages(), QUERIES).rankings:
+        read = [length[chunk_id] for chunk_id in ranking.chunk_ids]
+        assert sum(read[:-1]) < 60
+        assert sum(read) >= 60 or len(read) < len(TEXTS)
+
+
+def test_a_retriever_survives_no_chunks_no_queries_and_fewer_chunks_than_asked_for(retriever, tools):
+    config = smallest(retriever, top_k=50)
+    nothing = tools.search("retrieve", config, passages(()), QUERIES).rankings
+    assert nothing == [Ranking(query.query_id, (), ()) for query in QUERIES]
+    assert tools.search("retrieve", config, passages(), ()).rankings == []
+    assert all(
+        len(r.chunk_ids) <= len(TEXTS) for r in tools.search("retrieve", config, passages(), QUERIES).rankings
+    )
+
+
+def test_the_identity_of_a_retriever_is_json_and_moves_with_its_depth(retriever, tools):
+    three, four = (json.dumps(tools.identity(smallest(retriever, top_k=k))) for k in (3, 4))
+    assert three != four
+    rewritten = smallest(retriever, rewrite=TABLES["rewrite"]["template"].config(template="x {query}"))
+    assert json.dumps(tools.identity(rewritten)) != three
+
+
+@pytest.mark.parametrize("stage", TABLES)
+def test_every_field_of_every_kind_is_described_and_every_config_survives_json(stage):
+    for name, kind in TABLES[stage].items():
+        for field, facts in kind.config.model_fields.items():
+            assert field == "kind" or facts.description, f"{stage} {name}: {field} has no description"
+        if stage == "retrieve":
+            config = smallest(kind)
+            assert json.loads(json.dumps(config.model_dump(mode="json")))["kind"] == name
+
+
+@pytest.mark.parametrize("name", ["template", "toy_shout"])
+def test_a_rewriter_keeps_ids_and_order(name, with_toys, tools):
+    kind = TABLES["rewrite"][name]
+    config = kind.config(template="Asked: {query}") if name == "template" else kind.config()
+    asked = tools.rewritten(config, QUERIES)
+    assert [(q.query_id, q.split) for q in asked] == [(q.query_id, q.split) for q in QUERIES]
+    assert asked[0].text != QUERIES[0].text
+
+
+def test_an_unknown_kind_is_told_with_the_known_ones():
+    table = Kinds("retrieve", Kind(toys.WordsConfig, toys.Words))
+    assert table.default == "toy_words"
+    with pytest.raises(Exception, match=r"there is no kind 'bm26'\. Known kinds: toy_words"):
+        table.find("bm26")
+
+
+def test_toys_run_from_yaml_to_tables(write_config, with_toys):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve="""
+  kind: toy_best_rank
+  top_k: 6
+  routes:
+    - {kind: toy_words, top_k: 5, rewrite: {kind: toy_shout}}
+    - {kind: chroma, model: "embedded:all-MiniLM-L6-v2", top_k: 5}""",
+        rerank="[[{kind: toy_shortest}, {kind: late_interaction, top_n: 2}]]",
+        more="measures: [ndcg_exp@3, ndcg_text@300]",
+    )
+    results, folder = run_bench(load_config(path), Silent())
+    stages = ["retrieve.toy_words", "retrieve.chroma", "retrieve", "rerank", "rerank2"]
+    assert list(dict.fromkeys(row.stage for row in results.summary)) == stages
+    runs = {stage: results.runs["base", stage] for stage in stages}
+    # shouting changes no letter that this toy looks at
+    assert runs["retrieve.toy_words"][0].scores[0] >= 3
+    best = {r.chunk_ids[0] for stage in stages[:2] for r in runs[stage][:1]}
+    assert runs["retrieve"][0].chunk_ids[0] in best
+    for before, after, last in zip(runs["retrieve"], runs["rerank"], runs["rerank2"], strict=True):
+        spans = [tuple(map(int, c.rpartition(":")[2].split("-"))) for c in after.chunk_ids]
+        assert [b - a for a, b in spans] == sorted(b - a for a, b in spans)
+        assert set(after.chunk_ids) == set(before.chunk_ids) == set(last.chunk_ids)
+        assert last.chunk_ids[2:] == after.chunk_ids[2:]
+    with (folder / "prices.csv").open(newline="") as file:
+        pairs = {row["stage"]: int(row["rerank_pairs"]) for row in csv.DictReader(file)}
+    queries = len(runs["retrieve"])
+    assert pairs["rerank2"] == 2 * queries
+    assert pairs["retrieve"] == pairs["retrieve.chroma"] == 0 < pairs["rerank"]
+    assert results.record.counts["settings"]["base"]["seconds"].keys() == {"retrieve", "rerank", "rerank2"}

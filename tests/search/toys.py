@@ -1,0 +1,101 @@
+"""The smallest step of every sort, as a contributor would write it: one class, its configuration, no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from harness.search import (
+    Found,
+    PairScorer,
+    RerankerConfig,
+    Retriever,
+    RetrieverConfig,
+    Rewriter,
+    RewriterConfig,
+)
+from harness.search.depth import Depth
+from harness.search.fuse import Fusion, FusionConfig
+from harness.types import Ranking
+
+
+class WordsConfig(RetrieverConfig):
+    """Ranks by shared words."""
+
+    kind: Literal["toy_words"] = "toy_words"
+
+
+class Words(Retriever[WordsConfig]):
+    """A chunk scores by the words it shares with the query."""
+
+    def identity(self, tools):
+        return ["toy_words", self.config.top_k, self.config.top_chars]
+
+    def run(self, passages, queries, tools):
+        rankings = []
+        for query in queries:
+            asked = set(query.text.lower().split())
+            scores = [float(len(asked & set(text.lower().split()))) for text in passages.texts]
+            ranking = Ranking.by_score(query.query_id, passages.ids, scores)
+            depth = Depth.of(self.config, passages)(np.array(scores, dtype=np.float32)) if scores else 0
+            rankings.append(Ranking(query.query_id, ranking.chunk_ids[:depth], ranking.scores[:depth]))
+        return Found(rankings)
+
+
+class BestRankConfig(FusionConfig):
+    """The best rank of any route."""
+
+    kind: Literal["toy_best_rank"] = "toy_best_rank"
+
+
+class BestRank(Fusion[BestRankConfig]):
+    def combine(self, rankings, weights):
+        scores = {}
+        for ranking in rankings:
+            for rank, chunk_id in enumerate(ranking.chunk_ids, start=1):
+                scores[chunk_id] = max(scores.get(chunk_id, 0.0), 1 / rank)
+        return scores
+
+
+class ShoutConfig(RewriterConfig):
+    """Asks in capitals."""
+
+    kind: Literal["toy_shout"] = "toy_shout"
+
+
+class Shout(Rewriter[ShoutConfig]):
+    def run(self, queries, tools):
+        return [replace(query, text=query.text.upper()) for query in queries]
+
+
+class ShortestConfig(RerankerConfig):
+    """Short passages first."""
+
+    kind: Literal["toy_shortest"] = "toy_shortest"
+
+    @property
+    def model_name(self):
+        return "none"
+
+
+class Shortest(PairScorer):
+    def __init__(self, config):
+        self.config = config
+
+    @property
+    def fingerprint(self):
+        return "toy_shortest"
+
+    def describe(self):
+        return {"name": "none"}
+
+    def batches(self, pairs):
+        return [list(range(len(pairs)))]
+
+    def score(self, pairs):
+        return np.array([-len(passage) for _, passage in pairs], dtype=np.float32)
+
+    def try_out(self):
+        pass
