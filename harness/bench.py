@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.config.naming import file_names
-from harness.judge.money import Estimate
+from harness.llm.money import Estimate
 from harness.pipeline.budget import warn_of_unfilled_budgets
 from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.clusters import clusters_of

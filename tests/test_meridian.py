@@ -16,11 +16,11 @@ import pytest
 from pypdf import PdfReader
 
 from harness.config import load_config
-from harness.judge.passages import passages_of
 from harness.measures import ChunkTable, SpanQrels, score
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import load_corpus
 from harness.progress import Silent
+from harness.text.passages import passages_of
 from harness.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"

@@ -12,7 +12,7 @@ from typing import Literal
 from harness.compare.holes import Holes
 from harness.compare.labels import Turning
 from harness.compare.paired import Comparison
-from harness.compare.units import Kind
+from harness.stats.units import Kind
 
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]

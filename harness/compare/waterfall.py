@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Bools, Floats
 from harness.errors import HarnessError
+from harness.stats.arrays import Bools, Floats
 
 STAGES = ("parser", "chunking", "retriever", "ranking", "reranker")
 _ROUNDING = 1e-9
@@ -42,16 +42,6 @@ class Waterfall:
     query_ids: tuple[str, ...]
     losses: Floats
     final: Floats
-
-    @property
-    def mean_losses(self) -> dict[str, float]:
-        """The mean loss of every stage."""
-        return dict(zip(STAGES, self.losses.mean(axis=0).tolist(), strict=True))
-
-    @property
-    def mean_final(self) -> float:
-        """The mean score achieved."""
-        return float(self.final.mean())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +86,6 @@ def worst_queries(fall: Waterfall, count: int = 20) -> list[Blame]:
     """The queries with the lowest scores, lowest first, each with the stage that lost most."""
     order = np.argsort(fall.final, kind="stable")[:count].tolist()
     return [_blame(fall, row) for row in order]
-
-
-def blamed(fall: Waterfall) -> dict[str, int]:
-    """For how many queries each stage lost most."""
-    counts = dict.fromkeys(STAGES, 0)
-    for row in range(len(fall.query_ids)):
-        stage = _blame(fall, row).stage
-        if stage is not None:
-            counts[stage] += 1
-    return counts
 
 
 def _blame(fall: Waterfall, row: int) -> Blame:

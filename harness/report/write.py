@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harness.report.cells import snippet, to_csv, write_csv
+from harness.report.cells import to_csv, write_csv
 from harness.report.offsets import write_chunk_offsets
 from harness.report.rows import (
     AnswerabilityRow,
@@ -25,6 +25,7 @@ from harness.report.rows import (
 )
 from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
+from harness.text.characters import snippet
 from harness.types import ChunkHealth
 
 SUMMARY = "summary.csv"

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.compare import STAGES, Levels, blamed, front, waterfall, worst_queries
+from harness.compare import STAGES, Levels, front, waterfall, worst_queries
 from harness.errors import HarnessError
 
 
@@ -16,11 +16,7 @@ def levels(*columns, reranked=None):
 def test_losses_by_hand():
     fall = waterfall(levels([1.0, 0.8], [0.9, 0.8], [0.6, 0.7], [0.5, 0.1], reranked=[0.55, 0.05]))
     np.testing.assert_allclose(fall.losses, [[0, 0.1, 0.3, 0.1, -0.05], [0.2, 0, 0.1, 0.6, 0.05]], atol=1e-12)
-    assert fall.mean_losses == pytest.approx(
-        {"parser": 0.1, "chunking": 0.05, "retriever": 0.2, "ranking": 0.35, "reranker": 0.0}
-    )
-    assert fall.mean_final == pytest.approx(0.3)
-    assert blamed(fall) == {"parser": 0, "chunking": 0, "retriever": 1, "ranking": 1, "reranker": 0}
+    assert [one.stage for one in worst_queries(fall)] == ["ranking", "retriever"]
     worst = worst_queries(fall, 1)[0]
     assert (worst.query_id, worst.stage, worst.final) == ("q1", "ranking", 0.05)
 
@@ -35,7 +31,6 @@ def test_losses_sum_exactly_and_only_the_reranker_gains(rows):
     table = [sorted(four, reverse=True) for four, _ in rows]
     fall = waterfall(levels(*zip(*table, strict=True), reranked=[last for _, last in rows]))
     np.testing.assert_allclose(1 - fall.losses.sum(axis=1), fall.final, atol=1e-12)
-    assert 1 - sum(fall.mean_losses.values()) == pytest.approx(fall.mean_final, abs=1e-12)
     assert (fall.losses[:, :4] >= 0).all()
 
 
@@ -48,7 +43,6 @@ def test_without_a_reranker_it_neither_gains_nor_loses():
 def test_a_perfect_query_has_no_stage_to_blame():
     fall = waterfall(levels([1.0], [1.0], [1.0], [1.0]))
     assert worst_queries(fall)[0].stage is None
-    assert sum(blamed(fall).values()) == 0
 
 
 def test_undefined_queries_are_left_out():

@@ -21,8 +21,9 @@ from harness.report import (
     runs_table,
     write_results,
 )
-from harness.report.cells import snippet, to_csv
+from harness.report.cells import to_csv
 from harness.report.trec import strictly_falling, trec_run
+from harness.text.characters import snippet
 from harness.types import Query, QueryScore, Ranking, RunRecord
 
 
