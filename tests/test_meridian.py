@@ -20,7 +20,7 @@ from harness.measures import ChunkTable, SpanQrels, score
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import load_corpus
 from harness.progress import Silent
-from harness.text.passages import passages_of
+from harness.text.passages import passage_spans
 from harness.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
@@ -336,16 +336,20 @@ def test_what_was_dismissed_shares_no_character_with_a_label_of_the_query(judged
 def test_what_was_dismissed_is_whole_passages_of_the_text_as_it_is_extracted_now(judged, pool):
     starts, ends = set(), set()
     for document in judged.documents:
-        for passage in passages_of(document, pool.PASSAGE):
-            starts.add((document.doc_id, passage.start))
-            ends.add((document.doc_id, passage.end))
+        for start, end in passage_spans(document.text, pool.PASSAGE):
+            starts.add((document.doc_id, start))
+            ends.add((document.doc_id, end))
     for one in judged.anchored.judgments[len(rows("labels.csv")) :]:
         assert (one.doc_id, one.start) in starts
         assert (one.doc_id, one.end) in ends
 
 
 def test_what_was_dismissed_moves_the_share_judged_and_the_upper_bound_and_no_score(judged, pool):
-    chunks = tuple(passage for document in judged.documents for passage in passages_of(document, 700))
+    chunks = tuple(
+        Chunk.of(document, *span)
+        for document in judged.documents
+        for span in passage_spans(document.text, 700)
+    )
     index = pool.Bm25(chunks, pool.words)
     rankings = [index.rank(query.query_id, query.text) for query in judged.queries.queries]
     measures = ("ndcg_exp@10", "ndcg_evidence@5000", "ndcg_text@5000", "recall@10", "precision@10", "mrr")
