@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.errors import JudgeError
+from harness.errors import ConfigError, JudgeError
 from harness.judge.config import LlmConfig
 from harness.judge.items import Item, items_of
 from harness.judge.prompting import GradingForm, Prompt, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
-from harness.judge.sampling import combine_grades, spread_of
+from harness.judge.sampling import combine_grades, rounded_mean, spread_of
+from harness.judge.weighing import expected_grade
 from harness.llm.client import Client
 from harness.llm.faults import one_line
 from harness.llm.model import Job, Model
@@ -20,6 +21,8 @@ from harness.progress import Reporter
 from harness.types import Answered, Asked, Judgment
 
 EXAMPLES = 20
+# Why a pair has no grade whose answers can be read and not weighted.
+NO_LOGPROBS = "no_logprobs"
 
 
 def llm_name(config: LlmConfig, prompt: Prompt) -> str:
@@ -34,6 +37,11 @@ class LlmJudge:
     def __init__(self, config: LlmConfig, ledger: Ledger, *, client: Client | None = None) -> None:
         self.config = config
         self.prompt = load_prompt(config.prompt)
+        if config.combine == "expected" and self.prompt.answer != "grade":
+            raise ConfigError(
+                f"combine: expected needs a prompt that asks for one grade; {config.prompt} does not. Take "
+                "pointwise, or combine: mean."
+            )
         self.model = Model(
             config, GradingForm(self.prompt, config.endpoint.structured), ledger, client=client
         )
@@ -119,9 +127,11 @@ class LlmJudge:
     ) -> Graded:
         samples = tuple(answer.grades[at] for answer in answers if answer.grades is not None)
         enough = 2 * len(samples) > len(answers)
-        grade = combine_grades(samples, self.config.combine) if enough else None
+        grade = self._combined(at, answers, samples) if enough else None
         failed = [answer for answer in answers if answer.grades is None]
         reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
+        if enough and grade is None:
+            reason, said = NO_LOGPROBS, one_line(answers[0].raw)
         judgment = Judgment(
             query_id=pair.query.query_id,
             doc_id=pair.passage.doc_id,
@@ -133,6 +143,18 @@ class LlmJudge:
             prompt_sha=self.prompt.sha256,
         )
         return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
+
+    def _combined(self, at: int, answers: Sequence[Answered], samples: Sequence[int]) -> int | None:
+        """The grade of a pair; None where it should be weighted and half of the answers have no weights."""
+        if self.config.combine != "expected":
+            return combine_grades(samples, self.config.combine)
+        weighted = [
+            expected_grade(answer.grades[at], answer.logprobs, self.prompt.max_grade)
+            for answer in answers
+            if answer.grades is not None
+        ]
+        known = [value for value in weighted if value is not None]
+        return rounded_mean(known) if 2 * len(known) > len(answers) else None
 
 
 def note_graded(summary: Summary, graded: Graded) -> None:
