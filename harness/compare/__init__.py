@@ -18,7 +18,7 @@ from harness.compare.selection import CrossValidation, Selection, cross_validate
 from harness.compare.split import folds
 from harness.compare.verdict import LABELS, Costs, Line, Standing, Trust, Verdict
 from harness.compare.verdict_json import verdict_json
-from harness.compare.waterfall import STAGES, Blame, Levels, Waterfall, waterfall, worst_queries
+from harness.compare.waterfall import Level, Waterfall, waterfall
 from harness.compare.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, sentences_of
 from harness.stats.units import Units, icc, units_of
 
@@ -28,8 +28,6 @@ __all__ = [
     "FEWEST_TO_CHOOSE",
     "FINAL",
     "LABELS",
-    "STAGES",
-    "Blame",
     "Check",
     "Comparison",
     "Costs",
@@ -37,7 +35,7 @@ __all__ = [
     "Estimate",
     "GateResult",
     "Holes",
-    "Levels",
+    "Level",
     "Line",
     "Options",
     "ScoreMatrix",
@@ -78,5 +76,4 @@ __all__ = [
     "units_of",
     "verdict_json",
     "waterfall",
-    "worst_queries",
 ]

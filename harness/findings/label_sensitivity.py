@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from harness.compare import Comparison, Turning
-from harness.report import Part, Table, read_table
+from harness.report import LabelSensitivityRow, Part, Table, read_any
 from harness.report.tables import number
-
-FILE = "label_sensitivity.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +96,27 @@ def label_sensitivity(
     ``folders`` maps the names of results to their folders, ``names`` a (result, setting) to what the setting
     is called here; ``stage`` ``final`` is the last one of each setting.
     """
-    rows = {result: read_table(folder, FILE) for result, folder in folders.items()}
+    rows = {result: read_any(folder, LabelSensitivityRow) for result, folder in folders.items()}
     return sensitivity_of(rows, names, stage).get(measure)
 
 
 def sensitivity_of(
-    rows: Mapping[str, Iterable[Mapping[str, Any]]],
+    rows: Mapping[str, Iterable[LabelSensitivityRow]],
     names: Mapping[tuple[str, str], str],
     stage: str = "final",
 ) -> dict[str, LabelSensitivity]:
     """The same by measure, from the rows of the files by the names of their results."""
-    by_measure: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    by_measure: dict[str, dict[str, list[LabelSensitivityRow]]] = {}
     for result, its in rows.items():
         for row in its:
-            by_measure.setdefault(row["measure"], {}).setdefault(result, []).append(row)
+            by_measure.setdefault(row.measure, {}).setdefault(result, []).append(row)
     found = {name: _of_measure(name, its, names, stage) for name, its in by_measure.items()}
     return {name: one for name, one in found.items() if one is not None}
 
 
 def _of_measure(
     measure: str,
-    rows: Mapping[str, Iterable[Mapping[str, Any]]],
+    rows: Mapping[str, Iterable[LabelSensitivityRow]],
     names: Mapping[tuple[str, str], str],
     stage: str,
 ) -> LabelSensitivity | None:
@@ -127,13 +124,13 @@ def _of_measure(
     lengths: dict[str, float] = {}
     for result, its in rows.items():
         for row in its:
-            name = names.get((result, row["setting"]))
-            if name is None or stage not in ("final", row["stage"]):
+            name = names.get((result, row.setting))
+            if name is None or stage not in ("final", row.stage):
                 continue
-            if row["mean"] not in ("", None):
+            if row.mean is not None:
                 # rows stand in the order of the stages, so that the last one stays
-                means.setdefault(name, {})[row["labels"]] = float(row["mean"])
-                lengths.setdefault(row["labels"], float(row["label_p50"]))
+                means.setdefault(name, {})[row.labels] = row.mean
+                lengths.setdefault(row.labels, row.label_p50)
     ways = tuple(lengths)
     if not ways or any(set(means.get(name, ())) != set(ways) for name in names.values()):
         return None

@@ -9,10 +9,10 @@ from pathlib import Path
 from harness.compare import ScoredOn, ScoreMatrix, from_table, join, joined_names
 from harness.errors import ConfigError
 from harness.findings.costs import costs_of
-from harness.findings.label_sensitivity import FILE, sensitivity_of
+from harness.findings.label_sensitivity import sensitivity_of
 from harness.findings.verdicts import Scores, chunkings_of, options_of
 from harness.measures import headline, less_is_better
-from harness.report import StoredResult, read_result, read_table
+from harness.report import LabelSensitivityRow, StoredResult, cells_of, read_any, read_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         matrices[measure] = replace(joined, clusters=next(iter(own.values())).clusters)
     first = {name: one.matrix(measures[0]) for name, one in stored.items()}
     names = joined_names(first)
-    prices = {name: read_table(folder, "prices.csv") for name, (folder, _) in results.items()}
-    drawn = {name: read_table(folder, FILE) for name, (folder, _) in results.items()}
+    prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
+    drawn = {name: read_any(folder, LabelSensitivityRow) for name, (folder, _) in results.items()}
     any_result = next(iter(stored.values()))
     return Scores(
         matrices,

@@ -20,6 +20,7 @@ from harness.findings import (
 )
 from harness.pipeline.verdict import matrices_of
 from harness.progress import Reporter, Silent
+from harness.report import LabelSensitivityRow, read_any
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
 from harness.store import write_text
 from harness.types import QueryScore
@@ -85,7 +86,7 @@ def _scores(tables: Tables) -> Scores:
         chunkings_of(tables.record.get("config", {}).get("settings", [])),
         frozenset(row["document"] for row in tables["documents"] if row.get("status") == "read"),
         costs_of({"": tables["prices"]}, names),
-        sensitivity_of({"": tables["label_sensitivity"]}, names),
+        sensitivity_of({"": read_any(tables.folder, LabelSensitivityRow)}, names),
         options_of(tables.record),
     )
 

@@ -49,7 +49,7 @@ def run_verdict(
         setting_chunkings(config.settings),
         frozenset(documents),
         costs_of({"": [asdict(row) for row in prices]}, names),
-        sensitivity_of({"": [asdict(row) for row in drawn]}, names),
+        sensitivity_of({"": drawn}, names),
         Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
     )
     try:

@@ -21,15 +21,15 @@ _ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows as CSV text; numbers in full precision, None as an empty cell, text made harmless."""
     out = io.StringIO()
-    write_csv(out, columns, rows)
+    write_csv(out, columns, ([row[column] for column in columns] for row in rows))
     return out.getvalue()
 
 
-def write_csv(out: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """The same, row by row into an open file: for tables too long to hold twice."""
+def write_csv(out: TextIO, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    """The same, line by line into an open file: for tables too long to hold as text."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([cell(row[column]) for column in columns] for row in rows)
+    writer.writerows([cell(value) for value in line] for line in lines)
 
 
 def cell(value: Any) -> Any:

@@ -80,8 +80,6 @@ def results():
         ranked=[RankedRow("a/b =x", "retrieve", "q1", 1, "d:0-3", "d", None, 0.9, None, 0, "=2+2\nabc")],
         runs={("a/b =x", "retrieve"): [ranking]},
         qrels={"a/b =x": ChunkQrels([("q1", "d:0-3", 4)], queries=1, repeating=0)},
-        anchorings=[],
-        documents=[],
         record=RunRecord({"name": "demo", "bootstrap": {"level": 0.95}}, {}, {}, {}, {}, {}, {}),
     )
 
