@@ -162,7 +162,7 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         if asked(judge):
             flag_passages(pool.pairs, context)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
-        estimate = estimate_pool(pool.pairs, judge, context)
+        estimate = estimate_pool(pool.pairs, judge, context, corpus)
         return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)
 
 

@@ -44,6 +44,13 @@ class _GradingConfig(StageConfig):
         description="`pointwise`, `umbrela`, `listwise`, `seed_list`, each also with `_zh`; "
         "`umbrela_published`; or a path ending in .yaml.",
     )
+    examples: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description="How many passages that people have graded are shown before the one to grade (few-shot): "
+        "from train queries, never from the query that is judged.",
+    )
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     samples: int = Field(
         1,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.errors import ConfigError, JudgeError
 from harness.judge.config import LlmConfig
+from harness.judge.examples import Example, Examples
 from harness.judge.items import Item, items_of
 from harness.judge.prompting import GradingForm, Prompt, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
@@ -28,13 +29,24 @@ NO_LOGPROBS = "no_logprobs"
 def llm_name(config: LlmConfig, prompt: Prompt) -> str:
     """How a judge is named in every table: model, prompt and samples."""
     samples = f" x{config.samples}" if config.samples > 1 else ""
-    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{samples})"
+    shown = f", {config.examples} examples" if config.examples else ""
+    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{shown}{samples})"
 
 
 class LlmJudge:
-    """Grades pairs by asking ``config.endpoint``; holds no key and opens no connection until it has to."""
+    """Grades pairs by asking ``config.endpoint``; holds no key and opens no connection until it has to.
 
-    def __init__(self, config: LlmConfig, ledger: Ledger, *, client: Client | None = None) -> None:
+    ``candidates`` are what people have graded, from which ``config.examples`` are shown.
+    """
+
+    def __init__(
+        self,
+        config: LlmConfig,
+        ledger: Ledger,
+        *,
+        client: Client | None = None,
+        candidates: Sequence[Example] = (),
+    ) -> None:
         self.config = config
         self.prompt = load_prompt(config.prompt)
         if config.combine == "expected" and self.prompt.answer != "grade":
@@ -42,9 +54,17 @@ class LlmJudge:
                 f"combine: expected needs a prompt that asks for one grade; {config.prompt} does not. Take "
                 "pointwise, or combine: mean."
             )
-        self.model = Model(
-            config, GradingForm(self.prompt, config.endpoint.structured), ledger, client=client
-        )
+        examples = Examples(candidates, config.examples) if config.examples else None
+        if examples is not None and not candidates:
+            raise ConfigError("examples: there is no label of a train query to show. Name a label file.")
+        if examples is not None and (self.prompt.answer != "grade" or self.prompt.aspects):
+            raise ConfigError(
+                f"examples need a prompt that asks for one grade and nothing else; {config.prompt} does not. "
+                "Take pointwise."
+            )
+        self.examples = examples
+        form = GradingForm(self.prompt, config.endpoint.structured, examples)
+        self.model = Model(config, form, ledger, client=client)
 
     @property
     def name(self) -> str:
@@ -64,7 +84,7 @@ class LlmJudge:
             "prompt_sha256": self.prompt.sha256,
             "samples": self.config.samples,
             "combine": self.config.combine,
-        }
+        } | ({} if self.examples is None else {"examples_sha256": self.examples.sha256})
 
     def estimate(self, pairs: Iterable[Pair]) -> Estimate:
         """Say what grading would take, without asking anything; reads the pairs once."""
@@ -140,7 +160,7 @@ class LlmJudge:
             grade=grade,
             source=source,
             judge=self.name,
-            prompt_sha=self.prompt.sha256,
+            prompt_sha=answers[0].prompt_sha,
         )
         return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
 
