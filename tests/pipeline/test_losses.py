@@ -10,7 +10,7 @@ from harness.bench import run_bench
 from harness.config import load_config
 from harness.errors import HarnessError
 from harness.progress import Silent
-from harness.report import LossRow, loss_table, read_any, read_first_passages, worst_table
+from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table, worst_table
 from harness.report.losses import losses_by_query
 from tests.report.page_results import rewrite
 
@@ -52,6 +52,27 @@ def test_losses_sum_to_the_score_of_every_query_of_every_setting(write_config):
         else:
             assert max(one.losses.values()) <= 1e-9
     assert {row.split for row in rows} == {"train", "validation"}
+
+
+def test_the_routes_of_a_fusion_stand_beside_the_sum_with_their_own_scores(write_config):
+    route = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: %d}'
+    fusion = f"{{kind: rrf, routes: [{route % 2}, {route % 10}]}}"
+    path = write_config(retrieve=fusion, more="measures: [ndcg_exp@10, ndcg_text@300]")
+    results, folder = run(path)
+    rows = read_any(folder, LossRow)
+    assert rows == results.of(LossRow)
+    routes = [step for step in dict.fromkeys(row.step for row in rows) if "." in step]
+    assert len(routes) == 2
+    table = read_table(folder, "waterfall")
+    whole = table[~table.step.str.contains(".", regex=False)].groupby(["setting", "query_id"])
+    assert abs(1 - whole.loss.sum() - whole.left.last()).max() < 1e-9
+    scored = read_table(folder, "per_query").query("measure == 'ndcg_text@300'")
+    scored = scored.set_index(["setting", "query_id", "stage"]).value
+    orders = table[table.part.isin(["order", "change"])]
+    for row in orders.itertuples():
+        assert math.isclose(row.left, scored[row.setting, row.query_id, row.step], abs_tol=1e-9)
+    assert set(orders.step) == {*routes, "retrieve", "rerank"}
+    assert sum(" alone" in row[0] for row in loss_table(rows).rows) == 2 * len({row.setting for row in rows})
 
 
 def test_a_waterfall_of_one_row_a_query_is_still_read(write_config):

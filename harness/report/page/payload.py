@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.report.columns import TABLES, spec_of
-from harness.report.losses import losses_by_query, name_of, names_in_order
+from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import curves
 from harness.report.page.numbers import figure, in_millionths, plain, scaled
@@ -78,7 +78,8 @@ class Axes:
         rows = [*tables["summary"], *scored]
         return cls(
             list(dict.fromkeys(row["setting"] for row in rows)),
-            list(dict.fromkeys(row["stage"] for row in rows)),
+            # routes before the steps, whichever setting names them first: the last scored is the final one
+            sorted(dict.fromkeys(row["stage"] for row in rows), key=lambda stage: not is_route(stage)),
             list(dict.fromkeys(row["measure"] for row in rows)),
             list(dict.fromkeys(row["query_id"] for row in [*scored, *listed])),
         )

@@ -80,7 +80,7 @@ section({
       legend([['left', 'what is left'], ...(gained.length ? [['gain', `of it won by ${gained.join(', ')}`]] : []),
         ...lost.reverse().map((k) => [lossClass(k), `${parts[k].name}: ${parts[k].about}`])]),
       rowChart(rows.map(([way, mean]) => ({
-        name: way.route ? `${DATA.settings[way.setting]}: ${way.route} alone` : DATA.settings[way.setting],
+        name: way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting],
         value: fixed(mean.left),
         drawing: tip(strip([gridlines(ticks, place), lossBar(mean)], {
           label: told(mean, (loss) => fixed(loss)).join(', '),
