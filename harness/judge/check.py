@@ -72,13 +72,15 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
+    It is asked without examples, which are of another corpus.
+
     The answers go into the ledger like all others. The first call is made alone, and ends the check with
     JudgeError where it meets a fault that every other call would meet too.
     Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
     run.
     """
     # A copy past validation: repeating at temperature 0 is pointless for grading and the point of checking.
-    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0})
+    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0})
     judge = LlmJudge(config, ledger, client=client)
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]

@@ -20,6 +20,7 @@ from harness.judge import (
     PanelJudge,
     RerankerConfig,
 )
+from harness.judge.examples import Example, candidates_of
 from harness.judge.llm import llm_name
 from harness.judge.prompting import load_prompt
 from harness.judge.threshold import ThresholdJudge, same_model_warning, threshold_name
@@ -27,6 +28,7 @@ from harness.kinds import StageConfig
 from harness.models import EMBEDDED, resolve
 from harness.models.encoder import EmbedConfig
 from harness.pipeline.context import Context
+from harness.pipeline.corpus import Corpus
 from harness.pipeline.passes import score_for_all
 from harness.pipeline.tools import vectors
 from harness.search.rerank import CrossEncoderConfig, LateInteractionConfig
@@ -42,8 +44,11 @@ def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
     return judge if isinstance(judge, PoolJudgeConfig) else None
 
 
-def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context) -> PoolJudge:
-    """The judge; nothing is asked and no weights are loaded yet."""
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
+    """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
+    if any(one.examples for one in asked(config)):
+        shown: PoolJudge = KINDS.make(config)(ledger, candidates=people_graded(corpus))
+        return shown
     needs: Any = ledger
     if isinstance(config, CosineConfig):
         needs = _Encoder(EmbedConfig(model=config.model), context)
@@ -51,6 +56,12 @@ def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context) -> Poo
         needs = _Scorer(_reranker(config.model), context)
     judge: PoolJudge = KINDS.make(config)(needs)
     return judge
+
+
+def people_graded(corpus: Corpus) -> tuple[Example, ...]:
+    """What people have graded for train queries, to be shown to a judge."""
+    documents = {document.doc_id: document for document in corpus.documents}
+    return candidates_of(corpus.labels, corpus.queries.queries, documents)
 
 
 def judge_name(config: PoolJudgeConfig) -> str:

@@ -56,7 +56,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
     graded = GradedPool(pool.pairs)
     flagged = flag_passages(pool.pairs, context) if asked(judge_config) else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, context)
+        judge = make_judge(judge_config, ledger, context, corpus)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
     return Judged(
         judge=judge.name,
@@ -116,12 +116,14 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
     return found
 
 
-def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context) -> Estimate | None:
+def estimate_pool(
+    pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
+) -> Estimate | None:
     """What grading would take, asking nothing; None for a judge that costs nothing."""
     if not asked(config):
         return None
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(config, ledger, context)
+        judge = make_judge(config, ledger, context, corpus)
         return None if isinstance(judge, ThresholdJudge) else judge.estimate(pairs)
 
 
