@@ -7,7 +7,7 @@ from harness.findings.changes import changed_table, reranked_table
 from harness.findings.compared import compared_parts, standings_table
 from harness.findings.costs import costs_of
 from harness.findings.label_sensitivity import LabelSensitivity, label_parts, label_sensitivity
-from harness.findings.stored import Stored, common_measures, measure_to_take, read_stored, scores_of
+from harness.findings.stored import Stored, common_measures, measure_to_take, names_of, read_stored, scores_of
 from harness.findings.verdicts import (
     Scores,
     chunkings_of,
@@ -29,6 +29,7 @@ __all__ = [
     "label_parts",
     "label_sensitivity",
     "measure_to_take",
+    "names_of",
     "options_of",
     "read_stored",
     "reranked_table",
