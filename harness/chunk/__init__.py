@@ -13,6 +13,7 @@ from harness.chunk.health import (
     Overlong,
     count_overlong,
     examine,
+    text_lengths,
     token_lengths,
 )
 from harness.chunk.markdown import MarkdownConfig
@@ -49,6 +50,7 @@ __all__ = [
     "chunker_fingerprint",
     "count_overlong",
     "examine",
+    "text_lengths",
     "token_lengths",
 ]
 

@@ -13,9 +13,9 @@ from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfi
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.measures import less_is_better, parse_measure
-from harness.search import RerankerConfig, RetrieverConfig, RewriterConfig
+from harness.search import ContextConfig, RerankerConfig, RetrieverConfig, RewriterConfig
 
-STAGES = ("chunk", "rewrite", "retrieve", "rerank")
+STAGES = ("chunk", "context", "rewrite", "retrieve", "rerank")
 DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
@@ -36,13 +36,14 @@ class BootstrapConfig(StageConfig):
 class Setting(StageConfig):
     """One point of the sweep: the configuration of every step, and a name that says what varies.
 
-    ``tokenizer`` names the model in whose tokens chunks are counted; ``rerank`` are the rerankers in their
-    order, none for an empty tuple.
+    ``tokenizer`` names the model in whose tokens chunks are counted; ``context`` is what is indexed around
+    chunks, the outermost first, and ``rerank`` the rerankers in their order; none for an empty tuple.
     """
 
     name: str
     chunk: SerializeAsAny[ChunkerConfig]
     tokenizer: str = DEFAULT_TOKENIZER
+    context: tuple[SerializeAsAny[ContextConfig], ...] = ()
     rewrite: SerializeAsAny[RewriterConfig] | None = None
     retrieve: SerializeAsAny[RetrieverConfig]
     rerank: tuple[SerializeAsAny[RerankerConfig], ...] = ()

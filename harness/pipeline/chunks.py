@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from harness.chunk import (
     HEALTH_VERSION,
     OUTLINE_VERSION,
-    Outline,
     Tokenizer,
     chunk_documents,
     chunker_fingerprint,
@@ -24,6 +23,8 @@ from harness.config import Setting
 from harness.kinds import StageConfig
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
+from harness.pipeline.indexed import Indexed, with_context
+from harness.pipeline.outlines import outlines
 from harness.report import ChunkRow
 from harness.search import Passages
 from harness.store import key_of
@@ -39,7 +40,8 @@ class Chunking:
     """All chunks of one chunking; ``key`` identifies text, chunker, tokenizer; ``health`` counts tokens.
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
-    holds the columns of ``ChunkHealth``, none where there are no chunks.
+    holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
+    that is more than the chunks.
     """
 
     chunks: tuple[Chunk, ...]
@@ -47,16 +49,29 @@ class Chunking:
     health: dict[str, Any]
     tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
     quality: dict[str, Any] = field(default_factory=dict)
+    indexed: Indexed | None = field(default=None, compare=False)
 
     @property
     def passages(self) -> Passages:
-        """The chunks as search steps see them."""
+        """The chunks as search steps see them, with their context."""
+        texts = tuple(chunk.text for chunk in self.chunks)
         return Passages(
             ids=tuple(chunk.chunk_id for chunk in self.chunks),
-            texts=tuple(chunk.text for chunk in self.chunks),
-            lengths=tuple(len(chunk.text) for chunk in self.chunks),
-            key=self.key,
+            texts=texts if self.indexed is None else self.indexed.texts,
+            lengths=tuple(map(len, texts)),
+            key=self.key if self.indexed is None else self.indexed.key,
         )
+
+    @property
+    def index_tokens(self) -> int:
+        """What the encoder reads of all that is indexed: each text up to its window."""
+        if self.indexed is None:
+            return int(self.quality.get("index_tokens", 0))
+        return self.indexed.index_tokens
+
+    def tokens_read(self, with_context: bool) -> NDArray[np.int32]:
+        """The length of each chunk [chunks] as a reranker reads it, special tokens left out."""
+        return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
 
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
@@ -73,7 +88,10 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
             chunks = _from_spans(stored["spans"], corpus.documents)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
     health = _health(lengths, tokenizer.window)
-    if health["overlong"]:
+    indexed = with_context(chunks, key, setting, tokenizer, corpus, context)
+    if indexed is not None:
+        health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
+    elif health["overlong"]:
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
             f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
@@ -85,7 +103,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
             f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. Compare "
             "it by that length, or take a smaller chunk_size or a model that reads more."
         )
-    return Chunking(tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality)
+    return Chunking(tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,25 +148,6 @@ def _examined(
         stored = {"lengths": lengths.tolist(), "quality": asdict(health) if health else {}}
         context.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
-
-
-def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
-    """Sentences and tables of every document, found at most once per text; one file serves all chunkings."""
-    key = key_of(corpus.key, OUTLINE_VERSION)
-    stored = context.artifacts.get("outlines", key)
-    if stored is None:
-        found = {}
-        with context.reporter.task("outline documents", len(corpus.documents)) as task:
-            for document in corpus.documents:
-                found[document.doc_id] = Outline.of(document.text)
-                task.advance()
-        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
-        context.artifacts.put("outlines", key, flat)
-        return found
-    return {
-        doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
-        for doc_id, both in stored.items()
-    }
 
 
 def _health(lengths: Any, window: int) -> dict[str, Any]:

@@ -167,9 +167,13 @@ def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Quer
 
 def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
     """The (query, passage) texts that the reranker at this place reads, once those before it have ranked."""
-    top_n = one.setting.rerank[place].top_n
-    passages = one.chunking.passages
-    text = dict(zip(passages.ids, passages.texts, strict=True))
+    reranker = one.setting.rerank[place]
+    top_n = reranker.top_n
+    if reranker.reads_context:
+        passages = one.chunking.passages
+        text = dict(zip(passages.ids, passages.texts, strict=True))
+    else:
+        text = {chunk.chunk_id: chunk.text for chunk in one.chunking.chunks}
     asked = {query.query_id: query.text for query in queries}
     before = one.rankings[one.steps[place]]
     return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]

@@ -1,0 +1,65 @@
+"""Before every chunk the headings of the sections it stands in."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from harness.search.context.step import (
+    Around,
+    ContextConfig,
+    Contextualizer,
+    HeadingStyle,
+    Section,
+    Sources,
+    line,
+)
+from harness.types import Chunk
+
+
+class HeadingsConfig(ContextConfig):
+    """A line with the headings above the chunk, the highest level first."""
+
+    kind: Literal["headings"] = "headings"
+    style: HeadingStyle = Field(
+        "markdown",
+        description="`markdown`: `## Title` and underlined titles. `numbered`: lines that begin as "
+        "`Part II`, `Item 7A.`, `Note 12`, `2.1 Scope` or 第三章 do, for the text of PDFs.",
+    )
+    levels: int = Field(6, ge=1, description="How many headings at most; the lowest levels are kept.")
+    separator: str = Field(" > ", description="What stands between two headings.")
+
+
+class HeadingsContext(Contextualizer[HeadingsConfig]):
+    """The headings in force where the chunk begins; one that the chunk itself begins with is not repeated."""
+
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+        """The line of each chunk; nothing where no heading stands above it."""
+        outlines = {
+            doc_id: _in_force(sources.headings(doc_id, self.config.style))
+            for doc_id in {chunk.doc_id for chunk in chunks}
+        }
+        around = []
+        for chunk in chunks:
+            titles = [title for title in _above(chunk, outlines[chunk.doc_id]) if title]
+            around.append(line(self.config.separator.join(titles[-self.config.levels :])))
+        return around
+
+
+def _in_force(headings: Sequence[Section]) -> list[tuple[Section, ...]]:
+    """For each heading, those in force from it on: itself and the ones above it of higher levels."""
+    states: list[tuple[Section, ...]] = []
+    for heading in headings:
+        above = states[-1] if states else ()
+        states.append((*(one for one in above if one[1] < heading[1]), heading))
+    return states
+
+
+def _above(chunk: Chunk, states: Sequence[tuple[Section, ...]]) -> list[str]:
+    """The titles in force at the first letter of a chunk, but for one that begins right there."""
+    begins = chunk.start + len(chunk.text) - len(chunk.text.lstrip())
+    last = bisect_right(states, begins, key=lambda state: state[-1][0])
+    return [title for start, _, title in (states[last - 1] if last else ()) if start < begins]
