@@ -21,8 +21,8 @@ _INTRO = """\
 # Configuration
 
 One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown
-key is an error. In the sections `chunk`, `context`, `rewrite`, `retrieve` and `rerank` any value may be a list: the
-product of all lists is the sweep, and each of its points is a *setting*, named by what varies
+key is an error. In the sections `chunk`, `context`, `rewrite`, `retrieve` and `rerank` any value may be a
+list: the product of all lists is the sweep, and each of its points is a *setting*, named by what varies
 (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different kinds;
 `rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`, `weights`) is swept
 by a list of lists, and so are rerankers that work one after the other: `rerank: [[{…}, {…}]]`, and contexts
