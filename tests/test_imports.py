@@ -8,7 +8,18 @@ import pytest
 HARNESS = Path(__file__).parent.parent / "harness"
 STAGES = {"corpus", "chunk", "search", "judge", "measures", "compare"}
 SHARED = {"types", "errors", "kinds", "printable", "progress", "stopping"}
-HEAVY = {"chromadb", "torch", "sentence_transformers", "openai", "matplotlib", "transformers"}
+HEAVY = {
+    "chromadb",
+    "torch",
+    "sentence_transformers",
+    "openai",
+    "matplotlib",
+    "transformers",
+    "bm25s",
+    "Stemmer",
+    "jieba",
+    "faiss",
+}
 
 # room -> the rooms of ours it may import from, besides itself
 ALLOWED = {
@@ -21,13 +32,16 @@ ALLOWED = {
     "streams": set(),
     "faults": {"__version__", "printable"},
     "stats": set(),
-    "measures": {"types"},
+    "text": {"errors", "types"},
+    "llm": SHARED | {"text"},
+    "measures": {"types", "stats"},
     "models": SHARED,
     "store": SHARED,
-    "report": SHARED,
+    "report": SHARED | {"text"},
     "trec": {"errors", "types", "measures"},
     "findings": SHARED | {"compare", "measures", "report"},
-    **{stage: SHARED | {"models", "stats"} for stage in STAGES - {"measures"}},
+    **{stage: SHARED | {"models", "stats", "text"} for stage in STAGES - {"measures", "judge"}},
+    "judge": SHARED | {"stats", "text", "llm"},
 }
 
 

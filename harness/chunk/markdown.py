@@ -7,11 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.chunk.headings import markdown_headings
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.chunk.sizes import Measure, OverlappingConfig, measure_in
-from harness.chunk.spans import Span, between
-from harness.chunk.tokenizer import Tokenizer
+from harness.text.headings import markdown_headings
+from harness.text.spans import Span, between
+from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
 

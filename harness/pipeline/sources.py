@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.chunk import Outline
-from harness.chunk.headings import markdown_headings, numbered_headings
 from harness.corpus import ids_meant
 from harness.corpus.table import read_table
 from harness.errors import ConfigError
@@ -18,6 +17,7 @@ from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.outlines import outlines
 from harness.search.context import HeadingStyle, Section
+from harness.text.headings import markdown_headings, numbered_headings
 from harness.types import Document
 
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from harness.bench import run_bench
-from harness.chunk.headings import markdown_headings, numbered_headings
-from harness.chunk.sentences import sentence_spans
 from harness.config import load_config
 from harness.config.sweep import TABLES
 from harness.errors import ConfigError, CorpusError
@@ -20,6 +18,8 @@ from harness.pipeline.search import Point, rerank_pairs, search
 from harness.progress import Silent
 from harness.search import CONTEXTS
 from harness.search.context import Around, nested
+from harness.text.headings import markdown_headings, numbered_headings
+from harness.text.sentences import sentence_spans
 from harness.types import Chunk, Document
 
 GUIDE = """# The yard

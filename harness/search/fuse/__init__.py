@@ -1,6 +1,24 @@
 """Fusions: several rankings → one. One file a kind; each is a retriever whose routes are retrievers."""
 
+from harness.search.fuse.dbsf import Dbsf, DbsfConfig
+from harness.search.fuse.minmax import MinMax, MinMaxConfig
 from harness.search.fuse.routes import Fusion, FusionConfig, route_names
 from harness.search.fuse.rrf import Rrf, RrfConfig
+from harness.search.fuse.weighted import Weighted, WeightedConfig
+from harness.search.fuse.zscore import ZScore, ZScoreConfig
 
-__all__ = ["Fusion", "FusionConfig", "Rrf", "RrfConfig", "route_names"]
+__all__ = [
+    "Dbsf",
+    "DbsfConfig",
+    "Fusion",
+    "FusionConfig",
+    "MinMax",
+    "MinMaxConfig",
+    "Rrf",
+    "RrfConfig",
+    "Weighted",
+    "WeightedConfig",
+    "ZScore",
+    "ZScoreConfig",
+    "route_names",
+]

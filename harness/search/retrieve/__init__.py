@@ -3,14 +3,33 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
-from harness.search.fuse import Rrf, RrfConfig
+from harness.search.fuse import (
+    Dbsf,
+    DbsfConfig,
+    MinMax,
+    MinMaxConfig,
+    Rrf,
+    RrfConfig,
+    Weighted,
+    WeightedConfig,
+    ZScore,
+    ZScoreConfig,
+)
+from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
+from harness.search.retrieve.python import PythonConfig, PythonRetriever
 from harness.search.step import Retriever
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
     "retrieve",
     Kind(ChromaConfig, ChromaRetriever),
+    Kind(Bm25Config, Bm25Retriever),
     Kind(RrfConfig, Rrf),
+    Kind(MinMaxConfig, MinMax),
+    Kind(ZScoreConfig, ZScore),
+    Kind(DbsfConfig, Dbsf),
+    Kind(WeightedConfig, Weighted),
+    Kind(PythonConfig, PythonRetriever),
 )
 
-__all__ = ["KINDS", "ChromaConfig", "ChromaRetriever"]
+__all__ = ["KINDS", "Bm25Config", "Bm25Retriever", "ChromaConfig", "ChromaRetriever"]

@@ -1,0 +1,12 @@
+"""Text → the terms that lexical retrieval matches. One file a language; one table of analysers."""
+
+from harness.search.analyse.analyser import (
+    ANALYSER_TEXT,
+    Analyser,
+    AnalyserName,
+    StopWords,
+    read_dictionary,
+)
+from harness.search.analyse.synonyms import Synonyms
+
+__all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords", "Synonyms", "read_dictionary"]

@@ -1,0 +1,96 @@
+"""What retrievers by terms share: their configuration, and the terms of passages and queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness.kinds import StageConfig
+from harness.search.analyse import (
+    ANALYSER_TEXT,
+    Analyser,
+    AnalyserName,
+    StopWords,
+    Synonyms,
+    read_dictionary,
+)
+from harness.search.step import Identity, Passages
+from harness.search.tools import Tools
+
+# Scores keep this many decimals: below it, sums depend on the machine and would reorder ties.
+DECIMALS = 6
+
+
+class TermsConfig(StageConfig):
+    """Base of the configurations of retrievers by terms: how text becomes terms, and how terms weigh."""
+
+    analyser: AnalyserName = Field("auto", description=ANALYSER_TEXT)
+    stop_words: StopWords = Field(
+        "long",
+        description="English words left out where the analyser stems: `long` are NLTK's "
+        "179, question words among them, `short` Lucene's 33.",
+    )
+    user_dictionary: Path | None = Field(
+        None, description="For `analyser: jieba`: a file of words, one a line (`word [frequency] [tag]`)."
+    )
+    synonyms: Path | None = Field(
+        None,
+        description="A file in Solr's format (`a, b => c` replaces, `a, b, c` asks for all), applied to "
+        "queries only.",
+    )
+    k1: float = Field(1.5, ge=0, description="BM25: the larger, the more a repeated term counts.")
+    b: float = Field(0.75, ge=0, le=1, description="BM25: how much the length of a chunk counts against it.")
+
+
+@dataclass(frozen=True, slots=True)
+class TermIds:
+    """The terms of all passages as numbers: ``rows[i]`` those of passage i, by ``vocabulary``."""
+
+    rows: list[list[int]]
+    vocabulary: dict[str, int]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many terms each passage has, [N]."""
+        return np.array([len(row) for row in self.rows], dtype=np.int64)
+
+
+_KEPT: dict[str, TermIds] = {}
+_MOST_KEPT = 2
+
+
+class Terms:
+    """Passages and queries as a configuration reads them."""
+
+    def __init__(self, config: TermsConfig) -> None:
+        self._analyser = Analyser(config.analyser, config.stop_words, read_dictionary(config.user_dictionary))
+        path = config.synonyms
+        self._synonyms = Synonyms.none() if path is None else Synonyms.read(path, self._analyser.terms)
+
+    @property
+    def identity(self) -> Identity:
+        """All that decides the terms besides the text."""
+        return [self._analyser.identity, self._synonyms.identity]
+
+    def of_passages(self, passages: Passages, tools: Tools) -> TermIds:
+        """The terms of the passages; those of the last chunkings are kept, as sweeps ask for them again."""
+        key = tools.key(passages.key, self._analyser.identity)
+        if key not in _KEPT:
+            vocabulary: dict[str, int] = {}
+            rows = [
+                [vocabulary.setdefault(term, len(vocabulary)) for term in self._analyser.terms(text)]
+                for text in passages.texts
+            ]
+            while len(_KEPT) >= _MOST_KEPT:
+                del _KEPT[next(iter(_KEPT))]
+            _KEPT[key] = TermIds(rows, vocabulary)
+        return _KEPT[key]
+
+    def of_query(self, text: str, vocabulary: dict[str, int]) -> list[int]:
+        """The terms of a query that any passage has, repeated as often as they are asked for."""
+        asked = self._synonyms.expand(self._analyser.terms(text))
+        return [vocabulary[term] for term in asked if term in vocabulary]

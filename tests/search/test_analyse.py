@@ -1,0 +1,145 @@
+"""Text → terms: words, numbers, languages, synonyms."""
+
+import pytest
+
+from harness.errors import ConfigError
+from harness.search.analyse import Analyser, Synonyms, read_dictionary
+
+MIXED = "In 2024, the company's 96,773 employees grew 4.2%. 李白的朋友是谁? 特斯拉"
+
+
+@pytest.mark.parametrize(
+    ("name", "stop_words", "terms"),
+    [
+        ("plain", "long", "in 2024 the company's 96,773 employees grew 4.2% 李白的朋友是谁 特斯拉"),
+        ("english", "long", "2024 compani 96,773 employe grew 4.2% 李白的朋友是谁 特斯拉"),
+        (
+            "cjk",
+            "long",
+            "in 2024 the company's 96,773 employees grew 4.2% 李白 白的 的朋 朋友 友是 是谁 特斯 斯拉",
+        ),
+        (
+            "auto",
+            "none",
+            "in 2024 the compani 96,773 employe grew 4.2% 李白 白的 的朋 朋友 友是 是谁 特斯 斯拉",
+        ),
+    ],
+)
+def test_every_analyser_has_its_terms(name, stop_words, terms):
+    assert Analyser(name, stop_words).terms(MIXED) == terms.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("1,234.5 and 3.5mm; Q3, 10-K v2.5", ["1,234.5", "and", "3.5mm", "q3", "10", "k", "v2.5"]),
+        ("1. First, 20% (30 %) a.b 5.", ["1", "first", "20%", "30", "a", "b", "5"]),
+        ("ＦＵＬＬ　ｗｉｄｔｈ ５０％ ﬁne", ["full", "width", "50%", "fine"]),
+        ("don’t 'quoted' rock'n'roll", ["don't", "quoted", "rock'n'roll"]),
+        ("Zusammen\u00adarbeit Ünïcode naïve", ["zusammenarbeit", "ünïcode", "naïve"]),
+        # vowel signs belong to their word
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        # a Chinese comma does not make one number of two, a Latin one within digits does
+        ("2024，2025 2024,2025", ["2024", "2025", "2024,2025"]),
+        ("snake_case --- …", ["snake", "case"]),
+    ],
+)
+def test_words_and_numbers_stay_whole(text, terms):
+    assert Analyser("plain", "none").terms(text) == terms
+
+
+def test_japanese_and_korean_are_pairs_and_one_character_is_a_term():
+    terms = Analyser("auto", "long").terms
+    assert terms("東京タワーへ") == ["東京", "京タ", "タワ", "ワー", "ーへ"]
+    assert terms("한국어 처리") == ["한국", "국어", "처리"]
+    assert terms("水") == ["水"]
+    # half-width kana are the same word
+    assert terms("ﾀﾜｰ") == ["タワ", "ワー"]
+
+
+def test_stop_words_are_a_choice():
+    text = "What was the revenue of the company?"
+    assert Analyser("auto", "long").terms(text) == ["revenu", "compani"]
+    assert Analyser("auto", "short").terms(text) == ["what", "revenu", "compani"]
+    assert len(Analyser("auto", "none").terms(text)) == 7
+    assert Analyser("english", "long").identity != Analyser("english", "short").identity
+    # an analyser without stop words does not depend on the choice
+    assert Analyser("plain", "long").identity == Analyser("plain", "short").identity
+
+
+def test_jieba_cuts_chinese_into_words_and_knows_the_words_of_the_user():
+    pytest.importorskip("jieba")
+    text = "李白喜欢云计算平台 Model 东京タワー"
+    plain, own = Analyser("jieba", "long"), Analyser("jieba", "long", "云计算平台 10\n")
+    assert "云计算平台" not in plain.terms(text)
+    assert "云计算平台" in own.terms(text)
+    assert plain.terms(text)[:2] == ["李白", "喜欢"]
+    # what is not Chinese alone is cut without its dictionary
+    assert plain.terms(text)[-5:] == ["model", "东京", "京タ", "タワ", "ワー"]
+    assert plain.identity != own.identity
+
+
+def test_without_jieba_the_message_says_how_to_get_it(monkeypatch):
+    from importlib.metadata import PackageNotFoundError
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("harness.search.analyse.jieba_words.version", missing)
+    with pytest.raises(ConfigError, match=r"pip install 'harness\[jieba\]'"):
+        _ = Analyser("jieba", "long").identity
+
+
+@pytest.fixture
+def synonyms(tmp_path):
+    def read(text):
+        path = tmp_path / "synonyms.txt"
+        path.write_text(text, encoding="utf-8")
+        return Synonyms.read(path, Analyser("auto", "long").terms)
+
+    return read
+
+
+def test_synonyms_replace_or_add(synonyms):
+    rules = synonyms("# cars\ncars, automobiles => vehicle\n\nCEO, chief executive officer\n")
+    assert rules.expand(["car", "sold"]) == ["vehicl", "sold"]
+    assert rules.expand(["vehicl"]) == ["vehicl"]
+    assert rules.expand(["ceo"]) == ["ceo", "chief", "execut", "offic"]
+    # the words of an entry must follow one another
+    assert rules.expand(["chief", "execut", "offic"]) == ["ceo", "chief", "execut", "offic"]
+    assert rules.expand(["chief", "offic"]) == ["chief", "offic"]
+
+
+def test_the_longest_entry_wins_and_lines_add_up(synonyms):
+    rules = synonyms("fuel => petrol\nfuel pump => pump\nfuel => diesel, petrol\n")
+    assert rules.expand(["fuel"]) == ["petrol", "diesel"]
+    assert rules.expand(["fuel", "pump", "fuel"]) == ["pump", "petrol", "diesel"]
+
+
+def test_a_backslash_keeps_marks_from_their_meaning_and_chinese_entries_are_terms_in_turn(synonyms):
+    assert synonyms(r"1\,000 => thousand").expand(["1,000"]) == ["thousand"]
+    assert synonyms("净利润, 纯利").expand(["净利", "利润"]) == ["净利", "利润", "纯利"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a, car => vehicle", "line 1: 'a' has no terms once it is analysed"),
+        ("\ncar => ", "line 2: '' has no terms"),
+        ("car => auto => vehicle", "line 1: more than one =>"),
+    ],
+)
+def test_a_line_that_makes_no_rule_is_named(synonyms, text, message):
+    with pytest.raises(ConfigError, match=message):
+        synonyms(text)
+
+
+def test_a_file_of_synonyms_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"synonyms: .*none\.txt cannot be read"):
+        Synonyms.read(tmp_path / "none.txt", str.split)
+
+
+def test_a_dictionary_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"user_dictionary: .*none\.txt cannot be read"):
+        read_dictionary(tmp_path / "none.txt")
+    assert read_dictionary(None) == ""

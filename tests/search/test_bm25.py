@@ -1,0 +1,171 @@
+"""BM25 as its papers have it, and what is a hit."""
+
+import math
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from harness.pipeline.context import Context
+from harness.pipeline.tools import RunTools
+from harness.progress import Silent
+from harness.search import Passages
+from harness.search.retrieve import Bm25Config, Bm25Retriever
+from harness.types import Query, Ranking
+
+WORDS = ["yard", "vehicle", "fuel", "pump", "rain", "harbour", "crane", "ship", "seal", "bench", "foundry"]
+RNG = np.random.default_rng(11)
+TEXTS = [" ".join(RNG.choice(WORDS, size=RNG.integers(1, 40))) for _ in range(60)]
+# words of every frequency: in one chunk, in some, in most
+TEXTS[7] += " unique"
+ASKED = ["yard", "crane ship rain", "unique yard yard", "bench foundry seal pump"]
+
+
+def passages(texts=TEXTS):
+    ids = tuple(f"d:{i}-{i + 1}" for i in range(len(texts)))
+    return Passages(ids, tuple(texts), tuple(map(len, texts)), key="|".join(texts))
+
+
+def queries(*texts):
+    return [Query(f"q{i}", text, "train") for i, text in enumerate(texts)]
+
+
+@pytest.fixture
+def search(tmp_path):
+    tools = RunTools(Context.at(tmp_path, Silent()))
+
+    def run(config, texts, *asked):
+        return Bm25Retriever(config).run(passages(texts), queries(*asked), tools).rankings
+
+    return run
+
+
+def paper(method, query, texts, k1, b, delta):
+    """BM25 of all texts, term by term, by the formulas as Kamphuis et al. (ECIR 2020, table 1) state them."""
+    documents = [text.split() for text in texts]
+    average = sum(map(len, documents)) / len(documents)
+    n = len(documents)
+    scores = []
+    for document in documents:
+        counts, score = Counter(document), 0.0
+        norm = 1 - b + b * len(document) / average
+        for term in query.split():
+            df, tf = sum(term in one for one in documents), counts[term]
+            if df == 0:
+                continue
+            if method == "lucene":
+                score += math.log(1 + (n - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * norm)
+            elif method == "robertson":
+                # as in Lucene's predecessor, never below 0
+                score += max(0.0, math.log((n - df + 0.5) / (df + 0.5))) * tf / (tf + k1 * norm)
+            elif method == "atire":
+                score += math.log(n / df) * (k1 + 1) * tf / (k1 * norm + tf)
+            elif method == "bm25l":
+                c = tf / norm
+                score += math.log((n + 1) / (df + 0.5)) * (k1 + 1) * (c + delta) / (k1 + c + delta)
+            elif method == "bm25+":
+                score += math.log((n + 1) / df) * ((k1 + 1) * tf / (k1 * norm + tf) + delta)
+        scores.append(score)
+    return scores
+
+
+@pytest.mark.parametrize("method", ["lucene", "robertson", "atire", "bm25+", "bm25l"])
+@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.9, 0.4), (2.0, 0.0), (1.2, 1.0)])
+def test_scores_are_those_of_the_papers(search, method, k1, b):
+    config = Bm25Config(method=method, k1=k1, b=b, analyser="plain", top_k=60)
+    delta = {"bm25+": 1.0, "bm25l": 0.5}.get(method, 0.0)
+    for asked, ranking in zip(ASKED, search(config, TEXTS, *ASKED), strict=True):
+        true = dict(zip(passages().ids, paper(method, asked, TEXTS, k1, b, delta), strict=True))
+        counts = {term for term in asked.split() if method != "robertson" or idf_is_positive(term)}
+        holds = [i for i, text in zip(passages().ids, TEXTS, strict=True) if counts & set(text.split())]
+        assert sorted(ranking.chunk_ids) == sorted(holds)
+        assert [true[i] for i in ranking.chunk_ids] == pytest.approx(ranking.scores, abs=1e-6)
+        assert list(ranking.scores) == sorted(ranking.scores, reverse=True)
+
+
+def idf_is_positive(term):
+    return sum(term in text.split() for text in TEXTS) < len(TEXTS) / 2
+
+
+def test_delta_can_be_set(search):
+    config = Bm25Config(method="bm25l", delta=0.2, analyser="plain", top_k=60)
+    (ranking,) = search(config, TEXTS, "crane ship")
+    true = dict(zip(passages().ids, paper("bm25l", "crane ship", TEXTS, 1.5, 0.75, 0.2), strict=True))
+    assert [true[i] for i in ranking.chunk_ids] == pytest.approx(ranking.scores, abs=1e-6)
+
+
+def test_what_shares_no_term_is_no_hit(search):
+    texts = ["alpha beta", "beta beta gamma", "delta"]
+    for method in ("lucene", "bm25+", "bm25l"):
+        (ranking,) = search(Bm25Config(method=method, top_k=50), texts, "beta")
+        assert set(ranking.chunk_ids) == {"d:0-1", "d:1-2"}
+    # in every chunk: a term that tells nothing apart scores 0 by ATIRE's formula
+    (ranking,) = search(Bm25Config(method="atire"), ["beta one", "beta two"], "beta")
+    assert ranking == Ranking("q0", (), ())
+
+
+@pytest.mark.parametrize("asked", ["", "?!", "what was the", "zebra"])
+def test_a_query_without_a_term_of_the_chunks_finds_nothing(search, asked):
+    assert search(Bm25Config(), TEXTS, asked) == [Ranking("q0", (), ())]
+
+
+def test_chunks_without_terms_are_no_error(search):
+    assert search(Bm25Config(), ["...", "--"], "yard") == [Ranking("q0", (), ())]
+    (ranking,) = search(Bm25Config(), ["...", "yard", ""], "yard")
+    assert ranking.chunk_ids == ("d:1-2",)
+
+
+def test_equal_scores_stand_in_the_order_of_the_chunks(search):
+    texts = ["rain", "yard crane", "yard crane", "crane yard"]
+    (ranking,) = search(Bm25Config(top_k=2), texts, "yard")
+    assert ranking.chunk_ids == ("d:1-2", "d:2-3")
+
+
+def test_chinese_questions_find_chinese_chunks(search):
+    texts = ["李白是唐代诗人。他的朋友有杜甫。", "公司收入增长。", "Revenue grew."]
+    first, second = search(Bm25Config(), texts, "李白的朋友是谁", "公司收入")
+    assert first.chunk_ids == ("d:0-1",)
+    assert second.chunk_ids == ("d:1-2",)
+
+
+def test_synonyms_are_asked_for_and_are_part_of_the_identity(search, tmp_path):
+    path = tmp_path / "synonyms.txt"
+    path.write_text("car => vehicle\n", encoding="utf-8")
+    texts = ["A vehicle stands here.", "A car stands here."]
+    config = Bm25Config(synonyms=path)
+    tools = RunTools(Context.at(tmp_path, Silent()))
+    before = tools.identity(config)
+    assert search(config, texts, "cars")[0].chunk_ids == ("d:0-1",)
+    path.write_text("car, vehicle\n", encoding="utf-8")
+    assert search(config, texts, "cars")[0].chunk_ids == ("d:0-1", "d:1-2")
+    assert tools.identity(config) != before
+
+
+def test_a_sweep_analyses_a_chunking_once_and_another_chunking_anew(search, monkeypatch):
+    seen = []
+    from harness.search.analyse import Analyser
+
+    terms = Analyser.terms
+    monkeypatch.setattr(Analyser, "terms", lambda self, text: seen.append(text) or terms(self, text))
+    texts = ["a first chunk of this test", "and its second one"]
+    for k1 in (0.5, 1.0):
+        search(Bm25Config(k1=k1), texts, "chunk")
+    assert [text for text in seen if text != "chunk"] == texts
+    assert search(Bm25Config(), [*texts, "third chunk"], "third")[0].chunk_ids == ("d:2-3",)
+    assert search(Bm25Config(analyser="plain"), texts, "chunks") == [Ranking("q0", (), ())]
+
+
+def test_a_lexical_run_loads_no_torch(write_config):
+    path = write_config(retrieve="{kind: bm25}", rerank="null", cache="fresh")
+    code = (
+        "import sys; from harness.bench import run_bench; from harness.config import load_config;"
+        "from pathlib import Path; from harness.progress import Silent;"
+        f"results, _ = run_bench(load_config(Path({str(path)!r})), Silent());"
+        "assert any(r.chunk_ids for rs in results.runs.values() for r in rs);"
+        "print(sorted({'torch', 'sentence_transformers', 'chromadb'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert out.returncode == 0, out.stderr
+    assert out.stdout.strip().splitlines()[-1] == "[]"
