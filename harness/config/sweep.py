@@ -19,7 +19,7 @@ from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
 from harness.kinds import Kinds, Section, StageConfig
 from harness.printable import quoted
-from harness.search import CONTEXTS, RERANKERS, RETRIEVERS, REWRITERS
+from harness.search import CONTEXTS, READERS, RERANKERS, RETRIEVERS, REWRITERS
 
 TABLES: dict[str, Kinds[Any]] = {
     "chunk": CHUNKERS,
@@ -27,8 +27,9 @@ TABLES: dict[str, Kinds[Any]] = {
     "rewrite": REWRITERS,
     "retrieve": RETRIEVERS,
     "rerank": RERANKERS,
+    "read": READERS,
 }
-OPTIONAL = frozenset({"context", "rewrite", "rerank"})
+OPTIONAL = frozenset({"context", "rewrite", "rerank", "read"})
 SEQUENCES = frozenset({"context", "rerank"})
 
 SETTINGS = "settings"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from harness.chunk import (
     HEALTH_VERSION,
     OUTLINE_VERSION,
     Tokenizer,
-    chunk_documents,
-    chunker_fingerprint,
     examine,
     token_lengths,
 )
@@ -23,12 +20,14 @@ from harness.config import Setting
 from harness.kinds import StageConfig
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
+from harness.pipeline.cutting import cut
 from harness.pipeline.indexed import Indexed, with_context
 from harness.pipeline.outlines import outlines
+from harness.pipeline.reading import Reading, reading_of
 from harness.report import ChunkRow
 from harness.search import Passages
 from harness.store import key_of
-from harness.types import Chunk, Document
+from harness.types import Chunk
 
 _FULL = 0.9
 # A few chunks are cut under any window, such as tables, whose figures take many tokens.
@@ -41,7 +40,7 @@ class Chunking:
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
     holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
-    that is more than the chunks.
+    that is more than the chunks, ``reading`` what is read for them where that is something else.
     """
 
     chunks: tuple[Chunk, ...]
@@ -50,6 +49,7 @@ class Chunking:
     tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
     quality: dict[str, Any] = field(default_factory=dict)
     indexed: Indexed | None = field(default=None, compare=False)
+    reading: Reading | None = field(default=None, compare=False)
 
     @property
     def passages(self) -> Passages:
@@ -77,21 +77,17 @@ class Chunking:
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
     """Split the corpus for a setting; warns where chunks are longer than the encoder reads."""
     tokenizer = context.tokenizer(setting.tokenizer)
-    fingerprint = chunker_fingerprint(setting.chunk, tokenizer)
-    key = key_of(corpus.key, fingerprint, tokenizer.fingerprint)
-    stored = context.artifacts.get("chunks", key)
     with context.timed("chunk"):
-        if stored is None:
-            chunks = chunk_documents(corpus.documents, setting.chunk, tokenizer)
-            context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
-        else:
-            chunks = _from_spans(stored["spans"], corpus.documents)
+        chunks, key = cut(corpus, setting.chunk, tokenizer, context)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
     health = _health(lengths, tokenizer.window)
     indexed = with_context(chunks, key, setting, tokenizer, corpus, context)
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
-    elif health["overlong"]:
+    reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
+    if reading is not None:
+        health |= {"read_spans": len(reading.spans), "read_tokens_p50": int(np.median(reading.tokens))}
+    if health["overlong"] and indexed is None:
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
             f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
@@ -103,7 +99,9 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
             f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. Compare "
             "it by that length, or take a smaller chunk_size or a model that reads more."
         )
-    return Chunking(tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed)
+    return Chunking(
+        tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,20 +160,3 @@ def _health(lengths: Any, window: int) -> dict[str, Any]:
         "tokens_p95": high,
         "tokens_max": int(np.max(lengths)),
     }
-
-
-def _spans(chunks: list[Chunk]) -> list[list[Any]]:
-    """Chunks as [doc_id, start, end, start, end, …], one list a document."""
-    rows: dict[str, list[Any]] = {}
-    for chunk in chunks:
-        rows.setdefault(chunk.doc_id, [chunk.doc_id]).extend((chunk.start, chunk.end))
-    return list(rows.values())
-
-
-def _from_spans(rows: list[list[Any]], documents: list[Document]) -> list[Chunk]:
-    by_id = {document.doc_id: document for document in documents}
-    return [
-        Chunk.of(by_id[doc_id], start, end)
-        for doc_id, *flat in rows
-        for start, end in list(pairwise(flat))[::2]
-    ]

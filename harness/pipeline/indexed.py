@@ -61,7 +61,7 @@ def with_context(
     """
     if not setting.context or not chunks:
         return None
-    sources = RunSources(corpus, context)
+    sources = RunSources(corpus, context, tokenizer)
     around = [Around()] * len(chunks)
     for config in setting.context:
         own = CONTEXTS.make(config).run(chunks, sources)

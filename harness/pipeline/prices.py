@@ -27,11 +27,12 @@ def price_rows(
     judge = {row.setting: row.cost_alone for row in costs}
     rows = []
     for one in searched:
+        over_chunks = one.over_chunks or one
         lengths, characters = _lengths(one), text_ranked(one, "characters")
         for stage, rankings in one.rankings.items():
             mean = means[one.setting.name, stage]
             tokens = _read(rankings, lengths, k) / len(queries)
-            pairs, pair_tokens = _reranked(one, stage)
+            pairs, pair_tokens = _reranked(over_chunks, stage)
             rows.append(
                 PriceRow(
                     setting=one.setting.name,
@@ -42,7 +43,7 @@ def price_rows(
                     characters_ranked=float(characters.mean()),
                     tokens_at_k=tokens,
                     tokens_per_point=tokens / (100 * mean) if mean else None,
-                    index_tokens=one.chunking.index_tokens,
+                    index_tokens=over_chunks.chunking.index_tokens,
                     rerank_pairs=pairs,
                     rerank_tokens=pair_tokens,
                     judge_cost=judge.get(one.setting.name),

@@ -1,4 +1,4 @@
-"""What a run lends to the contexts of chunks: documents, sentences, headings, tables of documents."""
+"""What a run lends to the steps that look at documents: text, sentences, headings, chunks, tables."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk import Outline
+from harness.chunk import ChunkerConfig, Outline, Tokenizer
 from harness.corpus import ids_meant
 from harness.corpus.table import read_table
 from harness.errors import ConfigError
+from harness.kinds import StageConfig
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
+from harness.pipeline.cutting import cut
 from harness.pipeline.outlines import outlines
-from harness.search.context import HeadingStyle, Section
-from harness.text.headings import markdown_headings, numbered_headings
-from harness.types import Document
+from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
+from harness.types import Chunk, Document
 
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 
 @dataclass(slots=True)
 class RunSources:
-    """``harness.search.context.Sources`` over a corpus; what was asked for once is kept."""
+    """``harness.search.sources.Sources`` over a corpus; what was asked for once is kept."""
 
     corpus: Corpus
     context: Context
+    tokenizer: Tokenizer
     _documents: dict[str, Document] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
-    _headings: dict[tuple[str, str], list[Section]] = field(default_factory=dict)
+    _headings: dict[tuple[str, str], list[Heading]] = field(default_factory=dict)
 
     def document(self, doc_id: str) -> Document:
         """A document of the corpus."""
@@ -45,12 +47,17 @@ class RunSources:
             self._outlines = outlines(self.corpus, self.context)
         return self._outlines[doc_id].sentences
 
-    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Section]:
+    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Heading]:
         """Its headings in the order of the text."""
         if (doc_id, style) not in self._headings:
-            found = _FIND[style](self.document(doc_id).text)
-            self._headings[doc_id, style] = [(one.start, one.level, one.title) for one in found]
+            self._headings[doc_id, style] = list(_FIND[style](self.document(doc_id).text))
         return self._headings[doc_id, style]
+
+    def chunks(self, config: StageConfig) -> Sequence[Chunk]:
+        """All chunks of another chunker."""
+        if not isinstance(config, ChunkerConfig):
+            raise TypeError(f"{type(config).__name__} is no chunker")
+        return cut(self.corpus, config, self.tokenizer, self.context)[0]
 
     def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """The cells of a table by document, those of documents that the corpus has."""

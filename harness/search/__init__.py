@@ -6,6 +6,8 @@ folder names it, and everything else, the configuration reference and the contra
 
 from harness.search.context import KINDS as CONTEXTS
 from harness.search.context import ContextConfig
+from harness.search.read import KINDS as READERS
+from harness.search.read import ReadConfig
 from harness.search.rerank import KINDS as RERANKERS
 from harness.search.rerank import PairScorer
 from harness.search.retrieve import KINDS as RETRIEVERS
@@ -27,6 +29,7 @@ from harness.search.tools import Slot, Tools
 
 __all__ = [
     "CONTEXTS",
+    "READERS",
     "RERANKERS",
     "RETRIEVERS",
     "REWRITERS",
@@ -36,6 +39,7 @@ __all__ = [
     "Identity",
     "PairScorer",
     "Passages",
+    "ReadConfig",
     "RerankerConfig",
     "Retriever",
     "RetrieverConfig",

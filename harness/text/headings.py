@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
@@ -28,6 +29,9 @@ _NUMBERED = re.compile(
 )
 # A line of a table of contents ends in its page, prose in a full stop, a comma or a semicolon.
 _NO_HEADING = re.compile(r"(?:\s|\.{2,})\d{1,4}\s*$|[,;，；。]\s*$|[a-z]\w*\.\s*$")
+
+
+HeadingStyle = Literal["markdown", "numbered"]
 
 
 @dataclass(frozen=True, slots=True)

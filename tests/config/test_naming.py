@@ -15,6 +15,7 @@ def names_of(*models):
                 "rewrite": None,
                 "retrieve": ChromaConfig(model=model),
                 "rerank": (),
+                "read": None,
             }
             for model in models
         ]

@@ -59,7 +59,7 @@ class Library:
 
     def headings(self, doc_id, style):
         find = {"markdown": markdown_headings, "numbered": numbered_headings}[style]
-        return [(one.start, one.level, one.title) for one in find(self.documents[doc_id].text)]
+        return list(find(self.documents[doc_id].text))
 
     def facts(self, file, key, columns):
         return self.cells

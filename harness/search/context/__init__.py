@@ -11,9 +11,6 @@ from harness.search.context.step import (
     Around,
     ContextConfig,
     Contextualizer,
-    HeadingStyle,
-    Section,
-    Sources,
     nested,
 )
 
@@ -34,12 +31,9 @@ __all__ = [
     "DocumentContext",
     "FieldsConfig",
     "FieldsContext",
-    "HeadingStyle",
     "HeadingsConfig",
     "HeadingsContext",
     "NeighboursConfig",
     "NeighboursContext",
-    "Section",
-    "Sources",
     "nested",
 ]

@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.context.step import Around, ContextConfig, Contextualizer, Sources, line
+from harness.search.context.step import Around, ContextConfig, Contextualizer, line
+from harness.search.sources import Sources
 from harness.types import Chunk
 
 
@@ -41,7 +42,7 @@ class DocumentContext(Contextualizer[DocumentConfig]):
         return ": ".join(part for part in (name, title) if part)
 
     def _title(self, doc_id: str, sources: Sources) -> str:
-        headings = (title for _, _, title in sources.headings(doc_id, "markdown") if title)
+        headings = (one.title for one in sources.headings(doc_id, "markdown") if one.title)
         lines = (" ".join(one.split()) for one in sources.document(doc_id).text.splitlines())
         first = next((one for one in lines if any(map(str.isalpha, one))), "")
         return next(headings, first)

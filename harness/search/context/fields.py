@@ -10,7 +10,8 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from harness.errors import ConfigError
-from harness.search.context.step import Around, ContextConfig, Contextualizer, Sources, line
+from harness.search.context.step import Around, ContextConfig, Contextualizer, line
+from harness.search.sources import Sources
 from harness.types import Chunk
 
 _PLACE = re.compile(r"\{([^{}]+)\}")

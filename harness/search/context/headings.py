@@ -12,11 +12,10 @@ from harness.search.context.step import (
     Around,
     ContextConfig,
     Contextualizer,
-    HeadingStyle,
-    Section,
-    Sources,
     line,
 )
+from harness.search.sources import Sources
+from harness.text.headings import Heading, HeadingStyle
 from harness.types import Chunk
 
 
@@ -49,17 +48,17 @@ class HeadingsContext(Contextualizer[HeadingsConfig]):
         return around
 
 
-def _in_force(headings: Sequence[Section]) -> list[tuple[Section, ...]]:
+def _in_force(headings: Sequence[Heading]) -> list[tuple[Heading, ...]]:
     """For each heading, those in force from it on: itself and the ones above it of higher levels."""
-    states: list[tuple[Section, ...]] = []
+    states: list[tuple[Heading, ...]] = []
     for heading in headings:
         above = states[-1] if states else ()
-        states.append((*(one for one in above if one[1] < heading[1]), heading))
+        states.append((*(one for one in above if one.level < heading.level), heading))
     return states
 
 
-def _above(chunk: Chunk, states: Sequence[tuple[Section, ...]]) -> list[str]:
+def _above(chunk: Chunk, states: Sequence[tuple[Heading, ...]]) -> list[str]:
     """The titles in force at the first letter of a chunk, but for one that begins right there."""
     begins = chunk.start + len(chunk.text) - len(chunk.text.lstrip())
-    last = bisect_right(states, begins, key=lambda state: state[-1][0])
-    return [title for start, _, title in (states[last - 1] if last else ()) if start < begins]
+    last = bisect_right(states, begins, key=lambda state: state[-1].start)
+    return [one.title for one in (states[last - 1] if last else ()) if one.start < begins]

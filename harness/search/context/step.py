@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Generic, TypeVar
 
 from harness.kinds import StageConfig
-from harness.types import Chunk, Document
-
-HeadingStyle = Literal["markdown", "numbered"]
-Section = tuple[int, int, str]
-"""A heading: the offset at which it begins, its level from 1, its text."""
+from harness.search.sources import Sources
+from harness.types import Chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +34,6 @@ class ContextConfig(StageConfig):
     def files(self) -> tuple[Path, ...]:
         """The files it reads, besides the documents."""
         return ()
-
-
-class Sources(Protocol):
-    """What a run lends to contexts. Nothing else of a run is theirs to see."""
-
-    def document(self, doc_id: str) -> Document:
-        """A document of the corpus."""
-
-    def sentences(self, doc_id: str) -> NDArray[np.int64]:
-        """The spans of its sentences, half-open [N, 2], in the order of the text."""
-
-    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Section]:
-        """Its headings in the order of the text."""
-
-    def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
-        """The cells of a table of documents by document and column; ``key`` is the column of their names.
-
-        Documents without a row are left out. Raises ConfigError for a column that is not there.
-        """
 
 
 Configured = TypeVar("Configured", bound=ContextConfig)
