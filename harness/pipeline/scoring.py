@@ -202,7 +202,10 @@ def warn_of_pool(config: BenchConfig, reporter: Reporter) -> None:
             f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
             f"at {deepest}; what lies between may be unjudged and gains nothing."
         )
-    if judge.pool.unit == "chunk" and len({repr(setting.chunk) for setting in config.settings}) > 1:
+    if (
+        judge.pool.unit == "chunk"
+        and len({repr((setting.chunk, setting.read)) for setting in config.settings}) > 1
+    ):
         reporter.warn(
             "several chunkings are judged chunk by chunk: their spans overlap, so a small chunk can earn the "
             "grade of a large one around it. To compare chunkings use relevance.pool: {unit: passage}."
