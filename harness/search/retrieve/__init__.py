@@ -17,11 +17,15 @@ from harness.search.fuse import (
 )
 from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
+from harness.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.search.retrieve.faiss import FaissConfig, FaissRetriever
 from harness.search.step import Retriever
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
     "retrieve",
     Kind(ChromaConfig, ChromaRetriever),
+    Kind(ExactConfig, ExactRetriever),
+    Kind(FaissConfig, FaissRetriever),
     Kind(Bm25Config, Bm25Retriever),
     Kind(RrfConfig, Rrf),
     Kind(MinMaxConfig, MinMax),
@@ -30,4 +34,14 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(WeightedConfig, Weighted),
 )
 
-__all__ = ["KINDS", "Bm25Config", "Bm25Retriever", "ChromaConfig", "ChromaRetriever"]
+__all__ = [
+    "KINDS",
+    "Bm25Config",
+    "Bm25Retriever",
+    "ChromaConfig",
+    "ChromaRetriever",
+    "ExactConfig",
+    "ExactRetriever",
+    "FaissConfig",
+    "FaissRetriever",
+]
