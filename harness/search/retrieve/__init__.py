@@ -17,6 +17,7 @@ from harness.search.fuse import (
 )
 from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
+from harness.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
 from harness.search.retrieve.exact import ExactConfig, ExactRetriever
 from harness.search.retrieve.faiss import FaissConfig, FaissRetriever
 from harness.search.step import Retriever
@@ -27,6 +28,7 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(ExactConfig, ExactRetriever),
     Kind(FaissConfig, FaissRetriever),
     Kind(Bm25Config, Bm25Retriever),
+    Kind(ConcatenatedConfig, ConcatenatedRetriever),
     Kind(RrfConfig, Rrf),
     Kind(MinMaxConfig, MinMax),
     Kind(ZScoreConfig, ZScore),
@@ -40,6 +42,8 @@ __all__ = [
     "Bm25Retriever",
     "ChromaConfig",
     "ChromaRetriever",
+    "ConcatenatedConfig",
+    "ConcatenatedRetriever",
     "ExactConfig",
     "ExactRetriever",
     "FaissConfig",
