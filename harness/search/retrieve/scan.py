@@ -86,9 +86,9 @@ def found_share(
 def similarities(query: Floats, chunks: Floats, distance: str) -> Doubles:
     """The similarity of a query [d] to each chunk [n, d] in double precision, as ``scan`` has it."""
     one, many = query.astype(np.float64), chunks.astype(np.float64)
-    if distance == "l2":
-        return -((many - one) ** 2).sum(axis=1)
     scores: Doubles = (many * one).sum(axis=1)
+    if distance == "l2":
+        scores = -((many - one) ** 2).sum(axis=1)
     if distance == "cosine":
         scores /= np.linalg.norm(one) * np.linalg.norm(many, axis=1) + 1e-30
     return scores
