@@ -50,7 +50,7 @@ $(VENV)-openai/.made: requirements.lock requirements-dev.lock | $(BIN)/python
 	@touch $@
 
 test-openai: $(VENV)-openai/.made ## run the judge's tests with the oldest openai library that is supported
-	@$(VENV)-openai/bin/python -m pytest tests/judge --ignore tests/judge/test_memory.py
+	@$(VENV)-openai/bin/python -m pytest tests/judge tests/llm --ignore tests/judge/test_memory.py
 
 lint: $(VENV)/.dev ## check style, format and types
 	@$(BIN)/ruff check .

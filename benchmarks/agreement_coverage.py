@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.judge.agreement import bootstrap, cohen_kappa, jackknife, krippendorff_alpha
+from harness.stats.agreement import cohen_kappa, krippendorff_alpha
+from harness.stats.resample import bootstrap, jackknife
 
 CASES = (
     ("llmjudge_dl23.csv", "h2oloo-fewself", 4),
@@ -62,6 +63,12 @@ def coefficient(kind, human, judge, grades):
     return cohen_kappa(human, judge, grades, "quadratic" if kind == "quadratic kappa" else "none")
 
 
+def whole_queries(statistic, query, seed):
+    """The bootstrap interval of a coefficient of rows, each drawn with all rows of its query."""
+    rows = [np.flatnonzero(query == one) for one in np.unique(query)]
+    return bootstrap(lambda drawn: statistic(np.concatenate([rows[i] for i in drawn])), len(rows), 300, seed)
+
+
 def simulate(tables, queries, trials, *, percentile=False, seed=5):
     """The share of intervals that hold the truth, by coefficient."""
     grades = tables.shape[1]
@@ -78,7 +85,7 @@ def simulate(tables, queries, trials, *, percentile=False, seed=5):
             def statistic(rows, kind=kind, human=human, judge=judge):
                 return coefficient(kind, human[rows], judge[rows], grades)
 
-            found = bootstrap(statistic, query, 300, trial) if percentile else jackknife(statistic, query)
+            found = whole_queries(statistic, query, trial) if percentile else jackknife(statistic, query)
             hits[kind] += found.low <= truth[kind] <= found.high
     return {kind: count / trials for kind, count in hits.items()}
 

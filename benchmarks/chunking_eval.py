@@ -22,13 +22,13 @@ import numpy as np
 
 from harness.bench import run_bench
 from harness.chunk import chunk_documents
-from harness.chunk.spans import trim
 from harness.compare import mean_of
 from harness.config import BenchConfig, Setting, load_config
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.progress import Silent
 from harness.report import Results
+from harness.text.spans import trim
 from harness.types import Chunk, Document, Judgment
 
 CONFIG = Path("configs/chunking_eval.yaml")

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from benchmarks.compare_intervals import intervals
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, Population, draw, true_difference
 from harness.compare import units_of
 from harness.compare.decide import bound_below, decide
-from harness.compare.interval import intervals
 from harness.compare.power import needed_for
-from harness.compare.units import Units
+from harness.stats.units import Units
 
 SIZES = (20, 50, 200)
 METHODS = ("guarded_t", "t", "percentile", "bca")

@@ -13,8 +13,8 @@ from harness.chunk import Outline, chunk_documents
 from harness.config import BenchConfig
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
 from harness.measures.grading import lay_out
-from harness.measures.ruler import Characters
 from harness.measures.trail import Trail, read
+from harness.measures.units import Characters
 from harness.pipeline.chunks import chunk_corpus
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus

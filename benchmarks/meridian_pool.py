@@ -25,13 +25,13 @@ from pathlib import Path
 import numpy as np
 
 from harness.config import BenchConfig, Setting, load_config
-from harness.judge.passages import passages_of
 from harness.measures import ChunkTable, Projection, SpanQrels, score
 from harness.pipeline.chunks import chunk_corpus
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus
 from harness.pipeline.search import search
 from harness.progress import Silent
+from harness.text.passages import passage_spans
 from harness.types import Chunk, Document, Query, Ranking
 
 CONFIG = Path("configs/meridian.yaml")
@@ -192,7 +192,10 @@ class Passages:
     """The documents cut into passages that no chunking decides."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self.of = {document.doc_id: passages_of(document, PASSAGE) for document in documents}
+        self.of = {
+            document.doc_id: [Chunk.of(document, *span) for span in passage_spans(document.text, PASSAGE)]
+            for document in documents
+        }
         self._starts = {doc: np.array([p.start for p in all_]) for doc, all_ in self.of.items()}
 
     def covered(self, doc_id: str, start: int, end: int) -> Iterator[Chunk]:

@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from harness.config import BenchConfig
 from harness.config.naming import file_names
-from harness.judge.money import Estimate
+from harness.llm.money import Estimate
 from harness.pipeline.budget import warn_of_unfilled_budgets
 from harness.pipeline.chunks import chunk_corpus, chunk_rows
 from harness.pipeline.clusters import clusters_of
@@ -34,7 +33,7 @@ from harness.pipeline.scoring import (
 from harness.pipeline.search import Point, Searched, search_points
 from harness.pipeline.verdict import run_verdict
 from harness.progress import Reporter
-from harness.report import Results, name_of_earlier, same_result, write_results
+from harness.report import AnchoringRow, DocumentRow, Results, name_of_earlier, same_result, write_results
 from harness.store import replace_folder
 
 
@@ -72,7 +71,7 @@ def run_bench(
             scored.append(score_setting(one, queries, judged, corpus.documents, clusters, config, context))
             live.scored(scored[-1].summary)
         with context.timed("waterfall"):
-            waterfall = lost_rows(searched, corpus, judged.judgments, config)
+            losses = lost_rows(searched, corpus, judged.judgments, config)
         with context.timed("label_sensitivity"):
             drawn = label_sensitivity_rows(searched, queries, judged.judgments, corpus, config, context)
     summary = [row for one in scored for row in one.summary]
@@ -86,18 +85,18 @@ def run_bench(
         ranked=[row for one in scored for row in one.ranked],
         runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
         qrels={s.setting.name: one.qrels for s, one in zip(searched, scored, strict=True)},
-        anchorings=[asdict(row) for row in corpus.anchored.anchorings],
-        documents=_document_rows(corpus),
         record=make_record(config, corpus, searched, judged, context),
         judgments=judged.rows,
-        costs=judged.costs,
-        seed_ratios=[row for one in scored for row in one.seed_ratios],
-        answerability=[row for one in scored for row in one.answerability],
-        thresholds=[row for one in scored for row in one.thresholds],
-        waterfall=waterfall,
-        label_sensitivity=drawn,
-        chunks=chunk_rows((one.setting.name, one.chunking) for one in searched),
-        prices=prices,
+        rows=[
+            *losses,
+            *chunk_rows((one.setting.name, one.chunking) for one in searched),
+            *drawn,
+            *prices,
+            *judged.costs,
+            *(AnchoringRow(**asdict(row)) for row in corpus.anchored.anchorings),
+            *_document_rows(corpus),
+            *(row for one in scored for row in (*one.answerability, *one.thresholds, *one.seed_ratios)),
+        ],
         extras=corpus.queries.extras,
         clusters=clusters,
         verdict=run_verdict(
@@ -167,29 +166,27 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)
 
 
-def _document_rows(corpus: Corpus) -> list[dict[str, Any]]:
+def _document_rows(corpus: Corpus) -> list[DocumentRow]:
     """One row a document: what was found in it, or why it was skipped."""
     rows = [
-        {
-            "document": item.document.doc_id,
-            "status": "read",
-            "reason": "; ".join(item.stats.warnings),
-            "pages": item.stats.pages,
-            "pages_without_text": " ".join(map(str, item.stats.pages_without_text)),
-            "suspect_pages": " ".join(map(str, item.stats.suspect_pages)),
-            "characters": item.stats.characters,
-            "suspect_characters": item.stats.suspect_characters,
-            "missing_characters": item.stats.missing_characters,
-            "undecodable_characters": item.stats.undecodable_characters,
-            "no_break_spaces": item.stats.no_break_spaces,
-            "encryption": item.stats.encryption,
-            "second_reader": item.stats.second_reader,
-            "text_sha256": item.document.sha256,
-        }
+        DocumentRow(
+            document=item.document.doc_id,
+            status="read",
+            reason="; ".join(item.stats.warnings),
+            pages=item.stats.pages,
+            pages_without_text=" ".join(map(str, item.stats.pages_without_text)),
+            suspect_pages=" ".join(map(str, item.stats.suspect_pages)),
+            characters=item.stats.characters,
+            suspect_characters=item.stats.suspect_characters,
+            missing_characters=item.stats.missing_characters,
+            undecodable_characters=item.stats.undecodable_characters,
+            no_break_spaces=item.stats.no_break_spaces,
+            encryption=item.stats.encryption,
+            second_reader=item.stats.second_reader,
+            text_sha256=item.document.sha256,
+        )
         for item in corpus.parsed
     ]
-    empty = dict.fromkeys(rows[0] if rows else ("document", "status", "reason"))
     return rows + [
-        {**empty, "document": item.doc_id, "status": "skipped", "reason": item.reason}
-        for item in corpus.skipped
+        DocumentRow(document=item.doc_id, status="skipped", reason=item.reason) for item in corpus.skipped
     ]

@@ -21,6 +21,10 @@ class ModelError(HarnessError):
     """A model cannot be had or is not the one that was asked for."""
 
 
+class LlmError(HarnessError):
+    """A language model cannot be asked, or the ledger of its answers cannot be used."""
+
+
 class JudgeError(HarnessError):
     """The relevance judge cannot be used, or too many of its judgments failed."""
 

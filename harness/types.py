@@ -93,9 +93,10 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call of a model that judges: everything that can change its answer.
+    """One call of a language model: everything that can change its answer.
 
-    ``sample`` numbers the repetitions of the same question.
+    ``query`` and ``passages`` are the texts that the prompt shows. ``sample`` numbers the repetitions of the
+    same question.
     """
 
     query: str
@@ -110,11 +111,12 @@ class Asked:
 class Answered(Asked):
     """One try of a call and what came of it, as a ledger keeps it.
 
-    ``grades`` has one grade per passage, or is None with a ``reason``; ``settled``: the call need not be
-    tried again. ``price`` is None when unknown; ``seconds`` is the time of the call. ``finish`` is the
-    endpoint's word for why the answer has ended, None where nothing was answered or, in old records, where it
-    was not kept; ``logprobs`` are the log probabilities of its tokens as the endpoint wrote them, where they
-    were asked for.
+    ``raw`` is the text of the answer. ``grades`` has one grade per passage where a judge was asked and could
+    be read. ``reason`` says why an answer cannot be used ('' where it can), ``raw`` then what the endpoint
+    said instead. ``settled``: the call need not be tried again. ``price`` is None when unknown; ``seconds``
+    is the time of the call. ``finish`` is the endpoint's word for why the answer has ended, None where
+    nothing was answered or, in old records, where it was not kept; ``logprobs`` are the log probabilities of
+    its tokens as the endpoint wrote them, where they were asked for.
     """
 
     settled: bool
@@ -129,6 +131,11 @@ class Answered(Asked):
     served_model: str
     finish: str | None = field(default=None, kw_only=True)
     logprobs: list[dict[str, Any]] | None = field(default=None, kw_only=True)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it has grades or, for a prompt that asks for words, is a text without a fault."""
+        return self.grades is not None or not self.reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     shown = capsys.readouterr().out
     assert "1.000" in shown
     assert "too few queries for an interval" in shown
-    assert "Lost by each stage" in shown
+    assert "Lost at each step" in shown
     assert "Chunks: lengths" in shown
     assert exit_code("show", "results/one", "--format", "csv", "--output", "s.csv") == 0
     assert (tmp_path / "s.csv").read_text() == (tmp_path / "results/one/summary.csv").read_text()

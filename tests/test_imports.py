@@ -32,13 +32,16 @@ ALLOWED = {
     "streams": set(),
     "faults": {"__version__", "printable"},
     "stats": set(),
-    "measures": {"types"},
+    "text": {"errors", "types"},
+    "llm": SHARED | {"text"},
+    "measures": {"types", "stats"},
     "models": SHARED,
     "store": SHARED,
-    "report": SHARED,
+    "report": SHARED | {"text"},
     "trec": {"errors", "types", "measures"},
     "findings": SHARED | {"compare", "measures", "report"},
-    **{stage: SHARED | {"models", "stats"} for stage in STAGES - {"measures"}},
+    **{stage: SHARED | {"models", "stats", "text"} for stage in STAGES - {"measures", "judge"}},
+    "judge": SHARED | {"stats", "text", "llm"},
 }
 
 

@@ -314,7 +314,7 @@ def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):
 
 
 def test_the_bar_shows_what_the_judge_has_spent():
-    from harness.judge.llm import Describable
+    from harness.llm.run import Describable
     from harness.terminal import TerminalReporter
 
     with TerminalReporter(quiet=True).task("judging", 3) as bar:

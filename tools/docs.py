@@ -1,4 +1,4 @@
-"""Write what is generated in the docs: docs/configuration.md and the result table of the README.
+"""Write what is generated in the docs: docs/configuration.md, the tables of docs/results.md and the README's.
 
 `make docs` writes; with --check nothing is written and the exit code says whether something would change.
 The table holds the numbers of configs/quickstart.yaml, rounded; it is run if it was not.
@@ -17,9 +17,11 @@ from harness.config import load_config
 from harness.config.reference import reference
 from harness.progress import Silent
 from harness.report import SummaryRow
+from harness.report.reference import tables_reference
 
 ROOT = Path(__file__).parent.parent
-BEGIN, END = "<!-- quickstart table: made by make docs -->", "<!-- end of table -->"
+QUICKSTART = ("<!-- quickstart table: made by make docs -->", "<!-- end of table -->")
+TABLES = ("<!-- tables: made by make docs from harness/report/rows -->", "<!-- end of tables -->")
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
 # Figures of a model move in their last digits between processors; a page is stale beyond this.
@@ -60,14 +62,19 @@ def _show(value: float | None) -> str:
 
 def pages() -> dict[Path, str]:
     """Every generated page with its content."""
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
+    readme, results = ROOT / "README.md", ROOT / "docs" / "results.md"
     return {
         ROOT / "docs" / "configuration.md": reference(),
-        readme: f"{before}{BEGIN}\n{quickstart_table()}\n{END}{after}",
+        results: _between(results, TABLES, tables_reference()),
+        readme: _between(readme, QUICKSTART, quickstart_table()),
     }
+
+
+def _between(path: Path, marks: tuple[str, str], content: str) -> str:
+    """A page with ``content`` between its marks."""
+    begin, end = marks
+    before, rest = path.read_text(encoding="utf-8").split(begin, 1)
+    return f"{before}{begin}\n{content}\n{end}{rest.split(end, 1)[1]}"
 
 
 def same(old: str, new: str) -> bool:

@@ -10,8 +10,6 @@ from harness.chunk import markdown, page, recursive, recursive_token, sentence, 
 from harness.chunk.health import (
     BINS,
     HEALTH_VERSION,
-    Overlong,
-    count_overlong,
     examine,
     token_lengths,
 )
@@ -22,11 +20,11 @@ from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
 from harness.chunk.sentence import SentenceConfig
 from harness.chunk.sizes import ChunkerConfig
-from harness.chunk.spans import Span, tidy
 from harness.chunk.token import TokenConfig
-from harness.chunk.tokenizer import Tokenizer
 from harness.errors import ConfigError
 from harness.kinds import Kind, Kinds
+from harness.text.spans import Span, tidy
+from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
 
 __all__ = [
@@ -38,7 +36,6 @@ __all__ = [
     "ChunkerConfig",
     "MarkdownConfig",
     "Outline",
-    "Overlong",
     "PageConfig",
     "RecursiveConfig",
     "RecursiveTokenConfig",
@@ -47,7 +44,6 @@ __all__ = [
     "Tokenizer",
     "chunk_documents",
     "chunker_fingerprint",
-    "count_overlong",
     "examine",
     "token_lengths",
 ]

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.chunk.sizes import Measure, OverlappingConfig, measure_in
-from harness.chunk.spans import Span, between
-from harness.chunk.tokenizer import Tokenizer
+from harness.text.spans import Span, between
+from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")

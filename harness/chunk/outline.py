@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk.sentences import sentence_spans
-from harness.chunk.spans import Span
+from harness.text.sentences import sentence_spans
+from harness.text.spans import Span
 
 Ints = NDArray[np.int64]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from harness.chunk.sizes import ChunkerConfig
-from harness.chunk.spans import Span, between
-from harness.chunk.tokenizer import Tokenizer
+from harness.text.spans import Span, between
+from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
 

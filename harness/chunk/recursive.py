@@ -22,8 +22,8 @@ from typing import Literal
 from pydantic import Field
 
 from harness.chunk.sizes import Measure, OverlappingConfig, measure_in
-from harness.chunk.spans import Span, between
-from harness.chunk.tokenizer import Tokenizer
+from harness.text.spans import Span, between
+from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
 DEFAULT_SEPARATORS = ("\n\n", "\n", " ", "")

@@ -8,10 +8,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.chunk.sizes import Characters, refuse_overlap
-from harness.chunk.spans import Span, trim
+from harness.chunk.sizes import Characters, refuse_overlap, tokenizer_for
 from harness.chunk.token import TokenWindowConfig
-from harness.chunk.tokenizer import Tokenizer, token_offsets, tokenizer_for
+from harness.text.spans import Span, trim
+from harness.text.tokenizer import Tokenizer, token_offsets
 from harness.types import Document
 
 

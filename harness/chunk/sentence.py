@@ -9,10 +9,10 @@ from typing import Literal
 from pydantic import Field
 
 from harness.chunk.recursive import RecursiveSplitter
-from harness.chunk.sentences import sentence_spans
 from harness.chunk.sizes import Measure, SizedConfig, measure_in
-from harness.chunk.spans import Span
-from harness.chunk.tokenizer import Tokenizer
+from harness.text.sentences import sentence_spans
+from harness.text.spans import Span
+from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import Field, model_validator
 
-from harness.chunk.spans import Span
-from harness.chunk.tokenizer import SizeUnit, Tokenizer, token_counts, tokenizer_for
+from harness.errors import ConfigError
 from harness.kinds import StageConfig
+from harness.text.spans import Span
+from harness.text.tokenizer import Tokenizer, load_tiktoken, token_counts
+
+TokenUnit = Literal["model", "cl100k_base", "o200k_base"]
+SizeUnit = Literal["characters", "model", "cl100k_base", "o200k_base"]
 
 
 class ChunkerConfig(StageConfig):
@@ -104,3 +108,15 @@ class Tokens:
 def measure_in(unit: SizeUnit, model: Tokenizer | None) -> Measure:
     """The measure that a unit names; raises ConfigError for `model` without a model."""
     return Characters() if unit == "characters" else Tokens(tokenizer_for(unit, model))
+
+
+def tokenizer_for(unit: TokenUnit, model: Tokenizer | None) -> Tokenizer:
+    """The tokenizer that a unit names; raises ConfigError for `model` where ``model`` is None."""
+    if unit != "model":
+        return load_tiktoken(unit)
+    if model is None:
+        raise ConfigError(
+            "chunk: sizes are in tokens of the embedding model, but there is no embedding model here. "
+            "Configure `embed.model`, or choose a unit that needs none (characters, cl100k_base)."
+        )
+    return model

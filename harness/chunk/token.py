@@ -7,10 +7,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.chunk.sizes import ChunkerConfig, refuse_overlap
-from harness.chunk.spans import Span
-from harness.chunk.tokenizer import Tokenizer, TokenUnit, token_offsets, tokenizer_for
-from harness.chunk.windows import TokenWindows, content_size
+from harness.chunk.sizes import ChunkerConfig, TokenUnit, refuse_overlap, tokenizer_for
+from harness.errors import ConfigError
+from harness.text.spans import Span
+from harness.text.tokenizer import Tokenizer, token_offsets
+from harness.text.windows import TokenWindows
 from harness.types import Document
 
 
@@ -69,3 +70,24 @@ def split_documents(
     return [
         windows.cut(text, offsets) for text, offsets in zip(texts, token_offsets(reader, texts), strict=True)
     ]
+
+
+def content_size(tokens_per_chunk: int, token_overlap: int, tokenizer: Tokenizer) -> int:
+    """The tokens of text in a window of ``tokens_per_chunk``, which counts the tokenizer's special tokens.
+
+    Raises ConfigError where the window is longer than the model reads or leaves no room beside the overlap.
+    """
+    if tokenizer.window and tokens_per_chunk > tokenizer.window:
+        raise ConfigError(
+            f"chunk: tokens_per_chunk is {tokens_per_chunk}, but {tokenizer.name} reads at most "
+            f"{tokenizer.window} tokens (special tokens included) and would drop the rest without a word. "
+            f"Set tokens_per_chunk to {tokenizer.window} or less."
+        )
+    size = tokens_per_chunk - tokenizer.special
+    if size <= token_overlap:
+        raise ConfigError(
+            f"chunk: tokens_per_chunk {tokens_per_chunk} leaves {max(size, 0)} tokens of text beside the "
+            f"{tokenizer.special} special tokens of {tokenizer.name}, not more than token_overlap "
+            f"({token_overlap}). Raise tokens_per_chunk or lower token_overlap."
+        )
+    return size

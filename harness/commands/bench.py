@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.pipeline.page import REPORT, write_page
-    from harness.report import counted, label_note, loss_table
+    from harness.report import DocumentRow, LossRow, counted, label_note, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     config = load_config(args.config)
@@ -52,8 +52,9 @@ def run(args: argparse.Namespace) -> int:
     results, folder = run_bench(config, reporter, finish)
     show(tuple(results.verdict["sentences"]))
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
-    if results.waterfall:
-        show(loss_table(results.waterfall))
+    losses = results.of(LossRow)
+    if losses:
+        show(loss_table(losses))
     note = label_note(results.record.config, results.record.counts)
     for line in [*([note] if note else []), *_judging(results.record)]:
         print_line(line)
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         if page.note:
             print_line(page.note)
     print_line(f"Look at them in a browser: {folder / REPORT}")
-    return exit_code(config, [row["document"] for row in results.documents if row["status"] == "skipped"])
+    return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
 def _judging(record: RunRecord) -> list[str]:

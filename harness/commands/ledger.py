@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_ledger(cache: Path) -> Iterator[Ledger]:
-    """The ledger of a cache that has one; raises JudgeError, rather than make an empty one."""
-    from harness.errors import JudgeError
+    """The ledger of a cache that has one; raises LlmError, rather than make an empty one."""
+    from harness.errors import LlmError
     from harness.store import CacheLayout
     from harness.store.ledger import Ledger
 
     path = CacheLayout(cache).ledger
     if not path.is_file():
-        raise JudgeError(f"There is no ledger at {path}: nothing was judged with this cache. See --cache.")
+        raise LlmError(f"There is no ledger at {path}: nothing was judged with this cache. See --cache.")
     with Ledger(path) as ledger:
         yield ledger

@@ -18,7 +18,7 @@ Print what a folder of results came to: means, where quality is lost, how the ch
 
   harness show                                    the runs below results/, newest first
   harness show results/quickstart
-  harness show results/quickstart --worst 10      the worst queries, and the stage to blame
+  harness show results/quickstart --worst 10      the worst queries, and what cost them most
   harness show results/quickstart --worst 10 --setting "chunk=500/0"
   harness show results/quickstart --format markdown --output summary.md
 
@@ -107,7 +107,15 @@ def verdict_on(folder: Path) -> Verdict:
 
 
 def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
-    from harness.report import chunk_table, label_note, loss_table, read_table, read_waterfall, summary_table
+    from harness.report import (
+        LossRow,
+        cells_of,
+        chunk_table,
+        label_note,
+        loss_table,
+        read_any,
+        summary_table,
+    )
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
@@ -117,11 +125,11 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
         parts.append(summary_table(name, rows, level, measure))
-    losses = read_waterfall(args.results)
+    losses = read_any(args.results, LossRow)
     parts += [loss_table(losses)] if losses else []
     note = label_note(record["config"], record.get("counts", {}))
     parts += [(note,)] if note else []
-    chunks = read_table(args.results, "chunks.csv")
+    chunks = cells_of(args.results, "chunks")
     parts += [chunk_table(chunks)] if chunks else []
     parts += [_worst(args, rows, measure)] if args.worst > 0 else []
     return parts
@@ -166,15 +174,16 @@ def _table_csv(table: Table) -> str:
 def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Table:
     from harness.errors import ConfigError
     from harness.report import (
+        LossRow,
         best_of,
+        cells_of,
         last_stages,
+        read_any,
         read_first_passages,
-        read_table,
-        read_waterfall,
         worst_table,
     )
 
-    losses = read_waterfall(args.results)
+    losses = read_any(args.results, LossRow)
     known = list(dict.fromkeys(row.setting for row in losses))
     if not known:
         raise ConfigError(
@@ -183,6 +192,6 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Ta
     setting = args.setting or best_of(last_stages(rows, measure)).setting
     if setting not in known:
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
-    questions = {row["query_id"]: row["text"] for row in read_table(args.results, "queries.csv")}
+    questions = {row["query_id"]: row["text"] for row in cells_of(args.results, "queries")}
     passages = read_first_passages(args.results, setting)
     return worst_table(losses, setting, args.worst, questions, passages)

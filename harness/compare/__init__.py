@@ -12,29 +12,26 @@ from harness.compare.matrix import FINAL, ScoreMatrix, from_scores, from_table
 from harness.compare.means import Estimate, bounds_of_means, mean_of
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
 from harness.compare.pareto import Step, front
-from harness.compare.randomise import randomisation_test
 from harness.compare.selection import CrossValidation, Selection, cross_validate, select
-from harness.compare.split import folds, split_queries
-from harness.compare.units import Units, icc, units_of
+from harness.compare.split import folds
 from harness.compare.verdict import LABELS, Costs, Line, Standing, Trust, Verdict
 from harness.compare.verdict_json import verdict_json
-from harness.compare.waterfall import STAGES, Blame, Levels, Waterfall, blamed, waterfall, worst_queries
+from harness.compare.waterfall import Level, Waterfall, waterfall
 from harness.compare.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, sentences_of
+from harness.stats.units import Units, icc, units_of
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
     "FEWEST_TO_CHOOSE",
     "FINAL",
     "LABELS",
-    "STAGES",
-    "Blame",
     "Check",
     "Comparison",
     "Costs",
     "CrossValidation",
     "Estimate",
     "GateResult",
-    "Levels",
+    "Level",
     "Line",
     "Options",
     "ScoreMatrix",
@@ -46,7 +43,6 @@ __all__ = [
     "Units",
     "Verdict",
     "Waterfall",
-    "blamed",
     "bounds_of_means",
     "compare_all",
     "compare_changes",
@@ -69,13 +65,10 @@ __all__ = [
     "matrix_differences",
     "mean_of",
     "p_value",
-    "randomisation_test",
     "said",
     "select",
     "sentences_of",
-    "split_queries",
     "units_of",
     "verdict_json",
     "waterfall",
-    "worst_queries",
 ]

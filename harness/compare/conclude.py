@@ -14,7 +14,6 @@ from harness.compare.means import bounds_of_means
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
 from harness.compare.power import needed_for
 from harness.compare.turn import turned
-from harness.compare.units import Units, icc, units_of
 from harness.compare.verdict import (
     Conflict,
     Costs,
@@ -27,6 +26,7 @@ from harness.compare.verdict import (
     Verdict,
 )
 from harness.errors import HarnessError
+from harness.stats.units import Units, icc, units_of
 
 # The smallest difference that most would change a setting for; what more queries are planned for.
 WORTHWHILE = 0.02

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
-from harness.compare.interval import hall_statistic, t_quantile, t_tail
-from harness.compare.resample import flipped_means, sign_flips
-from harness.compare.units import Units
-from harness.stats import inverse_hall
+from harness.stats import bounds
+from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
+from harness.stats.bounds import hall_statistic, student_quantile, student_tail
+from harness.stats.resample import flipped_means, sign_flips
+from harness.stats.units import Units
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def decide(
     largest, complete = _largest(shares, first, second, root, resamples, seed)
     p = np.maximum(
         _reached(largest, np.minimum(observed, _on_scale(guarded, units.count)), complete),
-        t_tail(guarded, units.effective),
+        student_tail(guarded, units.effective - 1),
     )
     p[alike] = 1.0
     critical = _critical(largest, complete, 1 - level, units)
@@ -93,7 +93,7 @@ def bound_below(
     p = 1.0
     if mean[0] > 0:
         reached = _reached(np.sort(flipped), np.array([statistic]), complete)
-        p = float(max(reached[0], t_tail(guarded, units.effective)[0] / 2))
+        p = float(max(reached[0], student_tail(guarded, units.effective - 1)[0] / 2))
     critical = _critical(np.sort(flipped), complete, tail, units, sides=1)
     low = float(_bounds(mean, error, skew, critical)[0][0])
     return against + (min(low, 0.0) if p > tail else low), p
@@ -179,7 +179,7 @@ def _critical(ordered: Floats, complete: bool, alpha: float, units: Units, sides
     Where flips are too few to get that rare, Student's stands, and no difference is called real.
     """
     count = units.count
-    student = t_quantile(1 - alpha / sides, units.effective) if count > 1 else np.inf
+    student = student_quantile(1 - alpha / sides, units.effective - 1) if count > 1 else np.inf
     common = ordered[_reached(ordered, ordered, complete) > alpha]
     most = float(common[-1]) if len(common) else 0.0
     if most >= 1 - ROUNDING:
@@ -191,6 +191,4 @@ def _bounds(mean: Floats, error: Floats, skew: Floats, critical: float) -> tuple
     """The wider of Student's and Hall's on either side; NaN for a single unit."""
     if not np.isfinite(critical):
         return np.full(len(mean), np.nan), np.full(len(mean), np.nan)
-    low = mean - error * np.maximum(critical, inverse_hall(critical, skew))
-    high = mean - error * np.minimum(-critical, inverse_hall(-critical, skew))
-    return low, high
+    return bounds.bounds_at(mean, error, skew, critical)

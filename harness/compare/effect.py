@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.compare.arrays import ROUNDING, Floats, Ints
+from harness.stats.arrays import ROUNDING, Floats, Ints
 
 
 def win_tie_loss(rows: Floats, tolerance: float = ROUNDING) -> tuple[Ints, Ints, Ints]:

@@ -6,11 +6,11 @@ from itertools import combinations
 
 import numpy as np
 
-from harness.compare.arrays import Bools
 from harness.compare.matrix import ScoreMatrix
 from harness.compare.paired import Comparison, Options, compare_rows
-from harness.compare.units import units_of
 from harness.errors import HarnessError
+from harness.stats.arrays import Bools
+from harness.stats.units import units_of
 
 
 def compare_all(matrix: ScoreMatrix, options: Options | None = None) -> list[Comparison]:

@@ -11,9 +11,9 @@ import numpy as np
 from harness.compare.comparable import ScoredOn, differences, matrix_differences
 from harness.compare.decide import bound_below
 from harness.compare.matrix import ScoreMatrix
-from harness.compare.units import Units, units_of
 from harness.errors import HarnessError
 from harness.printable import printable
+from harness.stats.units import Units, units_of
 
 RESAMPLES, SEED = 10_000, 7
 

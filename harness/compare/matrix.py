@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.compare.arrays import Bools, Floats
 from harness.errors import HarnessError
+from harness.stats.arrays import Bools, Floats
 from harness.types import QueryScore
 
 FINAL = "final"

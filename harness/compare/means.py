@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Floats
 from harness.compare.decide import bounds_at
-from harness.compare.interval import t_quantile, within
 from harness.compare.paired import number
-from harness.compare.units import Units, units_of
+from harness.stats.arrays import Floats
+from harness.stats.bounds import student_quantile, within
+from harness.stats.units import Units, units_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +45,5 @@ def bounds_of_means(values: Floats, units: Units, level: float) -> tuple[Floats,
     """
     if values.shape[1] < 2:
         return np.full(len(values), np.nan), np.full(len(values), np.nan)
-    critical = t_quantile((1 + level) / 2, units.effective)
+    critical = student_quantile((1 + level) / 2, units.effective - 1)
     return within(*bounds_at(units.shares(values), units, critical), values, 0.0)

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.compare.arrays import CACHE_CELLS, ROUNDING, Floats
 from harness.compare.decide import Decided, decide
 from harness.compare.effect import cohen_dz, dominance, win_tie_loss
-from harness.compare.interval import within
-from harness.compare.units import Units, units_of
+from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats
+from harness.stats.bounds import within
+from harness.stats.units import Units, units_of
 
 # A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Bools, Floats
 from harness.errors import HarnessError
+from harness.stats.arrays import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)

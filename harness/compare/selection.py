@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Floats
-from harness.compare.interval import standard_error, t_quantile
 from harness.compare.matrix import ScoreMatrix
 from harness.compare.means import Estimate, mean_of
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
 from harness.compare.split import folds
 from harness.compare.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
+from harness.stats.arrays import Floats
+from harness.stats.bounds import student_quantile
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +198,13 @@ def _gap(one: Floats, other: Floats, options: Options) -> Estimate:
     gap = float(one.mean() - other.mean())
     if min(len(one), len(other)) < 2:
         return Estimate(gap, None, None)
-    squares = [float(standard_error(sample[None, :])[0]) ** 2 for sample in (one, other)]
+    squares = [float(sample.var(ddof=1)) / len(sample) if np.ptp(sample) else 0.0 for sample in (one, other)]
     if sum(squares) == 0:
         return Estimate(gap, gap, gap)
     freedom = sum(squares) ** 2 / sum(
         square**2 / (len(sample) - 1) for square, sample in zip(squares, (one, other), strict=True)
     )
-    reach = t_quantile(1 - options.alpha / 2, freedom + 1) * float(np.sqrt(sum(squares)))
+    reach = student_quantile(1 - options.alpha / 2, freedom) * float(np.sqrt(sum(squares)))
     return Estimate(gap, gap - reach, gap + reach)
 
 

@@ -1,4 +1,4 @@
-"""Train and validation queries, and folds, in proportion within strata; decided by hashes, not by chance."""
+"""Folds of queries, in proportion within strata; decided by hashes, not by chance."""
 
 from __future__ import annotations
 
@@ -7,30 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.compare.arrays import Ints
-from harness.types import Split
-
-
-def split_queries(
-    query_ids: Sequence[str], validation: float, seed: int, strata: Sequence[str] | None = None
-) -> tuple[Split, ...]:
-    """Put the share ``validation`` of the queries, overall and of every stratum, into validation.
-
-    Within a stratum those with the lowest SHA-256 of ``"{seed}:{query_id}"`` go to validation. Shares are
-    exact to one query, which has a price: a new query can move another of its stratum.
-    """
-    if not 0 <= validation <= 1:
-        raise ValueError(f"validation must be between 0 and 1, not {validation}")
-    splits: list[Split] = ["train"] * len(query_ids)
-    seen = taken = 0
-    for members in _strata(query_ids, strata, seed):
-        seen += len(members)
-        # the rounding of one stratum is made up for by the next
-        wanted = round(seen * validation) - taken
-        taken += wanted
-        for i in members[:wanted]:
-            splits[i] = "validation"
-    return tuple(splits)
+from harness.stats.arrays import Ints
 
 
 def folds(query_ids: Sequence[str], count: int, seed: int, strata: Sequence[str] | None = None) -> Ints:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.compare.paired import Comparison
-from harness.compare.units import Kind
+from harness.stats.units import Kind
 
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]

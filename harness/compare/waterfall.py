@@ -1,120 +1,66 @@
-"""Where quality is lost, stage by stage, from a perfect score down to the score achieved."""
+"""Where quality is lost, part by part, from a perfect score down to the score achieved."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.arrays import Bools, Floats
 from harness.errors import HarnessError
+from harness.stats.arrays import Bools, Floats
 
-STAGES = ("parser", "chunking", "retriever", "ranking", "reranker")
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
-    """The best score each query could still reach after each stage, [Q] each, NaN where it has none.
+class Level:
+    """The best score each query can still reach after a ``part`` of a ``step``, [Q], NaN where it has none.
 
-    All five are of one measure with one ideal: ``parsed`` with the evidence that is in the extracted text,
-    ``chunked`` with the best order of all chunks, ``retrieved`` with the best order of the retrieved ones;
-    ``ranked`` is what the retriever's order achieved and ``reranked`` what the reranker's did (None where
-    there is no reranker).
+    All levels are of one measure with one ideal. ``may_rise``: it may be above the level before it.
     """
 
-    query_ids: tuple[str, ...]
-    parsed: Floats
-    chunked: Floats
-    retrieved: Floats
-    ranked: Floats
-    reranked: Floats | None = None
+    step: str
+    part: str
+    scores: Floats
+    may_rise: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """What each stage cost each query: ``losses`` [Q, 5] in the order of ``STAGES``; ``final`` [Q] is left.
+    """What each of P parts cost each query, ``losses`` [Q, P], and what was ``left`` after it [Q, P].
 
-    ``1 - losses.sum(axis=1) == final`` for every query, and so for the means. The reranker's loss is negative
-    where it gained; no other is. Queries for which the measure is undefined are left out.
+    ``1 - losses.sum(axis=1) == left[:, -1]`` for every query, and so for the means. Below 0 are only losses
+    of levels that may rise. Queries for which the measure is undefined are left out.
     """
 
     query_ids: tuple[str, ...]
     losses: Floats
-    final: Floats
-
-    @property
-    def mean_losses(self) -> dict[str, float]:
-        """The mean loss of every stage."""
-        return dict(zip(STAGES, self.losses.mean(axis=0).tolist(), strict=True))
-
-    @property
-    def mean_final(self) -> float:
-        """The mean score achieved."""
-        return float(self.final.mean())
+    left: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
-    """One query, its score, and the stage that cost it most (None where nothing was lost)."""
+def waterfall(query_ids: Sequence[str], levels: Sequence[Level]) -> Waterfall:
+    """Take a way of levels apart; those that may rise come last.
 
-    query_id: str
-    final: float
-    stage: str | None
-    losses: dict[str, float]
-
-
-def waterfall(levels: Levels) -> Waterfall:
-    """Take the levels apart.
-
-    Raises ValueError for shapes that do not fit and for a level above the one before it. Only the
-    reranker may rise. Differences within rounding are set right.
+    Raises ValueError for shapes that do not fit and for a level above the one before it that may not be.
+    Differences within rounding are set right.
     """
-    reranked = levels.ranked if levels.reranked is None else levels.reranked
-    n = len(levels.query_ids)
-    steps = [np.ones(n), levels.parsed, levels.chunked, levels.retrieved, levels.ranked, reranked]
-    if any(step.shape != (n,) for step in steps):
+    n = len(query_ids)
+    if any(level.scores.shape != (n,) for level in levels):
         raise ValueError(f"every level needs one score per query, {n}")
-    table = np.stack(steps, axis=1)
+    table = np.stack([np.ones(n), *(level.scores for level in levels)], axis=1)
     known: Bools = np.logical_not(np.isnan(table).any(axis=1))
     if not known.any():
         raise HarnessError("No query has a score, so there is nothing to say about where quality is lost.")
     table = table[known]
-    query_ids = tuple(query for query, k in zip(levels.query_ids, known, strict=True) if k)
-    rising = np.argwhere(np.diff(table[:, :5], axis=1) > _ROUNDING)
+    kept = tuple(query for query, k in zip(query_ids, known, strict=True) if k)
+    falling = 1 + sum(not level.may_rise for level in levels)
+    rising = np.argwhere(np.diff(table[:, :falling], axis=1) > _ROUNDING)
     if len(rising):
-        row, stage = rising[0]
+        row, at = rising[0]
         raise ValueError(
-            f"query {query_ids[row]}: the level after the {STAGES[stage]} is {table[row, stage + 1]:.6f}, "
-            f"above the {table[row, stage]:.6f} before it"
+            f"query {kept[row]}: the level after {levels[at].step}, {levels[at].part} is "
+            f"{table[row, at + 1]:.6f}, above the {table[row, at]:.6f} before it"
         )
-    table[:, :5] = np.minimum.accumulate(table[:, :5], axis=1)
-    return Waterfall(query_ids, table[:, :-1] - table[:, 1:], table[:, -1])
-
-
-def worst_queries(fall: Waterfall, count: int = 20) -> list[Blame]:
-    """The queries with the lowest scores, lowest first, each with the stage that lost most."""
-    order = np.argsort(fall.final, kind="stable")[:count].tolist()
-    return [_blame(fall, row) for row in order]
-
-
-def blamed(fall: Waterfall) -> dict[str, int]:
-    """For how many queries each stage lost most."""
-    counts = dict.fromkeys(STAGES, 0)
-    for row in range(len(fall.query_ids)):
-        stage = _blame(fall, row).stage
-        if stage is not None:
-            counts[stage] += 1
-    return counts
-
-
-def _blame(fall: Waterfall, row: int) -> Blame:
-    losses = fall.losses[row]
-    largest = int(np.argmax(losses))
-    stage = STAGES[largest] if losses[largest] > _ROUNDING else None
-    return Blame(
-        fall.query_ids[row],
-        float(fall.final[row]),
-        stage,
-        dict(zip(STAGES, losses.tolist(), strict=True)),
-    )
+    table[:, :falling] = np.minimum.accumulate(table[:, :falling], axis=1)
+    return Waterfall(kept, table[:, :-1] - table[:, 1:], table[:, 1:])

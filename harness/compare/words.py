@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison
-from harness.compare.units import FEWEST_CLUSTERS
 from harness.compare.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict
+from harness.stats.units import FEWEST_CLUSTERS
 
 # With fewer queries an interval says less than it seems to, and is not told.
 FEWEST_FOR_INTERVAL = 5

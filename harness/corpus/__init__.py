@@ -3,6 +3,7 @@
 from harness.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor
 from harness.corpus.documents import SUFFIXES, DocumentFile, document_id, find_documents
 from harness.corpus.duplicates import credit_duplicates
+from harness.corpus.judgments import read_judgments
 from harness.corpus.labels import LabelRow, read_labels
 from harness.corpus.parallel import SkippedDocument, bad_document, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint
@@ -38,6 +39,7 @@ __all__ = [
     "parse_document",
     "parse_documents",
     "parser_fingerprint",
+    "read_judgments",
     "read_labels",
     "read_queries",
     "refusal",

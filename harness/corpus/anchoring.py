@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
@@ -16,10 +17,11 @@ from harness.corpus.locate import Method, Place, Searcher
 from harness.corpus.table import nearest
 from harness.errors import LabelError
 from harness.kinds import StageConfig
+from harness.text.characters import snippet
 from harness.types import Document, Judgment
 
 _MAX_LISTED = 20
-_SNIPPET = 160
+_snippet = partial(snippet, length=160)
 
 
 class AnchorConfig(StageConfig):
@@ -309,8 +311,3 @@ def _refuse_repeats(located: Sequence[_Located]) -> None:
 
 def _digits(text: str) -> str:
     return "".join(letter for letter in text if letter.isdigit())
-
-
-def _snippet(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SNIPPET else f"{line[: _SNIPPET - 1]}…"

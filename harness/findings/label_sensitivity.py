@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.compare import Comparison
-from harness.report import Part, Table, read_table
+from harness.report import LabelSensitivityRow, Part, Table, read_any
 from harness.report.tables import number
-
-FILE = "label_sensitivity.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +79,14 @@ def label_sensitivity(
     means: dict[str, dict[str, float]] = {}
     lengths: dict[str, float] = {}
     for result, folder in folders.items():
-        for row in read_table(folder, FILE):
-            name = names.get((result, row["setting"]))
-            if name is None or row["measure"] != measure or stage not in ("final", row["stage"]):
+        for row in read_any(folder, LabelSensitivityRow):
+            name = names.get((result, row.setting))
+            if name is None or row.measure != measure or stage not in ("final", row.stage):
                 continue
-            if row["mean"]:
+            if row.mean is not None:
                 # rows stand in the order of the stages, so that the last one stays
-                means.setdefault(name, {})[row["labels"]] = float(row["mean"])
-                lengths.setdefault(row["labels"], float(row["label_p50"]))
+                means.setdefault(name, {})[row.labels] = row.mean
+                lengths.setdefault(row.labels, row.label_p50)
     ways = tuple(lengths)
     if not ways or any(set(means.get(name, ())) != set(ways) for name in names.values()):
         return None

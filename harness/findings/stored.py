@@ -11,7 +11,7 @@ from harness.errors import ConfigError
 from harness.findings.costs import costs_of
 from harness.findings.verdicts import Scores, chunkings_of, options_of
 from harness.measures import headline, less_is_better
-from harness.report import StoredResult, read_result, read_table
+from harness.report import StoredResult, cells_of, read_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         matrices[measure] = replace(joined, clusters=next(iter(own.values())).clusters)
     first = {name: one.matrix(measures[0]) for name, one in stored.items()}
     names = joined_names(first)
-    prices = {name: read_table(folder, "prices.csv") for name, (folder, _) in results.items()}
+    prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
     any_result = next(iter(stored.values()))
     return Scores(
         matrices,

@@ -9,7 +9,7 @@ from harness.judge.llm import LlmJudge
 from harness.judge.panel import PanelConfig, PanelJudge
 from harness.judge.pool import Pool, pool_of
 from harness.judge.records import Graded, Pair, Summary
-from harness.judge.standins import CosineConfig, RerankerConfig, cosine_judge, reranker_judge
+from harness.judge.threshold import CosineConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.kinds import Kind, Kinds
 
 KINDS: Kinds[Any] = Kinds(

@@ -11,14 +11,13 @@ from typing import Literal
 import numpy as np
 
 from harness.errors import LabelError
-from harness.judge.agreement import (
-    Interval,
+from harness.stats.agreement import (
     bias_per_grade,
     cohen_kappa,
     confusion_matrix,
-    jackknife,
     krippendorff_alpha,
 )
+from harness.stats.resample import Interval, jackknife
 from harness.types import Judgment
 
 OutOfScale = Literal["reject", "clamp"]

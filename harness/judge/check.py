@@ -8,13 +8,14 @@ from itertools import combinations
 from statistics import fmean
 
 from harness.errors import JudgeError
-from harness.judge.canaries import ATTACKS, CARRIERS, TOPICS, Topic
-from harness.judge.client import Client
+from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic
 from harness.judge.config import LlmConfig
 from harness.judge.items import items_of
 from harness.judge.llm import LlmJudge
 from harness.judge.prompting import order_shown
-from harness.judge.records import Graded, Ledger, Pair, Summary
+from harness.judge.records import Graded, Pair, Summary
+from harness.llm.client import Client
+from harness.llm.records import Ledger
 from harness.progress import Reporter
 from harness.types import Chunk, Query
 
@@ -194,10 +195,10 @@ def _position_bias(judge: LlmJudge, pairs: list[Pair]) -> float | None:
     for item in items_of(pairs, judge.prompt):
         count = len(item.pairs)
         shown = []
-        for sample in range(judge.config.samples):
-            result = judge.settled(judge.call(item, sample))
-            if result is not None and result.grades is not None:
-                shown.append((order_shown(judge.prompt, item.query, item.passages, sample), result.grades))
+        for sample, call in enumerate(judge.calls(item)):
+            answer = judge.model.find(call)
+            if answer is not None and answer.grades is not None:
+                shown.append((order_shown(judge.prompt, item.query, item.passages, sample), answer.grades))
         for passage in range(count if shown else 0):
             mean = fmean(grades[passage] for _, grades in shown)
             for order, grades in shown:

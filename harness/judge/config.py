@@ -6,10 +6,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.judge.endpoint import Endpoint
-from harness.judge.money import Price
 from harness.judge.sampling import Combine
 from harness.kinds import StageConfig
+from harness.llm.config import ModelConfig
 
 
 class PoolConfig(StageConfig):
@@ -33,8 +32,8 @@ class PoolConfig(StageConfig):
     )
 
 
-class LlmConfig(StageConfig):
-    """A judge that asks a language model."""
+class _GradingConfig(StageConfig):
+    """What sets a judge apart from others who ask a model."""
 
     kind: Literal["llm"] = "llm"
     prompt: str = Field(
@@ -42,7 +41,6 @@ class LlmConfig(StageConfig):
         description="`pointwise`, `umbrela`, `listwise`, `seed_list`, each also with `_zh`; "
         "`umbrela_published`; or a path ending in .yaml.",
     )
-    endpoint: Endpoint = Field(description="Where the model is served.")
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     samples: int = Field(
         1,
@@ -54,50 +52,10 @@ class LlmConfig(StageConfig):
     max_unscored: float = Field(
         0.02, ge=0, le=1, description="The share of pairs without a grade above which the run fails."
     )
-    max_cost: float | None = Field(
-        None, gt=0, description="What one run may spend, in the currency of `prices`; it can be resumed."
-    )
-    max_calls: int | None = Field(None, gt=0, description="How many requests one run may make.")
-    prices: dict[str, Price] = Field(
-        default_factory=dict, description="The price table, by model name; without it costs are unknown."
-    )
-    answers_per_call: int = Field(
-        2, ge=1, le=10, description="How many unusable answers are paid for before a call is given up."
-    )
-    ask_again: bool = Field(
-        False, description="Ask calls anew that earlier runs have settled without a grade."
-    )
-    breaker: int = Field(
-        30,
-        ge=2,
-        description="After so many calls in a row without a grade the run stops: at once if the endpoint "
-        "answers uselessly or refuses, else after `breaker_seconds`.",
-    )
-    breaker_seconds: float | None = Field(
-        None,
-        ge=0,
-        description="How many seconds an outage of the endpoint may last; null: as long as "
-        "`endpoint.deadline`.",
-    )
 
-    @property
-    def price(self) -> Price | None:
-        """The price of the model, where the table has it."""
-        return self.prices.get(self.endpoint.model)
 
-    @property
-    def longest_outage(self) -> float:
-        """How many seconds an endpoint may not answer at all."""
-        return self.endpoint.deadline if self.breaker_seconds is None else self.breaker_seconds
-
-    @model_validator(mode="after")
-    def _a_limit_needs_a_price(self) -> LlmConfig:
-        if self.max_cost is not None and self.price is None:
-            raise ValueError(
-                f"max_cost needs the price of {self.endpoint.model!r} in prices: without it nothing can "
-                "be counted"
-            )
-        return self
+class LlmConfig(ModelConfig, _GradingConfig):
+    """A judge that asks a language model."""
 
     @model_validator(mode="after")
     def _a_recipe_as_it_was(self) -> LlmConfig:

@@ -15,17 +15,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.errors import LabelError
-from harness.stats import guarded_bounds
+from harness.stats.arrays import Floats
+from harness.stats.bounds import guarded_bounds
 
 FEWEST = 10
 # Below so many labelled queries that differ from the rest, two made-up ones widen the interval.
 RARE = 15
 HALF_A_POINT = 0.5
 
-Floats = NDArray[np.float64]
 Scores = Mapping[str, float | None]
 
 

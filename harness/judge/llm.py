@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.errors import JudgeError
-from harness.judge.asking import Call
-from harness.judge.client import Client
 from harness.judge.config import LlmConfig
-from harness.judge.estimating import shortest_answer, token_counter
-from harness.judge.faults import one_line
 from harness.judge.items import Item, items_of
-from harness.judge.money import Estimate
-from harness.judge.prompting import Prompt, load_prompt, render
-from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
-from harness.judge.reuse import find_answer, keys_of
+from harness.judge.prompting import GradingForm, Prompt, load_prompt
+from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
+from harness.llm.client import Client
+from harness.llm.faults import one_line
+from harness.llm.model import Job, Model
+from harness.llm.money import Estimate
+from harness.llm.records import Ledger
+from harness.llm.run import ask
 from harness.progress import Reporter
-from harness.types import Asked, Judgment
+from harness.types import Answered, Asked, Judgment
 
 EXAMPLES = 20
-
-
-@runtime_checkable
-class Describable(Protocol):
-    """A progress task that can also show a line of text, such as the money spent."""
-
-    def describe(self, text: str) -> None:
-        """Show ``text`` beside the bar."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One sample of an item: its grades, or None and the reason; the key of its answer, and its words."""
-
-    grades: tuple[int, ...] | None
-    reason: str
-    key: str
-    said: str
 
 
 def llm_name(config: LlmConfig, prompt: Prompt) -> str:
@@ -54,8 +34,9 @@ class LlmJudge:
     def __init__(self, config: LlmConfig, ledger: Ledger, *, client: Client | None = None) -> None:
         self.config = config
         self.prompt = load_prompt(config.prompt)
-        self.ledger = ledger
-        self.client = client
+        self.model = Model(
+            config, GradingForm(self.prompt, config.endpoint.structured), ledger, client=client
+        )
 
     @property
     def name(self) -> str:
@@ -79,37 +60,7 @@ class LlmJudge:
 
     def estimate(self, pairs: Iterable[Pair]) -> Estimate:
         """Say what grading would take, without asking anything; reads the pairs once."""
-        endpoint, rate = self.config.endpoint, self.config.price
-        counter = token_counter(endpoint.model)
-        count = calls = known = tokens = bare = 0
-        for item in items_of(pairs, self.prompt):
-            count += len(item.pairs)
-            open_calls = sum(self.settled(self.call(item, s)) is None for s in range(self.config.samples))
-            known += self.config.samples - open_calls
-            calls += open_calls
-            if open_calls:
-                tokens += open_calls * counter.of_messages(render(self.prompt, item.query, item.passages))
-                bare += open_calls * counter.count(shortest_answer(self.prompt, len(item.pairs)))
-        past, written = self.ledger.usage(self.prompt.sha256, endpoint.model, endpoint.parameters())
-        likely, grounds = bare, "taking bare answers, without any thinking aloud"
-        if past:
-            likely = round(calls * written / past)
-            grounds = f"as in {past:,} past calls, {written / past:.0f} each"
-        most = calls * endpoint.max_tokens
-        return Estimate(
-            count,
-            calls,
-            known,
-            tokens,
-            most,
-            rate.of(tokens, most) if rate else None,
-            model=endpoint.model,
-            rate=rate,
-            likely_completion_tokens=min(likely, most),
-            likely_price=rate.of(tokens, min(likely, most)) if rate else None,
-            likely_by=grounds,
-            counted_by=counter.source,
-        )
+        return self.model.estimate(self.jobs(pairs), noun="pairs")
 
     def grade(
         self,
@@ -126,49 +77,58 @@ class LlmJudge:
         more. Raises BudgetError, EndpointDownError, or JudgeError when too many pairs have no grade; in
         each case all answers are in the ledger and the next run goes on from there.
         """
-        from harness.judge.run import run
+        summary = Summary(judge=self.name)
 
-        return run(self, pairs, sink, reporter, total)
+        def hand_on(item: Item, answers: Sequence[Answered]) -> None:
+            for graded in self._graded(item, answers):
+                note_graded(summary, graded)
+                sink(graded)
+            if total:
+                check_unscored(summary, self.config.max_unscored, total)
 
-    def call(self, item: Item, sample: int) -> Call:
-        """The call for one sample of an item, with its key."""
-        endpoint = self.config.endpoint
-        asked = Asked(
-            item.query, item.passages, self.prompt.sha256, endpoint.model, endpoint.parameters(), sample
+        ask(
+            self.model,
+            self.jobs(pairs),
+            hand_on,
+            reporter=reporter,
+            spending=summary,
+            name="judging",
+            total=total or 0,
         )
-        return Call(self.ledger.key(asked), asked)
+        check_unscored(summary, self.config.max_unscored, summary.pairs)
+        return summary
 
-    def settled(self, call: Call) -> Result | None:
-        """What the ledger already holds of a call."""
-        found = find_answer(self.ledger, call.asked, self.prompt)
-        if found is None:
-            return None
-        key, answer = found
-        if answer.grades is None and self.config.ask_again:
-            return None
-        return Result(answer.grades, answer.reason, key, answer.raw)
+    def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[Item]]:
+        """The calls for all samples of each item, in order."""
+        for item in items_of(pairs, self.prompt):
+            yield Job(item, tuple(self.calls(item)), len(item.pairs))
 
-    def graded(self, item: Item, results: list[Result]) -> list[Graded]:
+    def calls(self, item: Item) -> list[Asked]:
+        """The call for each sample of an item."""
+        return [self.model.call(item.query, item.passages, n) for n in range(self.config.samples)]
+
+    def _graded(self, item: Item, answers: Sequence[Answered]) -> list[Graded]:
         """Combine the samples of an item; a pair is scored when more than half of its samples are."""
-        calls = [self.call(item, sample) for sample in range(self.config.samples)]
-        costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call.asked)]
-        known = [cost for cost in costs if cost is not None]
-        cost = sum(known) / len(item.pairs) if len(known) == len(costs) else None
-        return [self._one(pair, at, results, cost) for at, pair in enumerate(item.pairs)]
+        cost = self.model.cost(self.calls(item))
+        each = None if cost is None else cost / len(item.pairs)
+        source = f"ledger:{self.model.ledger.key(answers[0])[:16]}"
+        return [self._one(pair, at, answers, each, source) for at, pair in enumerate(item.pairs)]
 
-    def _one(self, pair: Pair, at: int, results: list[Result], cost: float | None) -> Graded:
-        samples = tuple(result.grades[at] for result in results if result.grades is not None)
-        enough = 2 * len(samples) > len(results)
+    def _one(
+        self, pair: Pair, at: int, answers: Sequence[Answered], cost: float | None, source: str
+    ) -> Graded:
+        samples = tuple(answer.grades[at] for answer in answers if answer.grades is not None)
+        enough = 2 * len(samples) > len(answers)
         grade = combine_grades(samples, self.config.combine) if enough else None
-        failed = [result for result in results if result.grades is None]
-        reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].said))
+        failed = [answer for answer in answers if answer.grades is None]
+        reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
         judgment = Judgment(
             query_id=pair.query.query_id,
             doc_id=pair.passage.doc_id,
             start=pair.passage.start,
             end=pair.passage.end,
             grade=grade,
-            source=f"ledger:{results[0].key[:16]}",
+            source=source,
             judge=self.name,
             prompt_sha=self.prompt.sha256,
         )

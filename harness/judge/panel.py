@@ -10,14 +10,15 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from harness.judge.agreement import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig
 from harness.judge.llm import LlmJudge, check_unscored, note_graded
-from harness.judge.money import Estimate
-from harness.judge.records import Graded, Ledger, Pair, Sink, Summary
+from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.kinds import StageConfig
+from harness.llm.money import Estimate
+from harness.llm.records import Ledger
 from harness.progress import Reporter
+from harness.stats.agreement import krippendorff_alpha
 from harness.types import Judgment
 
 

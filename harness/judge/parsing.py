@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from harness.llm.form import Malformed, after_thoughts
+
 LONGEST = 20_000
-# The marks between which reasoning models put their thoughts.
-_THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
-_THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷")
 # A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.
 _STATED = re.compile(
     r"(?im)^[ \t*#>`-]*(?:(?:my|the|final|overall|revised|corrected|relevance|最终)\s*)*"
@@ -22,13 +20,6 @@ _LISTED = re.compile(
     r"(?i)(?:\b(?:grades|scores)\b|评分|分数)[\s*]*[:：=][\s*]*(\[?-?\d+(?:\s*,\s*-?\d+)+\]?)"
 )
 _BARE = re.compile(r"[\s`]*(-?\d{1,4})\s*\.?[\s`]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """An answer without a usable grade, and the short name of what is wrong with it."""
-
-    reason: str
 
 
 class _TwiceNamedError(ValueError):
@@ -133,7 +124,7 @@ def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
     A brace that opens no JSON at all is prose. An object that begins as JSON and breaks off spoils the
     answer: whatever stands inside it may be a quotation or half a thought. So does a thought without an end.
     """
-    answer = _answer(text)
+    answer = after_thoughts(text)
     if isinstance(answer, Malformed):
         return answer
     if len(answer) > LONGEST:
@@ -169,13 +160,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) != len(pairs):
         raise _TwiceNamedError
     return fields
-
-
-def _answer(text: str) -> str | Malformed:
-    """The text after a reasoning model's thoughts; a thought that does not end has no answer after it."""
-    ends = [mark.end() for mark in _THOUGHT_END.finditer(text)]
-    answer = text[ends[-1] if ends else 0 :]
-    return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)

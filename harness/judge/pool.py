@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
-from harness.judge.passages import spans_of
 from harness.judge.records import Pair
+from harness.text.passages import passage_spans
 from harness.types import Chunk, Document, Query, Ranking
 
 Rankings = Mapping[str, Ranking]
@@ -100,7 +100,7 @@ class _Units:
 
     def _passages(self, doc_id: str) -> tuple[array[int], array[int]]:
         if doc_id not in self._cut:
-            spans = spans_of(self._text[doc_id], self._config.passage_chars)
+            spans = passage_spans(self._text[doc_id], self._config.passage_chars)
             self._cut[doc_id] = (array("i", (a for a, _ in spans)), array("i", (b for _, b in spans)))
         return self._cut[doc_id]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -14,14 +16,17 @@ import yaml
 from pydantic import Field, ValidationError
 
 from harness.errors import ConfigError
-from harness.judge.parsing import Malformed, parse_grade, parse_labelled, parse_plain
+from harness.judge.parsing import parse_grade, parse_labelled, parse_plain
 from harness.judge.published import parse_final_score
 from harness.kinds import StageConfig
-from harness.types import MAX_GRADE
+from harness.llm import fences
+from harness.llm.fences import mark_of
+from harness.llm.form import Malformed, Messages, Structured
+from harness.types import MAX_GRADE, Asked
 
 FOLDER = Path(__file__).parent / "prompts"
-_SLOT = re.compile(r"\{\{ *(query|passages|count|max_grade) *\}\}")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SLOT = re.compile(r"\{\{ *(query|passages) *\}\}")
+_MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")
 
 
 class Prompt(StageConfig):
@@ -102,41 +107,22 @@ def parse_prompt(content: bytes, name: str) -> Prompt:
     return prompt
 
 
-def render(prompt: Prompt, query: str, passages: Sequence[str]) -> list[dict[str, str]]:
-    """The messages of one call, with the passages in the order given.
+def render(prompt: Prompt, query: str, passages: Sequence[str]) -> Messages:
+    """The messages of one call, with the passages in the order given, between fences."""
 
-    The fence around each passage carries a mark derived from the whole content of the call. A passage would
-    have to contain a hash of itself to close its own fence, and the same call always renders the same, which
-    keeps it reproducible and cacheable.
-    """
-    query, passages = _sendable(query), [_sendable(passage) for passage in passages]
-    mark = _mark([prompt.sha256, query, *passages])
-    fenced = "\n".join(
-        f"<passage {number} {mark}>\n{text}\n</passage {number} {mark}>"
-        for number, text in enumerate(passages, start=1)
+    def graded(template: str) -> str:
+        return _MAX_GRADE.sub(str(prompt.max_grade), template)
+
+    return fences.render(
+        graded(prompt.system), graded(prompt.user), query, passages, prompt.sha256, fenced=prompt.fenced
     )
-    values = {
-        "query": f"<query {mark}>\n{query}\n</query {mark}>" if prompt.fenced else query,
-        "passages": fenced if prompt.fenced else passages[0],
-        "count": str(len(passages)),
-        "max_grade": str(prompt.max_grade),
-    }
-
-    def fill(template: str) -> str:
-        # One pass, so that a slot's name inside a passage stays text.
-        return _SLOT.sub(lambda slot: values[slot.group(1)], template)
-
-    return [
-        {"role": "system", "content": fill(prompt.system)},
-        {"role": "user", "content": fill(prompt.user)},
-    ]
 
 
 def order_shown(prompt: Prompt, query: str, passages: Sequence[str], sample: int) -> list[int]:
     """The order in which a sample shows the passages: drawn from their content, or as given."""
     order = list(range(len(passages)))
     if prompt.shuffle:
-        random.Random(_mark([query, *passages, str(sample)])).shuffle(order)
+        random.Random(mark_of([query, *passages, str(sample)])).shuffle(order)
     return order
 
 
@@ -187,14 +173,48 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _mark(parts: Sequence[str]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.hexdigest()[:16]
+def shortest_answer(prompt: Prompt, passages: int) -> str:
+    """An answer in the form that the prompt asks for, with nothing around it."""
+    if prompt.answer == "plain":
+        return json.dumps({"scores": [0] * passages})
+    if prompt.answer == "labelled":
+        return json.dumps({"grades": [{"passage": n, "grade": 0} for n in range(1, passages + 1)]})
+    if prompt.answer == "final_score":
+        return "##final score: 0"
+    return json.dumps({**dict.fromkeys(prompt.aspects, 0), "grade": 0})
 
 
-def _sendable(text: str) -> str:
-    """Lone surrogates, which some PDFs yield, cannot be written as UTF-8."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+@dataclass(frozen=True, slots=True)
+class GradingForm:
+    """A judge's prompt as the form of its calls; ``structured`` as ``endpoint.structured``."""
+
+    prompt: Prompt
+    structured: Structured
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the prompt file."""
+        return self.prompt.sha256
+
+    @property
+    def response_format(self) -> Mapping[str, Any] | None:
+        """The ``response_format`` of a request; None asks by words alone."""
+        return response_format(self.prompt, self.structured)
+
+    def messages(self, asked: Asked) -> Messages:
+        """The messages of a call, its passages in the order that its sample shows."""
+        order = order_shown(self.prompt, asked.query, asked.passages, asked.sample)
+        return render(self.prompt, asked.query, [asked.passages[i] for i in order])
+
+    def read(self, asked: Asked, text: str) -> tuple[int, ...] | Malformed:
+        """The grades of the passages in their own order, or what is wrong with the answer."""
+        read = read_grades(self.prompt, text, len(asked.passages))
+        if isinstance(read, Malformed):
+            return read
+        order = order_shown(self.prompt, asked.query, asked.passages, asked.sample)
+        own = dict(zip(order, read, strict=True))
+        return tuple(own[i] for i in range(len(order)))
+
+    def shortest(self, asked: Asked) -> str:
+        """An answer with nothing around it."""
+        return shortest_answer(self.prompt, len(asked.passages))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from harness.judge.parsing import LONGEST, Malformed
+from harness.judge.parsing import LONGEST
+from harness.llm.form import Malformed
 
 _FINAL_SCORE = re.compile(r"(?i)final[ _]score\b[\s*:\"'=(]*(?P<value>-?\d+(?:[.,]\d+)?)")
 _BARE = re.compile(r"\s*(?:#+\s*)?(?P<value>-?\d{1,4})\s*\.?\s*")

@@ -15,10 +15,10 @@ from harness.measures.measure import Measure, arguments
 from harness.measures.projection import Projection, project
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import AnyArray, Bools, Floats
-from harness.measures.ruler import Characters, Ruler, TokenBoundaries, Tokens
 from harness.measures.table import FAMILIES, parse_measure
 from harness.measures.tokens_read import RankedTokens
 from harness.measures.trail import Trail, read
+from harness.measures.units import Characters, Ruler, TokenBoundaries, Tokens
 from harness.types import Chunk, Judgment, Query, Ranking
 
 Unanswerable = Literal["nan", "zero"]

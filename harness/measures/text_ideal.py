@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.measures.copies import Choices, choices
+from harness.measures.duplicate_evidence import Choices, choices
 from harness.measures.ragged import Floats, Ints, before, offsets_of
 from harness.measures.trail import Trail, elementary
 

@@ -13,7 +13,7 @@ import numpy as np
 from harness.measures.chunks import ChunkTable
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import Bools, Floats, Ints, before, owners, positions, slices
-from harness.measures.ruler import Ruler
+from harness.measures.units import Ruler
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import numpy as np
 from harness.config import BenchConfig
 from harness.errors import LabelError
 from harness.judge import Pair
-from harness.judge.agreement import OrderAgreement, order_agreement
 from harness.judge.agreement_report import Agreement, match_judgments, measure_agreement
 from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
 from harness.judge.labels import pairs_of_labels
@@ -20,6 +19,7 @@ from harness.pipeline.judges import PoolJudgeConfig, make_judge
 from harness.pipeline.judging import Judged, grade_all, judge_pool, judged_by_people
 from harness.pipeline.scoring import queries_to_score, score_setting
 from harness.pipeline.search import Searched
+from harness.stats.agreement import OrderAgreement, order_agreement
 from harness.store.ledger import Ledger
 from harness.types import MAX_GRADE, Judgment
 

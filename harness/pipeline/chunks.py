@@ -27,7 +27,7 @@ from harness.pipeline.corpus import Corpus
 from harness.report import ChunkRow
 from harness.search import Passages
 from harness.store import key_of
-from harness.types import Chunk, ChunkHealth, Document
+from harness.types import Chunk, Document
 
 _FULL = 0.9
 # A few chunks are cut under any window, such as tables, whose figures take many tokens.
@@ -113,9 +113,7 @@ def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: StageCo
 
 def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
     """The health of every setting's chunks; none for a setting without chunks."""
-    return [
-        ChunkRow(name, ChunkHealth(**chunking.quality)) for name, chunking in searched if chunking.quality
-    ]
+    return [ChunkRow(name, **chunking.quality) for name, chunking in searched if chunking.quality]
 
 
 def _examined(

@@ -32,7 +32,7 @@ class Context:
     faults: Faults = field(default_factory=Faults)
     _in_use: Lock | None = None
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
-    _rerankers: dict[RerankerConfig, PairScorer] = field(default_factory=dict)
+    _rerankers: dict[str, PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
     @classmethod
@@ -93,7 +93,7 @@ class Context:
 
     def reranker(self, config: RerankerConfig) -> PairScorer:
         """The pair scorer of a configuration; one that differs in ``top_n`` alone is the same."""
-        key = config.model_copy(update={"top_n": 1})
+        key = config.model_copy(update={"top_n": 1}).model_dump_json()
         if key not in self._rerankers:
             self._rerankers[key] = RERANKERS.make(config)
         return self._rerankers[key]

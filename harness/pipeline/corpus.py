@@ -21,6 +21,7 @@ from harness.corpus import (
     find_documents,
     parse_documents,
     parser_fingerprint,
+    read_judgments,
     read_labels,
     read_queries,
     refusal,
@@ -28,8 +29,6 @@ from harness.corpus import (
 )
 from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
-from harness.judge.labels import pairs_of_labels
-from harness.judge.labels import read_labels as read_spans
 from harness.pipeline.context import Context
 from harness.pipeline.text_warnings import tell_of_text
 from harness.report import counted
@@ -87,7 +86,7 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
         labels = (
             _with_duplicates(anchored.judgments, documents, config, context)
             if file is None
-            else _read_spans(file, documents, queries)
+            else read_judgments(file, documents, [query.query_id for query in queries.queries])
         )
     read = [path for path in (config.queries, config.labels, file) if path is not None]
     hashes |= {str(path): _sha256(path) for path in read}
@@ -127,18 +126,6 @@ def _span_file(config: BenchConfig) -> Path | None:
     except CorpusError as error:
         raise LabelError(f"relevance.file: {error}") from error
     return Path(judge.file)
-
-
-def _read_spans(file: Path, documents: Mapping[str, Document], queries: QuerySet) -> tuple[Judgment, ...]:
-    try:
-        with file.open(encoding="utf-8") as lines:
-            labels = tuple(read_spans(lines, str(file)))
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabelError(f"relevance.file: {file} cannot be read: {error}") from error
-    # pairing them with queries and documents is what checks them
-    for _ in pairs_of_labels(labels, {query.query_id: query for query in queries.queries}, documents):
-        pass
-    return labels
 
 
 def _parse(

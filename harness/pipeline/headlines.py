@@ -12,10 +12,10 @@ from harness.pipeline.corpus import Corpus
 from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.judging import judged_by_people
 from harness.pipeline.scoring import headline, queries_to_score
-from harness.pipeline.search import RETRIEVE, Searched, is_route, reranker_names
+from harness.pipeline.search import RETRIEVE, Searched, reranker_names
 from harness.pipeline.verdict import run_headline
 from harness.progress import Board
-from harness.report import SummaryRow
+from harness.report import SummaryRow, is_route
 
 
 @dataclass(frozen=True, slots=True)

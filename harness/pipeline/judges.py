@@ -22,7 +22,7 @@ from harness.judge import (
 )
 from harness.judge.llm import llm_name
 from harness.judge.prompting import load_prompt
-from harness.judge.standins import StandIn, same_model_warning, standin_name
+from harness.judge.threshold import StandIn, same_model_warning, standin_name
 from harness.kinds import StageConfig
 from harness.models import EMBEDDED, resolve
 from harness.models.encoder import EmbedConfig

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.config import BenchConfig
-from harness.errors import JudgeError
 from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolConfig, Summary, pool_of
 from harness.judge.addressing import speaks_to_judge
-from harness.judge.client import Reply
-from harness.judge.money import Estimate, cost_by_setting
+from harness.judge.costs import cost_by_setting
 from harness.judge.records import Sink
-from harness.judge.standins import StandIn
+from harness.judge.threshold import StandIn
+from harness.llm.money import Estimate
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.graded import GradedPool, LazyRows, judgment_row
@@ -127,26 +126,12 @@ def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Conte
 
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
-    """Grade pairs (read several times); where the ledger has every answer, no key or endpoint is needed."""
+    """Grade pairs (read several times), each model's estimate noted first."""
     members = judge.members if isinstance(judge, PanelJudge) else [judge]
     for one in members:
         if isinstance(one, LlmJudge):
-            estimate = one.estimate(pairs)
-            context.reporter.note(f"{one.name}: {estimate}")
-            if not estimate.calls:
-                one.client = _NothingToAsk()
+            context.reporter.note(f"{one.name}: {one.estimate(pairs)}")
     return judge.grade(pairs, sink, reporter=context.reporter, total=total)
-
-
-class _NothingToAsk:
-    """Stands where the endpoint would, in a run whose answers are all in the ledger."""
-
-    async def ask(self, *_: object) -> Reply:
-        """Refuse; it would mean that answers have left the ledger while it was read."""
-        raise JudgeError("The ledger has lost answers during the run. Run again.")
-
-    async def close(self) -> None:
-        """Nothing is open."""
 
 
 def _label_rows(corpus: Corpus, *, scored_on: bool) -> Sequence[JudgmentRow]:

@@ -12,13 +12,13 @@ fewer chunks. So no level is below a later one, and what the chunking costs may 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.compare.waterfall import STAGES, Levels, waterfall, worst_queries
+from harness.compare.waterfall import Level, Waterfall, waterfall
 from harness.config import BenchConfig
 from harness.corpus import AnchorResult, LabelRow
 from harness.measures import ChunkTable, SpanQrels, parse_measure, score
@@ -27,8 +27,8 @@ from harness.pipeline.corpus import Corpus
 from harness.pipeline.judges import pool_judge_config
 from harness.pipeline.oracle import Evidence, greedy_order
 from harness.pipeline.scoring import queries_to_score
-from harness.pipeline.search import RERANK, RETRIEVE, Searched
-from harness.report import WaterfallRow
+from harness.pipeline.search import Searched
+from harness.report import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow, is_route
 from harness.types import Chunk, Judgment, Query, Ranking
 
 BUDGET = 10_000
@@ -43,35 +43,48 @@ _Orders = dict[str, list[str]]
 
 def lost_rows(
     searched: Sequence[Searched], corpus: Corpus, judgments: Sequence[Judgment], config: BenchConfig
-) -> list[WaterfallRow]:
-    """What each stage costs each query, for every setting; queries without relevant evidence have no row.
+) -> list[LossRow]:
+    """What each part of the way costs each query, for every setting.
 
-    Evidence that the parser lost counts only where people judge: a judge's pool holds retrieved text alone.
+    Queries without relevant evidence have no rows. Evidence that the parser lost counts only where people
+    judge: a judge's pool holds retrieved text alone.
     """
     by_people = pool_judge_config(config) is None
     lost = lost_evidence(corpus.label_rows, corpus.anchored) if by_people else []
     queries = queries_to_score(corpus.queries.queries, [*judgments, *lost], config.relevance)
     if not any(query.answerable for query in queries):
         return []
-    split = {query.query_id: query.split for query in queries}
     measure = loss_measure(config.measures)
-    rows = []
+    rows: list[LossRow] = []
     for one in searched:
-        fall = waterfall(loss_levels(one, queries, judgments, lost, measure))
-        found = {blame.query_id: blame for blame in worst_queries(fall, len(fall.query_ids))}
-        rows += [
-            WaterfallRow(
-                setting=one.setting.name,
-                query_id=query_id,
-                split=split[query_id],
-                measure=measure,
-                **{stage: found[query_id].losses[stage] for stage in STAGES},
-                final=found[query_id].final,
-                blame=found[query_id].stage or "",
-            )
-            for query_id in fall.query_ids
-        ]
+        levels = loss_levels(one, queries, judgments, lost, measure)
+        rows += loss_rows(one.setting.name, queries, levels, measure)
     return rows
+
+
+def loss_rows(
+    setting: str, queries: Sequence[Query], levels: Sequence[Level], measure: str
+) -> Iterator[LossRow]:
+    """The losses of a setting, query by query, each part in its place on the way."""
+    ids = [query.query_id for query in queries]
+    split = {query.query_id: query.split for query in queries}
+    falls: dict[tuple[str, str], tuple[Waterfall, int]] = {}
+    for route in ("", *dict.fromkeys(level.step for level in levels if is_route(level.step))):
+        way = [level for level in levels if _stands_in(level, route)]
+        fall = waterfall(ids, way)
+        falls |= {(level.step, level.part): (fall, at) for at, level in enumerate(way)}
+    for row, query_id in enumerate(fall.query_ids):
+        for level in levels:
+            fall, at = falls[level.step, level.part]
+            loss, left = float(fall.losses[row, at]), float(fall.left[row, at])
+            yield LossRow(setting, query_id, split[query_id], measure, level.step, level.part, loss, left)
+
+
+def _stands_in(level: Level, route: str) -> bool:
+    """Whether a level is on the way to the final score ('') or to that of a route."""
+    if level.part in (PARSER, CHUNKING):
+        return True
+    return level.step == route if route else not is_route(level.step)
 
 
 def loss_measure(measures: Sequence[str]) -> str:
@@ -103,12 +116,15 @@ def loss_levels(
     judgments: Sequence[Judgment],
     lost: Sequence[Judgment] = (),
     measure: str = f"ndcg_text@{BUDGET}",
-) -> Levels:
-    """What each query of a setting could still reach after each stage, as ``measure``, an ``ndcg_text``.
+) -> list[Level]:
+    """What each query of a setting can still reach after each part of the way.
 
-    ``lost`` is evidence that is in no text (``lost_evidence``); it belongs to the ideal of all levels, so the
-    last level is below the reported ``ndcg_text`` where evidence was lost, and equal to it elsewhere. NaN for
-    queries without relevant evidence, found or lost.
+    The unit is ``measure``, an ``ndcg_text``. The steps are those of ``searched.rankings`` in their order.
+    The first that is no route of a fusion, and each route, has a level for the best order of what it found
+    and one for its own order; every later step has one, which may rise. ``lost`` is evidence that is in no
+    text (``lost_evidence``); it belongs to the ideal of all levels, so the last level is below the reported
+    ``ndcg_text`` where evidence was lost, and equal to it elsewhere. NaN for queries without relevant
+    evidence, found or lost.
     """
     budget = parse_measure(measure).cutoff or BUDGET
     spans = SpanQrels.from_judgments([*judgments, *lost])
@@ -117,28 +133,46 @@ def loss_levels(
     def level(orders: Iterable[Ranking]) -> Floats:
         return score(list(orders), queries, spans, table, [measure]).values[:, 0]
 
-    retrieved = {r.query_id: list(r.chunk_ids) for r in searched.rankings[RETRIEVE]}
-    every, within = _best_orders(spans, table, queries, retrieved, budget)
-    ranked = level(searched.rankings[RETRIEVE])
-    reranked = level(searched.rankings[RERANK]) if RERANK in searched.rankings else None
+    achieved = {step: level(rankings) for step, rankings in searched.rankings.items()}
+    steps = [step for step in achieved if not is_route(step)]
+    finders = [step for step in achieved if is_route(step) or step == steps[0]]
+    found = {step: _order_of(searched.rankings[step]) for step in finders}
+    every, within = _best_orders(spans, table, queries, found, budget)
     # fmax: NaN stands for the same queries in all of them
-    best_retrieved = np.fmax(level(_rankings(within)), ranked)
-    if reranked is not None:
-        best_retrieved = np.fmax(best_retrieved, reranked)
-    return Levels(
-        query_ids=tuple(query.query_id for query in queries),
-        parsed=_parsed(queries, judgments, lost, measure),
-        chunked=np.fmax(level(_rankings(every)), best_retrieved),
-        retrieved=best_retrieved,
-        ranked=ranked,
-        reranked=reranked,
-    )
+    best = {step: np.fmax(level(_rankings(within[step])), achieved[step]) for step in finders}
+    for step in steps[1:]:
+        # an order of what was found, by whichever step, says what was possible
+        same = _finds_no_more(queries, _order_of(searched.rankings[step]), found[steps[0]])
+        best[steps[0]] = np.where(same, np.fmax(best[steps[0]], achieved[step]), best[steps[0]])
+    chunked = level(_rankings(every))
+    for known in (*best.values(), *achieved.values()):
+        chunked = np.fmax(chunked, known)
+    levels = [
+        Level("parse", PARSER, _parsed(queries, judgments, lost, measure)),
+        Level("chunk", CHUNKING, chunked),
+    ]
+    for step, scores in achieved.items():
+        if step in finders:
+            levels += [Level(step, CANDIDATES, best[step]), Level(step, ORDER, scores)]
+        else:
+            levels.append(Level(step, CHANGE, scores, may_rise=True))
+    return levels
+
+
+def _order_of(rankings: Iterable[Ranking]) -> _Orders:
+    return {ranking.query_id: list(ranking.chunk_ids) for ranking in rankings}
+
+
+def _finds_no_more(queries: Sequence[Query], later: _Orders, found: _Orders) -> NDArray[np.bool_]:
+    """For which queries a later step ranks nothing but what was found before it, [Q]."""
+    ids = [query.query_id for query in queries]
+    return np.array([set(later.get(q, ())) <= set(found.get(q, ())) for q in ids], dtype=np.bool_)
 
 
 def _best_orders(
-    spans: SpanQrels, table: ChunkTable, queries: Sequence[Query], retrieved: _Orders, budget: int
-) -> tuple[_Orders, _Orders]:
-    """For every query the greedy order of all chunks, and of those that were retrieved."""
+    spans: SpanQrels, table: ChunkTable, queries: Sequence[Query], found: Mapping[str, _Orders], budget: int
+) -> tuple[_Orders, dict[str, _Orders]]:
+    """For every query the greedy order of all chunks, and of those that each step ``found``."""
     relevant = np.flatnonzero(spans.grade > 0)
     span, chunk, _ = overlapping(spans.take(relevant), table)
     number = {query_id: i for i, query_id in enumerate(spans.query_ids)}
@@ -146,7 +180,7 @@ def _best_orders(
     first_span = np.searchsorted(spans.query[relevant], np.arange(len(number) + 1))
     first_pair = np.searchsorted(span, first_span)
     every: _Orders = {}
-    within: _Orders = {}
+    within: dict[str, _Orders] = {step: {} for step in found}
     for query_id in (q.query_id for q in queries):
         at = number.get(query_id)
         if at is None or first_pair[at] == first_pair[at + 1]:
@@ -155,10 +189,11 @@ def _best_orders(
         span_rows = relevant[first_span[at] : first_span[at + 1]]
         evidence = Evidence.of(spans, table, span_rows, chunk_rows)
         names = [table.chunk_ids[row] for row in chunk_rows]
-        found = set(retrieved.get(query_id, ()))
-        some = [i for i, name in enumerate(names) if name in found]
         every[query_id] = [names[i] for i in greedy_order(evidence, range(len(names)), budget)]
-        within[query_id] = [names[i] for i in greedy_order(evidence, some, budget)]
+        for step, orders in found.items():
+            there = set(orders.get(query_id, ()))
+            some = [i for i, name in enumerate(names) if name in there]
+            within[step][query_id] = [names[i] for i in greedy_order(evidence, some, budget)]
     return every, within
 
 

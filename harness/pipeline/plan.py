@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from harness.config import BenchConfig, Setting
 from harness.errors import ConfigError
-from harness.judge.endpoint import read_key
-from harness.judge.money import Estimate
+from harness.llm.endpoint import read_key
+from harness.llm.money import Estimate
 from harness.pipeline.chunks import Chunking, chunk_corpus
 from harness.pipeline.compute import digest, is_computed
 from harness.pipeline.context import Context

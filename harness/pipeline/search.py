@@ -13,6 +13,7 @@ from harness.pipeline.compute import digest, is_computed
 from harness.pipeline.context import Context
 from harness.pipeline.passes import Pair, embed_for_all, score_for_all
 from harness.pipeline.tools import RunTools
+from harness.report import is_route
 from harness.search import Effort, RerankerConfig, StepOutput
 from harness.search.rerank import rerank
 from harness.types import Query, Ranking
@@ -41,11 +42,6 @@ class Searched:
     def steps(self) -> tuple[str, ...]:
         """The names of the steps in their order, routes left out."""
         return tuple(name for name in self.rankings if not is_route(name))
-
-
-def is_route(stage: str) -> bool:
-    """Whether a name of ``Searched.rankings`` is that of a route, whose ranking was fused with others."""
-    return "." in stage
 
 
 def reranker_names(setting: Setting) -> tuple[str, ...]:

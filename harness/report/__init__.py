@@ -1,56 +1,60 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
+from harness.report.frames import read_table
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
 from harness.report.label_note import label_note
+from harness.report.losses import is_route, loss_table, worst_table
 from harness.report.offsets import CHUNK_OFFSETS, read_chunk_offsets
 from harness.report.read import (
     StoredResult,
+    cells_of,
+    read_any,
     read_first_passages,
     read_result,
     read_summary,
-    read_table,
-    read_waterfall,
 )
 from harness.report.render import FORMATS, Part, render
+from harness.report.results import ChunkQrels, Results
 from harness.report.rows import (
+    AnchoringRow,
     AnswerabilityRow,
-    ChunkQrels,
     ChunkRow,
     CostRow,
+    DocumentRow,
     JudgmentRow,
     LabelSensitivityRow,
+    LossRow,
     PriceRow,
     RankedRow,
-    Results,
     SeedRatioRow,
     SummaryRow,
     ThresholdRow,
-    WaterfallRow,
 )
-from harness.report.summaries import (
-    best_of,
-    chunk_table,
-    last_stages,
-    loss_table,
-    other_measures,
-    summary_table,
-    worst_table,
-)
+from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER
+from harness.report.summaries import best_of, chunk_table, last_stages, other_measures, summary_table
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, to_text, two_line_width
 from harness.report.write import write_results
 
 __all__ = [
+    "CANDIDATES",
+    "CHANGE",
+    "CHUNKING",
     "CHUNK_OFFSETS",
     "FEWEST_FOR_INTERVAL",
     "FORMATS",
+    "ORDER",
+    "PARSER",
+    "AnchoringRow",
     "AnswerabilityRow",
     "ChunkQrels",
     "ChunkRow",
     "CostRow",
+    "DocumentRow",
     "JudgmentRow",
     "LabelSensitivityRow",
+    "LossRow",
     "Part",
     "PriceRow",
     "RankedRow",
@@ -60,10 +64,11 @@ __all__ = [
     "SummaryRow",
     "Table",
     "ThresholdRow",
-    "WaterfallRow",
     "best_of",
+    "cells_of",
     "chunk_table",
     "counted",
+    "is_route",
     "label_note",
     "last_stages",
     "loss_table",
@@ -71,12 +76,12 @@ __all__ = [
     "one_line_width",
     "other_measures",
     "past_runs",
+    "read_any",
     "read_chunk_offsets",
     "read_first_passages",
     "read_result",
     "read_summary",
     "read_table",
-    "read_waterfall",
     "render",
     "runs_table",
     "same_result",

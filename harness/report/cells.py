@@ -16,21 +16,20 @@ _STARTS = (*_FORMULA, "\n")
 _CONTROL = re.compile(r"(\\*)([\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff])")
 _LOOKALIKE = re.compile(r"\\+(?=x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 _ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
-SNIPPET = 200
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows as CSV text; numbers in full precision, None as an empty cell, text made harmless."""
     out = io.StringIO()
-    write_csv(out, columns, rows)
+    write_csv(out, columns, ([row[column] for column in columns] for row in rows))
     return out.getvalue()
 
 
-def write_csv(out: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """The same, row by row into an open file: for tables too long to hold twice."""
+def write_csv(out: TextIO, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    """The same, line by line into an open file: for tables too long to hold as text."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([cell(row[column]) for column in columns] for row in rows)
+    writer.writerows([cell(value) for value in line] for line in lines)
 
 
 def cell(value: Any) -> Any:
@@ -74,9 +73,3 @@ def _unescaped(text: str) -> str:
 def _from_escape(found: re.Match[str]) -> str:
     before = found[1][: len(found[1]) // 2]
     return before + (chr(int(found[2][1:], 16)) if len(found[1]) % 2 else found[2])
-
-
-def snippet(text: str, length: int = SNIPPET) -> str:
-    """The beginning of a passage on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= length else line[: length - 1] + "…"

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.read import read_summary
+from harness.report.read import SUMMARY, read_summary
 from harness.report.stored import RECORD
 from harness.report.summaries import best_of, last_stages
 from harness.report.tables import Table, counted, number
-from harness.report.write import SUMMARY
 
 # What tells of one run, not of its outcome: the record itself, and the page that is made of all the rest.
 _OF_THE_RUN = (RECORD, "report.html")

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from harness.report.cells import write_csv
+from harness.report.columns import spec_of
+from harness.report.rows import ChunkOffsetRow
 from harness.report.stored import damaged, read_rows
 from harness.types import Chunk
 
-CHUNK_OFFSETS = "chunk_offsets.csv"
-_COLUMNS = ("setting", "same_as", "document", "start", "end")
+CHUNK_OFFSETS = spec_of(ChunkOffsetRow).file
 
 
-def write_chunk_offsets(folder: Path, cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> None:
-    """Write the chunks of every setting, or ``same_as`` the setting before it that has the same ones."""
-    with (folder / CHUNK_OFFSETS).open("w", encoding="utf-8", newline="\n") as out:
-        write_csv(out, _COLUMNS, _rows(cut))
+def offset_rows(cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> Iterator[ChunkOffsetRow]:
+    """The chunks of every setting, or the setting before it that has the same ones."""
+    first: dict[str, str] = {}
+    for setting, (key, chunks) in cut.items():
+        if first.setdefault(key, setting) != setting:
+            yield ChunkOffsetRow(setting, first[key], "", None, None)
+            continue
+        for chunk in chunks:
+            yield ChunkOffsetRow(setting, "", chunk.doc_id, chunk.start, chunk.end)
 
 
 def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
@@ -39,19 +43,3 @@ def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
     except (KeyError, ValueError) as error:
         raise damaged(folder / CHUNK_OFFSETS, str(error)) from None
     return chunks
-
-
-def _rows(cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> Iterator[dict[str, Any]]:
-    first: dict[str, str] = {}
-    for setting, (key, chunks) in cut.items():
-        if first.setdefault(key, setting) != setting:
-            yield {**dict.fromkeys(_COLUMNS), "setting": setting, "same_as": first[key]}
-            continue
-        for chunk in chunks:
-            yield {
-                "setting": setting,
-                "same_as": None,
-                "document": chunk.doc_id,
-                "start": chunk.start,
-                "end": chunk.end,
-            }

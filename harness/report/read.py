@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.report.rows import SummaryRow, WaterfallRow
-from harness.report.stored import RECORD, Row, damaged, read_record, read_rows
-from harness.report.write import SUMMARY
+from harness.report.columns import R, spec_of
+from harness.report.rows import SummaryRow
+from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
+from harness.types import SPLITS
+
+SUMMARY = spec_of(SummaryRow).file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _JUDGED = ("query_id", "document", "start", "end", "grade", "scored_on")
-_SPLITS = ("train", "validation", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
     every measure for both splits and for all queries.
     """
     try:
-        rows = [_summary_row(row) for row in read_rows(folder, "summary")]
+        rows = read_as(folder, SummaryRow)
         record = read_record(folder)
     except FileNotFoundError:
         found = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
@@ -85,7 +87,7 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
         raise HarnessError(f"{folder} holds no results.{hint}") from None
     there = {(row.setting, row.stage, row.split, row.measure) for row in rows}
     points = {(row.setting, row.stage) for row in rows}
-    for point, split, measure in product(points, _SPLITS, {row.measure for row in rows}):
+    for point, split, measure in product(points, (*SPLITS, "all"), {row.measure for row in rows}):
         if (*point, split, measure) not in there:
             raise damaged(folder / SUMMARY, f"{measure} of {' '.join(point)} is missing for {split}")
     config = record["config"]
@@ -94,21 +96,18 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
     return rows, record
 
 
-def read_waterfall(folder: Path) -> list[WaterfallRow]:
-    """The losses by stage of every query; empty where the result has none (or is older than they are)."""
-    text = ("setting", "query_id", "split", "measure", "blame")
-    return [
-        WaterfallRow(
-            **{key: row[key] if key in text else float(row[key]) for key in WaterfallRow.__slots__}  # type: ignore[arg-type]
-        )
-        for row in read_table(folder, "waterfall.csv")
-    ]
-
-
-def read_table(folder: Path, name: str) -> list[Row]:
-    """The rows of a CSV file of a result, as text; empty where the result has no such file."""
+def read_any(folder: Path, row: type[R]) -> list[R]:
+    """The rows of the table that ``row`` declares; none where the result has no such file."""
     try:
-        return read_rows(folder, name.removesuffix(".csv"))
+        return read_as(folder, row)
+    except FileNotFoundError:
+        return []
+
+
+def cells_of(folder: Path, table: str) -> list[Row]:
+    """The rows of a table as text; none where the result has no such file."""
+    try:
+        return read_rows(folder, table)
     except FileNotFoundError:
         return []
 
@@ -116,28 +115,11 @@ def read_table(folder: Path, name: str) -> list[Row]:
 def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     """For every query of a setting the beginning of the passage that its last stage ranked first."""
     first: dict[str, str] = {}
-    for row in read_table(folder, "rankings.csv"):
+    for row in cells_of(folder, "rankings"):
         # rows stand in the order of the stages, so that the last one stays
         if row["rank"] == "1" and row["setting"] == setting:
             first[row["query_id"]] = row["snippet"]
     return first
-
-
-def _summary_row(row: Row) -> SummaryRow:
-    mean, low, high = (float(row[key]) if row[key] else None for key in ("mean", "ci_low", "ci_high"))
-    return SummaryRow(
-        setting=row["setting"],
-        stage=row["stage"],
-        split=row["split"],
-        measure=row["measure"],
-        mean=mean,
-        ci_low=low,
-        ci_high=high,
-        n_queries=int(row["n_queries"]),
-        n_unanswerable=int(row["n_unanswerable"]),
-        n_failed=int(row["n_failed"]),
-        judge=row.get("judge", ""),
-    )
 
 
 def _text_hash(folder: Path, row: Row) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from harness.errors import HarnessError
 from harness.report.offsets import read_chunk_offsets
-from harness.report.stored import Row, damaged, read_rows
-from harness.types import NOT_SCORED, SPLITS, Chunk, Judgment, Query, Ranking
+from harness.report.rows import QueryRow
+from harness.report.stored import Row, damaged, read_as, read_rows
+from harness.types import NOT_SCORED, Chunk, Judgment, Query, Ranking, Split
 
 SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
-_YES_NO = {"yes": True, "no": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,10 @@ def _judgment(row: Row) -> Judgment:
 
 
 def _queries(folder: Path) -> tuple[Query, ...]:
-    try:
-        return tuple(
-            Query(
-                row["query_id"],
-                row["text"],
-                next(known for known in SPLITS if known == row["split"]),
-                _YES_NO[row["answerable"]],
-            )
-            for row in read_rows(folder, "queries")
-        )
-    except (KeyError, StopIteration):
-        raise damaged(folder / "queries.csv", "a split or answerable is unknown") from None
+    return tuple(
+        Query(row.query_id, row.text, cast("Split", row.split), row.answerable)
+        for row in read_as(folder, QueryRow)
+    )
 
 
 def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:

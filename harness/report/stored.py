@@ -11,10 +11,10 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.report.cells import original
-from harness.report.schema import SCHEMAS, Schema
+from harness.report.columns import TABLES, Cells, R, TableSpec, spec_of
 
 RECORD = "record.json"
-Row = dict[str, str]
+Row = Cells
 
 _ANY = "*"
 # A key that is there holds what stands here: a type, a mapping of keys, or a list of one kind; null only
@@ -52,27 +52,33 @@ def damaged(path: Path, why: str = "") -> HarnessError:
 
 
 def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = None) -> list[Row]:
-    """The rows of a table, as text without the apostrophes of spreadsheets; checked by its schema.
+    """The rows of a table, as text without the apostrophes of spreadsheets; checked by its declaration.
 
     ``keep`` chooses rows of a table too long to hold as a whole. Raises FileNotFoundError where there is no
     such file, HarnessError that names file, row and column for a damaged one.
     """
-    path = folder / f"{table}.csv"
-    schema = SCHEMAS.get(table, Schema({}))
+    spec = TABLES[table]
+    path = folder / spec.file
     rows: list[Row] = []
     seen: set[tuple[str, ...]] = set()
-    for number, row in enumerate(_rows(path, schema), start=1):
+    for number, row in _rows(path, spec):
         if keep is not None and not keep(row):
             continue
         rows.append(row)
-        key = tuple(row[column] for column in schema.key)
+        key = tuple(row[column] for column in spec.key)
         if key in seen:
             raise damaged(path, f"row {number} repeats one above it: {', '.join(key)[:80]!a}")
         if key:
             seen.add(key)
-    if schema.rows and not rows:
+    if spec.some and not rows:
         raise damaged(path, "it has no rows")
     return rows
+
+
+def read_as(folder: Path, row: type[R]) -> list[R]:
+    """The rows of the table that ``row`` declares; errors as `read_rows`."""
+    spec = spec_of(row)
+    return [spec.parsed(cells) for cells in read_rows(folder, spec.name)]
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -92,30 +98,35 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _rows(path: Path, schema: Schema) -> Iterator[Row]:
-    """Row by row, every cell checked."""
+def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
+    """Row by row with its number in the file, every cell checked."""
     # passages are longer than the 128 KiB that csv takes for a cell by default
     csv.field_size_limit(2**31 - 1)
     try:
         with path.open(encoding="utf-8", newline="") as file:
             records = (record for record in csv.reader(file, strict=True) if record)
             header = next(records, [])
-            missing = [column for column in schema.needed if column not in header]
-            if missing:
+            earlier = spec.earlier if spec.earlier and spec.earlier.columns <= set(header) else None
+            missing = [column for column in spec.needs if column not in header]
+            if missing and not earlier:
                 raise damaged(path, f"it has no column {missing[0]}")
             if len(set(header)) != len(header):
                 raise damaged(path, "a column stands twice")
-            kinds = {column: kind for column, kind in schema.kinds().items() if column in header}
+            checks = [
+                (one, one.check) for one in spec.columns if one.check and (earlier or one.name in header)
+            ]
+            restored = {one.name: one.column.restored for one in spec.columns if one.column.restored}
             for number, record in enumerate(records, start=1):
                 if len(record) != len(header):
                     raise damaged(path, f"row {number} has {len(record)} cells, the header {len(header)}")
-                row = dict(zip(header, map(original, record), strict=True))
-                for column, kind in kinds.items():
-                    if not kind(row[column]):
-                        what = (kind.__doc__ or "").partition(".")[0].lower()
-                        why = f"row {number}, {column}: {row[column][:40]!a} where there should be {what}"
-                        raise damaged(path, why)
-                yield row
+                cells = dict(zip(header, map(original, record), strict=True))
+                for row in earlier.rows(cells) if earlier else (cells,):
+                    for column, holds in checks:
+                        if not holds(row[column.name]):
+                            cell, what = row[column.name][:40], column.what
+                            why = f"row {number}, {column.name}: {cell!a} where there should be {what}"
+                            raise damaged(path, why)
+                    yield number, row | {name: restore(row) for name, restore in restored.items()}
     except FileNotFoundError:
         raise
     except (OSError, csv.Error, ValueError) as error:

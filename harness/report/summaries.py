@@ -1,14 +1,12 @@
-"""What a result comes to, as tables: means by setting, and where quality is lost."""
+"""What a result comes to, as tables: means by setting, and how its chunks look."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.report.rows import SummaryRow, WaterfallRow
+from harness.report.rows import SummaryRow
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted, interval, number
-
-LOSSES = ("parser", "chunking", "retriever", "ranking", "reranker")
-SPLITS = ("train", "validation")
+from harness.types import SPLITS
 
 _Cells = dict[tuple[str, str], SummaryRow]
 
@@ -70,36 +68,6 @@ def other_measures(rows: Sequence[SummaryRow], headline: str) -> list[str]:
     return [name for name in dict.fromkeys(row.measure for row in rows) if name != headline]
 
 
-def mean_losses(rows: Sequence[WaterfallRow]) -> dict[str, tuple[float, ...]]:
-    """For every setting the mean loss of each of ``LOSSES``, and last the mean score that is left."""
-    by_setting: dict[str, list[WaterfallRow]] = {}
-    for row in rows:
-        by_setting.setdefault(row.setting, []).append(row)
-    return {
-        setting: tuple(sum(getattr(row, name) for row in own) / len(own) for name in (*LOSSES, "final"))
-        for setting, own in by_setting.items()
-    }
-
-
-def loss_table(rows: Sequence[WaterfallRow]) -> Table:
-    """What each stage costs on average, in units of the measure, best setting first."""
-    means = sorted(mean_losses(rows).items(), key=lambda item: -item[1][-1])
-    queries = len({row.query_id for row in rows})
-    notes = ["A reranker below 0 has gained."] if any(values[-2] < 0 for _, values in means) else []
-    if any(values[0] > 0 for _, values in means):
-        notes.append(
-            "Labels that were not found count as lost by the parser, so what is left is below "
-            f"{rows[0].measure.partition('@')[0]}."
-        )
-    return Table(
-        title=f"Lost by each stage, from 1 down to {rows[0].measure}: means over "
-        f"{counted(queries, 'query', 'queries')}",
-        columns=("setting", *LOSSES, "left"),
-        rows=tuple((setting, *map(number, values)) for setting, values in means),
-        notes=tuple(notes),
-    )
-
-
 def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """The health of every setting's chunks, from the rows of chunks.csv."""
     shares = ("share_under_32", "share_overlong", "share_cut_mid_sentence", "share_covered_twice")
@@ -120,39 +88,6 @@ def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
             "<32: under 32 tokens. too long: longer than the encoder reads. cut: end inside a sentence. "
             "twice: share of the text in more than one chunk.",
         ),
-    )
-
-
-def worst_table(
-    rows: Sequence[WaterfallRow],
-    setting: str,
-    count: int,
-    questions: Mapping[str, str],
-    passages: Mapping[str, str],
-) -> Table:
-    """The ``count`` queries of a setting that score lowest by the measure of the losses, the worst first.
-
-    ``questions`` maps queries to their text, ``passages`` to the passage that came first.
-    """
-    own = sorted((row for row in rows if row.setting == setting), key=lambda row: row.final)[:count]
-    measure = own[0].measure if own else "score"
-    worst = "worst query" if len(own) == 1 else f"{len(own)} worst queries"
-    return Table(
-        title=f"The {worst} of {setting} by {measure}",
-        columns=("query", "split", measure, "lost most by", "question", "first passage"),
-        rows=tuple(
-            (
-                row.query_id,
-                row.split,
-                number(row.final),
-                f"{row.blame} {getattr(row, row.blame):.3f}" if row.blame else "–",
-                questions.get(row.query_id, "–"),
-                passages.get(row.query_id, "–"),
-            )
-            for row in own
-        ),
-        left=frozenset({0, 1, 3, 4, 5}),
-        prose=2,
     )
 
 

@@ -1,4 +1,4 @@
-"""Rankings and grades as TREC files."""
+"""Rankings and grades as TREC files that other tools read back to the same figures: the one writer."""
 
 from __future__ import annotations
 

@@ -3,104 +3,50 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harness.report.cells import snippet, to_csv, write_csv
-from harness.report.offsets import write_chunk_offsets
+from harness.report.cells import to_csv, write_csv
+from harness.report.columns import TABLES, R, TableSpec, spec_of
+from harness.report.offsets import offset_rows
+from harness.report.results import Results
 from harness.report.rows import (
-    AnswerabilityRow,
-    CostRow,
+    ChunkOffsetRow,
     JudgmentRow,
-    LabelSensitivityRow,
-    PriceRow,
+    PassageRow,
+    QueryRow,
     RankedRow,
-    Results,
-    SeedRatioRow,
+    ScoreRow,
     SummaryRow,
-    ThresholdRow,
-    WaterfallRow,
 )
 from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
-from harness.types import ChunkHealth
 
-SUMMARY = "summary.csv"
-WATERFALL = "waterfall.csv"
 VERDICT = "verdict.json"
-PRICES = "prices.csv"
-_CHUNKS = ("setting", *ChunkHealth.__slots__)
-_PER_QUERY = ("setting", "stage", "query_id", "split", "cluster", "measure", "value")
-_RANKED = (
-    "setting",
-    "stage",
-    "query_id",
-    "rank",
-    "chunk_id",
-    "document",
-    "page",
-    "score",
-    "grade",
-    "earned",
-    "snippet",
-)
-_PASSAGES = ("chunk_id", "document", "start", "end", "page", "text")
-_QUERIES = ("query_id", "text", "split", "answerable", "cluster", "type")
 _PASSAGE_RANKS = 10
-_JUDGMENTS = (*(name for name in JudgmentRow.__slots__ if name != "text"), "snippet")
 
 
 def write_results(folder: Path, results: Results, file_name: Callable[[str], str]) -> None:
     """Fill an empty ``folder``; ``file_name`` turns a setting's name into part of a file name."""
-    split = {query.query_id: query.split for query in results.queries}
-    tables = {
-        SUMMARY: to_csv(tuple(SummaryRow.__slots__), map(asdict, results.summary)),
-        "per_query.csv": to_csv(
-            _PER_QUERY,
-            (
-                {
-                    **asdict(row),
-                    "split": split[row.query_id],
-                    "cluster": results.clusters.get(row.query_id, ""),
-                }
-                for row in results.per_query
-            ),
-        ),
-        "queries.csv": _query_table(results),
-        "passages.csv": to_csv(_PASSAGES, _passages(results.ranked)),
-        "documents.csv": _table(results.documents),
-        "anchoring.csv": _table(results.anchorings),
+    rows: dict[type, Iterable[Any]] = {
+        SummaryRow: results.summary,
+        ScoreRow: _scores(results),
+        RankedRow: results.ranked,
+        PassageRow: _passages(results.ranked),
+        ChunkOffsetRow: offset_rows(results.cut),
+        JudgmentRow: results.judgments,
     }
-    if results.costs:
-        tables["costs.csv"] = to_csv(tuple(CostRow.__slots__), map(asdict, results.costs))
-    if results.answerability:
-        tables["answerability.csv"] = to_csv(
-            tuple(AnswerabilityRow.__slots__), map(asdict, results.answerability)
-        )
-        tables["thresholds.csv"] = to_csv(tuple(ThresholdRow.__slots__), map(asdict, results.thresholds))
-    if results.seed_ratios:
-        tables["seed_ratio.csv"] = to_csv(tuple(SeedRatioRow.__slots__), map(asdict, results.seed_ratios))
-    if results.chunks:
-        tables["chunks.csv"] = to_csv(
-            _CHUNKS, ({"setting": row.setting, **asdict(row.health)} for row in results.chunks)
-        )
-    if results.prices:
-        tables[PRICES] = to_csv(tuple(PriceRow.__slots__), map(asdict, results.prices))
-    if results.label_sensitivity:
-        tables["label_sensitivity.csv"] = to_csv(
-            tuple(LabelSensitivityRow.__slots__), map(asdict, results.label_sensitivity)
-        )
-    if results.waterfall:
-        tables[WATERFALL] = to_csv(tuple(WaterfallRow.__slots__), map(asdict, results.waterfall))
-    for name, content in tables.items():
-        _write(folder / name, content)
+    folder.mkdir(parents=True, exist_ok=True)
+    for spec in TABLES.values():
+        own = rows.get(spec.row) or results.of(spec.row)
+        if spec.row is QueryRow:
+            _write(folder / spec.file, _query_table(results))
+        elif own or not spec.when:
+            write_table(folder, spec, own)
     if results.verdict:
         _write(folder / VERDICT, json.dumps(results.verdict, indent=2, ensure_ascii=False) + "\n")
-    _write_long(folder / "rankings.csv", _RANKED, results.ranked)
-    _write_long(folder / "judgments.csv", _JUDGMENTS, results.judgments)
-    write_chunk_offsets(folder, results.cut)
     for (setting, stage), rankings in results.runs.items():
         _write(folder / "runs" / f"{file_name(setting)}.{stage}.trec", trec_run(rankings, stage))
     for setting, qrels in results.qrels.items():
@@ -109,10 +55,30 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
     _write(folder / RECORD, json.dumps(asdict(results.record), indent=2, ensure_ascii=False) + "\n")
 
 
+def write_table(folder: Path, spec: TableSpec[R], rows: Iterable[R]) -> None:
+    """Write a table, which is never held as text."""
+    with (folder / spec.file).open("w", encoding="utf-8", newline="\n") as out:
+        write_csv(out, spec.names, spec.lines(rows))
+
+
+def _scores(results: Results) -> Iterator[ScoreRow]:
+    split = {query.query_id: query.split for query in results.queries}
+    for row in results.per_query:
+        yield ScoreRow(
+            setting=row.setting,
+            stage=row.stage,
+            query_id=row.query_id,
+            split=split[row.query_id],
+            cluster=results.clusters.get(row.query_id, ""),
+            measure=row.measure,
+            value=row.value,
+        )
+
+
 def _query_table(results: Results) -> str:
     """The questions with all that their file says of them, each own column under its name."""
     own = dict.fromkeys(name for more in results.extras.values() for name in more)
-    columns = (*_QUERIES, *(name for name in own if name not in _QUERIES))
+    columns = (*spec_of(QueryRow).names, *(name for name in own if name not in spec_of(QueryRow).by_name))
     return to_csv(
         columns,
         (
@@ -127,26 +93,17 @@ def _query_table(results: Results) -> str:
     )
 
 
-def _passages(ranked: Iterable[RankedRow]) -> list[dict[str, Any]]:
-    """Every chunk among the first ranks once, in the order of the documents.
-
-    ``end - start`` is the length of the text, so a reader can tell whether a leading apostrophe belongs to
-    it. A carriage return before a line feed becomes a space, which keeps that length.
-    """
-    rows: dict[str, dict[str, Any]] = {}
+def _passages(ranked: Iterable[RankedRow]) -> list[PassageRow]:
+    """Every chunk among the first ranks once, in the order of the documents."""
+    rows: dict[str, PassageRow] = {}
     for row in ranked:
         if row.rank > _PASSAGE_RANKS or row.chunk_id in rows:
             continue
         start, _, end = row.chunk_id.rpartition(":")[2].partition("-")
-        rows[row.chunk_id] = {
-            "chunk_id": row.chunk_id,
-            "document": row.document,
-            "start": int(start),
-            "end": int(end),
-            "page": row.page,
-            "text": row.text.replace("\r\n", " \n"),
-        }
-    return sorted(rows.values(), key=lambda row: (row["document"], row["start"], row["end"]))
+        # as long as in the document, so that the offsets tell an apostrophe of its own
+        text = row.text.replace("\r\n", " \n")
+        rows[row.chunk_id] = PassageRow(row.chunk_id, row.document, int(start), int(end), row.page, text)
+    return sorted(rows.values(), key=lambda row: (row.document, row.start, row.end))
 
 
 def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:
@@ -166,16 +123,6 @@ def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:
         for setting, qrels in results.qrels.items()
     ]
     return "\n".join(lines) + "\n"
-
-
-def _table(rows: list[dict[str, Any]]) -> str:
-    return to_csv(tuple(rows[0]), rows) if rows else ""
-
-
-def _write_long(path: Path, columns: Sequence[str], rows: Iterable[RankedRow | JudgmentRow]) -> None:
-    """A table with a snippet of text in each row, which is never held as a whole."""
-    with path.open("w", encoding="utf-8", newline="\n") as out:
-        write_csv(out, columns, ({**asdict(row), "snippet": snippet(row.text)} for row in rows))
 
 
 def _write(path: Path, content: str) -> None:

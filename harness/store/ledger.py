@@ -1,7 +1,7 @@
-"""The judgment ledger: every answer of a judge that was paid for, kept in SQLite and never changed.
+"""The ledger: every answer of a language model that was paid for, kept in SQLite and never changed.
 
 One row is one answered (or finally failed) try of a call. Rows are only added; triggers refuse anything
-else. The judgment of a call is its newest *settled* row, so a try that is still to be repeated, or a
+else. The answer to a call is its newest *settled* row, so a try that is still to be repeated, or a
 failure that cost nothing, holds no place. Runs that ask one model take turns, so that none buys what another
 is buying.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 from harness.store.ledger_faults import explained, unusable
 from harness.store.ledger_rows import ANSWERED, COLUMNS, LedgerEntry, dump, from_json, from_row, to_row
 from harness.store.ledger_schema import VERSION, Transaction, prepare
@@ -41,7 +41,7 @@ class Ledger:
 
     Write-ahead logging with full synchronisation: what ``record`` has returned from survives a kill and a
     loss of power. A file of an earlier version is brought up to this one without touching a row. Raises
-    JudgeError when the file is not a ledger.
+    LlmError when the file is not a ledger.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,11 +54,11 @@ class Ledger:
             prepare(self._db, path)
         except sqlite3.DatabaseError as error:
             self._db.close()
-            raise JudgeError(
-                f"The judgment ledger {path} cannot be opened: {error}. If it is damaged, move it away "
+            raise LlmError(
+                f"The ledger {path} cannot be opened: {error}. If it is damaged, move it away "
                 "and import the last export; it is never rebuilt silently, for it holds what was paid for."
             ) from error
-        except JudgeError:
+        except LlmError:
             self._db.close()
             raise
 
@@ -143,7 +143,7 @@ class Ledger:
                 self._turns[model] = Turn(path)
             taken = self._turns[model].take()
         except sqlite3.DatabaseError as error:
-            raise JudgeError(
+            raise LlmError(
                 f"{path}, by which runs take turns at the ledger, cannot be used: {error}. Make the folder "
                 "and the file writable, or remove the file while no run is judging."
             ) from error
@@ -184,7 +184,7 @@ class Ledger:
     def import_lines(self, lines: Iterable[str], name: str = "the import") -> Imported:
         """Add the rows of an export, also of an earlier version, that are not yet here, all of them or none.
 
-        Raises JudgeError that names the line where a row is malformed or does not belong to its key.
+        Raises LlmError that names the line where a row is malformed or does not belong to its key.
         """
         added = already = 0
         with Transaction(self._db):
@@ -223,11 +223,11 @@ class Ledger:
             row = json.loads(line)
             entry = from_json(row)
         except (ValueError, TypeError, KeyError) as error:
-            raise JudgeError(
+            raise LlmError(
                 f"{where}: not a judgment of this ledger ({error}). Nothing was imported."
             ) from error
         if entry.key != self.key(entry):
-            raise JudgeError(
+            raise LlmError(
                 f"{where}: the key does not belong to this query, passage, prompt, model and parameters: "
                 "the line was edited. Nothing was imported."
             )

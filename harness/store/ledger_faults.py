@@ -8,7 +8,7 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 from harness.store.faults import sqlite_kind
 
 P = ParamSpec("P")
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def explained(method: Callable[P, T]) -> Callable[P, T]:
-    """Turn what SQLite raises in a method of a ledger into a JudgeError that says what to do."""
+    """Turn what SQLite raises in a method of a ledger into an LlmError that says what to do."""
 
     @wraps(method)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -28,7 +28,7 @@ def explained(method: Callable[P, T]) -> Callable[P, T]:
     return guarded
 
 
-def unusable(path: Path, error: sqlite3.Error) -> JudgeError:
+def unusable(path: Path, error: sqlite3.Error) -> LlmError:
     """The error for a ledger file that SQLite cannot read or write."""
     kind = sqlite_kind(error)
     if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
@@ -37,4 +37,4 @@ def unusable(path: Path, error: sqlite3.Error) -> JudgeError:
         todo = "It is damaged: move it away and import the last export; it is never rebuilt silently"
     else:
         todo = "Is another program using it, or may it not be written?"
-    return JudgeError(f"The judgment ledger {path} cannot be used: {error}. {todo}.".replace("?.", "?"))
+    return LlmError(f"The ledger {path} cannot be used: {error}. {todo}.".replace("?.", "?"))

@@ -1,4 +1,4 @@
-"""One row of the judgment ledger, as SQLite and as the lines of an export hold it."""
+"""One row of the ledger, as SQLite and as the lines of an export hold it."""
 
 from __future__ import annotations
 

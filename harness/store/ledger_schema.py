@@ -1,4 +1,4 @@
-"""The tables of a judgment ledger, and how a file of an earlier version becomes one of this version."""
+"""The tables of a ledger, and how a file of an earlier version becomes one of this version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 from harness.store.wal import use_write_ahead_log
 
 VERSION = 2
@@ -62,7 +62,7 @@ class Transaction:
 def prepare(db: sqlite3.Connection, path: Path) -> None:
     """Make the tables of a new file, or bring those of an earlier version up to this one, all or nothing.
 
-    Raises JudgeError when the file is something else, and sqlite3.DatabaseError when it is damaged.
+    Raises LlmError when the file is something else, and sqlite3.DatabaseError when it is damaged.
     """
     use_write_ahead_log(db)
     db.execute("PRAGMA synchronous = FULL")
@@ -78,8 +78,8 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
         elif version == 1:
             script = _FROM_1
         else:
-            raise JudgeError(
-                f"{path} is not a judgment ledger of version {VERSION} or earlier (it says {version}). "
+            raise LlmError(
+                f"{path} is not a ledger of version {VERSION} or earlier (it says {version}). "
                 "Export it with the harness that wrote it, and import the lines into a new one."
             )
         for statement in _statements(script):

@@ -14,7 +14,6 @@ from harness.trec.sources import (
 )
 from harness.trec.tables import Qrels, Run
 from harness.trec.text import read_trec_qrels, read_trec_run
-from harness.trec.write import trec_id, write_trec_qrels, write_trec_run
 
 __all__ = [
     "DocIds",
@@ -34,7 +33,4 @@ __all__ = [
     "read_trec_run",
     "run_from_dict",
     "run_from_frame",
-    "trec_id",
-    "write_trec_qrels",
-    "write_trec_run",
 ]

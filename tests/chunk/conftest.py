@@ -58,7 +58,7 @@ def cl100k():
     cache = Path(os.environ.get("TIKTOKEN_CACHE_DIR") or shared / "tokenizers")
     if not (cache / vocabulary).exists():
         pytest.skip(f"no cached cl100k_base vocabulary in {cache}")
-    from harness.chunk.tokenizer import load_tiktoken
+    from harness.text.tokenizer import load_tiktoken
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIKTOKEN_CACHE_DIR", str(cache))

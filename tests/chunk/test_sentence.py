@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.chunk import SentenceConfig, chunk_documents
-from harness.chunk.sentences import sentence_spans
+from harness.text.sentences import sentence_spans
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

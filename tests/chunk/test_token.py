@@ -10,8 +10,8 @@ from langchain_text_splitters.base import Tokenizer as LangchainTokenizer
 from langchain_text_splitters.base import split_text_on_tokens
 
 from harness.chunk import RecursiveTokenConfig, TokenConfig, chunk_documents, token_lengths
-from harness.chunk.tokenizer import token_offsets
-from harness.chunk.windows import TokenWindows
+from harness.text.tokenizer import token_offsets
+from harness.text.windows import TokenWindows
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
 

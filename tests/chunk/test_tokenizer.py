@@ -5,10 +5,10 @@ import pytest
 import tiktoken
 from hypothesis import given, settings
 
-from harness.chunk import PageConfig, chunk_documents, count_overlong, token_lengths
-from harness.chunk.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
+from harness.chunk import PageConfig, chunk_documents, token_lengths
 from harness.errors import ModelError
-from tests.chunk.conftest import FastTokenizer, document
+from harness.text.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
+from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 
 BYTES = Tiktoken(
@@ -58,7 +58,7 @@ def test_a_missing_tiktoken_says_what_to_install(monkeypatch):
         load_tiktoken("cl100k_base")
 
 
-def test_lengths_count_special_tokens_and_overlong_chunks_are_counted(minilm):
+def test_lengths_count_special_tokens(minilm):
     docs = [
         document("one two", doc_id="a"),
         document("word " * 300, doc_id="b"),
@@ -68,14 +68,7 @@ def test_lengths_count_special_tokens_and_overlong_chunks_are_counted(minilm):
     lengths = token_lengths(chunks, minilm)
     assert lengths.dtype == np.int32
     assert lengths.tolist() == [4, 302, 256]
-    overlong = count_overlong(chunks, minilm, lengths)
-    assert (overlong.count, overlong.total, overlong.longest, overlong.window) == (1, 3, 302, 256)
-    assert overlong.share == pytest.approx(1 / 3)
-    assert count_overlong(chunks, minilm) == overlong
 
 
-def test_no_chunks_and_an_unknown_window(minilm):
+def test_no_chunks_have_no_lengths(minilm):
     assert token_lengths([], minilm).tolist() == []
-    assert count_overlong([], minilm).share == 0
-    unknown = FastTokenizer(minilm.fast, "unknown", window=0, special=2)
-    assert count_overlong([], unknown) is None

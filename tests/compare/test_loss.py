@@ -12,8 +12,9 @@ from harness.compare import waterfall
 from harness.corpus import Anchoring, AnchorResult, LabelRow
 from harness.measures import score
 from harness.pipeline.chunks import Chunking
-from harness.pipeline.loss import loss_levels, lost_evidence
+from harness.pipeline.loss import loss_levels, loss_rows, lost_evidence
 from harness.pipeline.search import Searched
+from harness.report.losses import is_route, losses_by_query
 from harness.types import Chunk, Judgment, Query, Ranking
 
 QUERY = Query("q", "?", "train")
@@ -28,11 +29,19 @@ def ranking(chunks, query="q"):
     return Ranking(query, tuple(c.chunk_id for c in chunks), tuple(-float(i) for i in range(len(chunks))))
 
 
-def searched(chunks, retrieved, reranked=None):
-    rankings = {"retrieve": [ranking(retrieved)]}
-    if reranked is not None:
-        rankings["rerank"] = [ranking(reranked)]
+def searched(chunks, retrieved, reranked=None, **steps):
+    orders = {"retrieve": retrieved, "rerank": reranked} | steps
+    rankings = {step: [ranking(order)] for step, order in orders.items() if order is not None}
     return Searched(None, Chunking(tuple(chunks), "key", {}), rankings, {})
+
+
+def by_part(levels):
+    """The scores after every part, by (step, part)."""
+    return {(level.step, level.part): level.scores for level in levels}
+
+
+PARSED, CHUNKED = ("parse", "parser"), ("chunk", "chunking")
+FOUND, RANKED = ("retrieve", "candidates"), ("retrieve", "order")
 
 
 def text_ndcg(order, chunks, judgments, budget):
@@ -68,14 +77,15 @@ def test_every_level_is_at_most_the_one_before(case, n_lost):
     levels = loss_levels(
         searched(chunks, retrieved, reranked), [QUERY], judgments, lost, f"ndcg_text@{budget}"
     )
-    if np.isnan(levels.parsed[0]):
+    parsed = by_part(levels)[PARSED][0]
+    if np.isnan(parsed):
         assert not any(j.grade for j in [*judgments, *lost])
         return
-    fall = waterfall(levels)  # raises where a level but the last rises
-    assert fall.final[0] == pytest.approx(text_ndcg(reranked, chunks, judgments + lost, budget))
-    assert 1 - fall.losses.sum() == pytest.approx(fall.final[0], abs=1e-9)
+    fall = waterfall(["q"], levels)  # raises where a level but the last rises
+    assert fall.left[0, -1] == pytest.approx(text_ndcg(reranked, chunks, judgments + lost, budget))
+    assert 1 - fall.losses.sum() == pytest.approx(fall.left[0, -1], abs=1e-9)
     if not lost:
-        assert levels.parsed[0] == 1
+        assert parsed == 1
 
 
 @settings(max_examples=15, deadline=None)
@@ -85,9 +95,8 @@ def test_greed_comes_near_the_best_of_all_orders(case):
     retrieved = retrieved[:4]
     if not any(j.grade for j in judgments):
         return
-    found = loss_levels(
-        searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}"
-    ).retrieved[0]
+    levels = loss_levels(searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}")
+    found = by_part(levels)[FOUND][0]
     best = max(text_ndcg(order, chunks, judgments, budget) for order in permutations(retrieved))
     assert best - 0.1 <= found <= best + 1e-9
 
@@ -96,48 +105,115 @@ def test_losses_of_chunking_retrieval_and_ranking_by_hand():
     # one span of 100 characters that fills its chunk: the best order of all chunks is perfect
     chunks = [chunk(at, at + 100) for at in range(0, 500, 100)]
     judged = [Judgment("q", "d", 200, 300, 2)]
-    perfect = loss_levels(searched(chunks, [chunks[2], chunks[0]]), [QUERY], judged)
-    assert perfect.chunked[0] == perfect.retrieved[0] == perfect.ranked[0] == pytest.approx(1)
-    missed = loss_levels(searched(chunks, [chunks[0]]), [QUERY], judged)
-    assert (missed.chunked[0], missed.retrieved[0]) == (pytest.approx(1), 0)
-    late = loss_levels(searched(chunks, [chunks[0], chunks[2]]), [QUERY], judged)
-    assert late.retrieved[0] == pytest.approx(1)
-    assert 0 < late.ranked[0] < 1
-    padded = loss_levels(searched([chunk(0, 500)], [chunk(0, 500)]), [QUERY], judged)
-    assert 0 < padded.chunked[0] < 1
-    assert padded.chunked[0] == padded.ranked[0]
+
+    def levels(retrieved, cut=chunks):
+        return by_part(loss_levels(searched(cut, retrieved), [QUERY], judged))
+
+    perfect = levels([chunks[2], chunks[0]])
+    assert perfect[CHUNKED][0] == perfect[FOUND][0] == perfect[RANKED][0] == pytest.approx(1)
+    missed = levels([chunks[0]])
+    assert (missed[CHUNKED][0], missed[FOUND][0]) == (pytest.approx(1), 0)
+    late = levels([chunks[0], chunks[2]])
+    assert late[FOUND][0] == pytest.approx(1)
+    assert 0 < late[RANKED][0] < 1
+    padded = levels([chunk(0, 500)], [chunk(0, 500)])
+    assert 0 < padded[CHUNKED][0] < 1
+    assert padded[CHUNKED][0] == padded[RANKED][0]
+
+
+def test_every_later_step_changes_the_score_and_takes_no_part_in_what_was_found():
+    chunks = [chunk(at, at + 100) for at in range(0, 500, 100)]
+    judged = [Judgment("q", "d", 200, 300, 2)]
+    one = searched(
+        chunks, [chunks[0], chunks[2]], [chunks[2], chunks[0]], again=[chunks[0], chunks[2]], more=chunks[2:3]
+    )
+    levels = loss_levels(one, [QUERY], judged)
+    assert [(level.step, level.part, level.may_rise) for level in levels[2:]] == [
+        ("retrieve", "candidates", False),
+        ("retrieve", "order", False),
+        ("rerank", "change", True),
+        ("again", "change", True),
+        ("more", "change", True),
+    ]
+    late = text_ndcg([chunks[0], chunks[2]], chunks, judged, 10_000)
+    scores = [level.scores[0] for level in levels[3:]]
+    assert scores == pytest.approx([late, 1, late, 1])
+
+
+def test_a_later_step_that_finds_more_gains_by_it():
+    chunks = [chunk(at, at + 100) for at in range(0, 500, 100)]
+    judged = [Judgment("q", "d", 200, 300, 2)]
+    levels = loss_levels(searched(chunks, [chunks[0]], widen=[chunks[2], chunks[0]]), [QUERY], judged)
+    fall = waterfall(["q"], levels)
+    # the retriever is charged with what it did not find, although a later step found it
+    np.testing.assert_allclose(fall.losses, [[0, 0, 1, 0, -1]], atol=1e-12)
+
+
+def test_routes_stand_beside_the_sum():
+    chunks = [chunk(at, at + 100) for at in range(0, 500, 100)]
+    judged = [Judgment("q", "d", 200, 300, 2)]
+    rankings = {
+        "retrieve.bm25": [ranking([chunks[0], chunks[1]])],
+        "retrieve.dense": [ranking([chunks[0], chunks[2]])],
+        "retrieve": [ranking([chunks[2], chunks[0]])],
+        "rerank": [ranking([chunks[0], chunks[2]])],
+    }
+    both = Searched(None, Chunking(tuple(chunks), "key", {}), rankings, {})
+    levels = loss_levels(both, [QUERY], judged)
+    rows = list(loss_rows("s", [QUERY], levels, "ndcg_text@10000"))
+    late = text_ndcg([chunks[0], chunks[2]], chunks, judged, 10_000)
+    assert [(row.step, row.part) for row in rows] == [(level.step, level.part) for level in levels]
+    whole = [row for row in rows if not is_route(row.step)]
+    assert 1 - sum(row.loss for row in whole) == pytest.approx(whole[-1].left) == pytest.approx(late)
+    ways = {one.route: one for one in losses_by_query(rows)}
+    assert list(ways) == ["", "retrieve.bm25", "retrieve.dense"]
+    assert ways["retrieve.bm25"].losses == pytest.approx(
+        {"parser": 0, "chunking": 0, "candidates": 1, "order": 0}, abs=1e-12
+    )
+    assert ways["retrieve.bm25"].final == 0
+    assert ways["retrieve.dense"].losses["order"] == pytest.approx(1 - late)
+    assert ways["retrieve.dense"].blame == "order"
+    assert ways[""].blame == "rerank"
+    # as if there were no routes
+    alone = {step: found for step, found in rankings.items() if "." not in step}
+    one = Searched(None, Chunking(tuple(chunks), "key", {}), alone, {})
+    assert list(loss_rows("s", [QUERY], loss_levels(one, [QUERY], judged), "ndcg_text@10000")) == whole
 
 
 def test_lost_evidence_is_charged_to_the_parser():
     chunks = [chunk(at, at + 100) for at in range(0, 300, 100)]
     judged = [Judgment("q", "d", 0, 100, 1)]
     lost = [Judgment("q", "\0lost", 0, 100, 1)]
-    levels = loss_levels(searched(chunks, chunks[:1]), [QUERY], judged, lost)
+
+    def levels(judged, lost):
+        return by_part(loss_levels(searched(chunks, chunks[:1]), [QUERY], judged, lost))
+
+    found = levels(judged, lost)
     # two alike: the ideal reads one after the other, and a little of the discount falls on the second
-    assert levels.parsed[0] == pytest.approx(levels.ranked[0])
-    assert 0.5 < levels.parsed[0] < 0.55
-    everything = loss_levels(searched(chunks, chunks[:1]), [QUERY], [], lost)
-    assert everything.parsed[0] == 0
-    copy = loss_levels(
-        searched(chunks, chunks[:1]),
-        [QUERY],
+    assert found[PARSED][0] == pytest.approx(found[RANKED][0])
+    assert 0.5 < found[PARSED][0] < 0.55
+    assert levels([], lost)[PARSED][0] == 0
+    copy = levels(
         [Judgment("q", "d", 0, 100, 1, "fact")],
         [Judgment("q", "\0lost", 0, 100, 1, "fact")],
     )
-    assert copy.parsed[0] == 1
+    assert copy[PARSED][0] == 1
 
 
 def test_a_query_without_evidence_and_one_without_ranking():
     other = Query("other", "?", "train")
     chunks = [chunk(0, 100)]
-    levels = loss_levels(
-        searched(chunks, chunks), [QUERY, other, Query("none", "?", "train")],
-        [Judgment("q", "d", 0, 100, 1), Judgment("other", "d", 0, 100, 1)],
-    )  # fmt: skip
-    assert levels.ranked[:2].tolist() == [pytest.approx(1), 0]
-    assert levels.retrieved[1] == 0
-    assert levels.chunked[1] == pytest.approx(1)
-    assert np.isnan(levels.parsed[2])
+    levels = by_part(
+        loss_levels(
+            searched(chunks, chunks),
+            [QUERY, other, Query("none", "?", "train")],
+            [Judgment("q", "d", 0, 100, 1), Judgment("other", "d", 0, 100, 1)],
+        )
+    )
+    assert levels[RANKED][:2].tolist() == [pytest.approx(1), 0]
+    assert levels[FOUND][1] == 0
+    assert levels[CHUNKED][1] == pytest.approx(1)
+    assert np.isnan(levels[PARSED][2])
 
 
 def row(line, **fields):
@@ -191,6 +267,7 @@ def test_queries_that_share_a_span_are_scored_as_each_alone():
             [row for row in judgments if row.query_id == query.query_id],
             [row for row in lost if row.query_id == query.query_id],
         )
-        for level in ("parsed", "chunked", "retrieved", "ranked"):
-            assert getattr(together, level)[i] == pytest.approx(getattr(alone, level)[0], abs=1e-15)
-    assert together.parsed[1] == 1 > together.parsed[0]
+        for all_of_them, own_level in zip(together, alone, strict=True):
+            assert all_of_them.scores[i] == pytest.approx(own_level.scores[0], abs=1e-15)
+    parsed = by_part(together)[PARSED]
+    assert parsed[1] == 1 > parsed[0]

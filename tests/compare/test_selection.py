@@ -1,12 +1,10 @@
-import hashlib
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from harness.compare import Options, cross_validate, folds, select, split_queries
+from harness.compare import Options, cross_validate, folds, select
 from harness.errors import HarnessError
 
 from .build import matrix, noisy
@@ -92,27 +90,6 @@ ids = st.lists(st.text("abcdef0123", min_size=1, max_size=6), min_size=2, max_si
 
 
 @settings(deadline=None)
-@given(ids, st.floats(0, 1), st.integers(0, 5), st.data())
-def test_splits_are_in_proportion_overall_and_by_stratum(query_ids, share, seed, data):
-    strata = data.draw(st.lists(st.sampled_from("xyz"), min_size=len(query_ids), max_size=len(query_ids)))
-    splits = np.array(split_queries(query_ids, share, seed, strata)) == "validation"
-    assert abs(splits.sum() - share * len(query_ids)) <= 0.5 + 1e-9
-    for name in set(strata):
-        inside = np.array(strata) == name
-        assert abs(splits[inside].sum() - share * inside.sum()) <= 1 + 1e-9
-    order = data.draw(st.permutations(range(len(query_ids))))
-    shuffled = split_queries([query_ids[i] for i in order], share, seed, [strata[i] for i in order])
-    assert [s == "validation" for s in shuffled] == [bool(splits[i]) for i in order]
-
-
-def test_the_lowest_hashes_are_validation():
-    query_ids = [f"q{i}" for i in range(10)]
-    order = sorted(query_ids, key=lambda q: hashlib.sha256(f"7:{q}".encode()).hexdigest())
-    splits = dict(zip(query_ids, split_queries(query_ids, 0.3, 7), strict=True))
-    assert [splits[q] for q in order] == ["validation"] * 3 + ["train"] * 7
-
-
-@settings(deadline=None)
 @given(ids, st.integers(0, 5), st.data())
 def test_folds_are_even_overall_and_by_stratum(query_ids, seed, data):
     count = data.draw(st.integers(2, len(query_ids)))
@@ -123,11 +100,9 @@ def test_folds_are_even_overall_and_by_stratum(query_ids, seed, data):
         assert sizes.max() - sizes.min() <= 1
 
 
-def test_splits_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        split_queries(["a"], 1.5, 0)
+def test_folds_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="2 queries, but 1 strata"):
-        split_queries(["a", "b"], 0.5, 0, ["x"])
+        folds(["a", "b"], 2, 0, ["x"])
     with pytest.raises(ValueError, match="3 folds"):
         folds(["a", "b"], 3, 0)
 

@@ -3,66 +3,66 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.compare import STAGES, Levels, blamed, front, waterfall, worst_queries
+from harness.compare import Level, front, waterfall
 from harness.errors import HarnessError
 
+NAMES = ("parsed", "chunked", "found", "ranked")
 
-def levels(*columns, reranked=None):
-    arrays = [np.array(column, dtype=np.float64) for column in columns]
-    ids = tuple(f"q{i}" for i in range(len(arrays[0])))
-    return Levels(ids, *arrays, None if reranked is None else np.array(reranked, dtype=np.float64))
+
+def fall(*columns, changes=()):
+    """The waterfall of four levels that only fall, and any number that may rise."""
+    levels = [
+        Level(name, "part", np.array(column, dtype=np.float64))
+        for name, column in zip(NAMES, columns, strict=True)
+    ]
+    levels += [Level("step", "change", np.array(c, dtype=np.float64), may_rise=True) for c in changes]
+    return waterfall([f"q{i}" for i in range(len(columns[0]))], levels)
 
 
 def test_losses_by_hand():
-    fall = waterfall(levels([1.0, 0.8], [0.9, 0.8], [0.6, 0.7], [0.5, 0.1], reranked=[0.55, 0.05]))
-    np.testing.assert_allclose(fall.losses, [[0, 0.1, 0.3, 0.1, -0.05], [0.2, 0, 0.1, 0.6, 0.05]], atol=1e-12)
-    assert fall.mean_losses == pytest.approx(
-        {"parser": 0.1, "chunking": 0.05, "retriever": 0.2, "ranking": 0.35, "reranker": 0.0}
+    found = fall([1.0, 0.8], [0.9, 0.8], [0.6, 0.7], [0.5, 0.1], changes=[[0.55, 0.05], [0.35, 0.95]])
+    np.testing.assert_allclose(
+        found.losses, [[0, 0.1, 0.3, 0.1, -0.05, 0.2], [0.2, 0, 0.1, 0.6, 0.05, -0.9]], atol=1e-12
     )
-    assert fall.mean_final == pytest.approx(0.3)
-    assert blamed(fall) == {"parser": 0, "chunking": 0, "retriever": 1, "ranking": 1, "reranker": 0}
-    worst = worst_queries(fall, 1)[0]
-    assert (worst.query_id, worst.stage, worst.final) == ("q1", "ranking", 0.05)
+    assert found.left[:, -1].tolist() == [0.35, 0.95]
 
 
 @settings(deadline=None)
 @given(
-    st.lists(
-        st.tuples(st.lists(st.floats(0, 1), min_size=4, max_size=4), st.floats(0, 1)), min_size=1, max_size=9
+    st.integers(0, 3).flatmap(
+        lambda changes: st.lists(
+            st.tuples(
+                st.lists(st.floats(0, 1), min_size=4, max_size=4),
+                st.lists(st.floats(0, 1), min_size=changes, max_size=changes),
+            ),
+            min_size=1,
+            max_size=9,
+        )
     )
 )
-def test_losses_sum_exactly_and_only_the_reranker_gains(rows):
+def test_losses_sum_exactly_and_only_changes_gain(rows):
     table = [sorted(four, reverse=True) for four, _ in rows]
-    fall = waterfall(levels(*zip(*table, strict=True), reranked=[last for _, last in rows]))
-    np.testing.assert_allclose(1 - fall.losses.sum(axis=1), fall.final, atol=1e-12)
-    assert 1 - sum(fall.mean_losses.values()) == pytest.approx(fall.mean_final, abs=1e-12)
-    assert (fall.losses[:, :4] >= 0).all()
-
-
-def test_without_a_reranker_it_neither_gains_nor_loses():
-    fall = waterfall(levels([1.0], [0.9], [0.8], [0.7]))
-    assert fall.losses[0, STAGES.index("reranker")] == 0
-    assert fall.final.tolist() == [0.7]
-
-
-def test_a_perfect_query_has_no_stage_to_blame():
-    fall = waterfall(levels([1.0], [1.0], [1.0], [1.0]))
-    assert worst_queries(fall)[0].stage is None
-    assert sum(blamed(fall).values()) == 0
+    changes = list(zip(*(later for _, later in rows), strict=True))
+    found = fall(*zip(*table, strict=True), changes=changes)
+    np.testing.assert_allclose(1 - found.losses.sum(axis=1), found.left[:, -1], atol=1e-12)
+    np.testing.assert_allclose(1 - np.cumsum(found.losses, axis=1), found.left, atol=1e-12)
+    assert (found.losses[:, :4] >= 0).all()
+    final = [[*four, *later][-1] for four, (_, later) in zip(table, rows, strict=True)]
+    assert found.left[:, -1].tolist() == final
 
 
 def test_undefined_queries_are_left_out():
-    fall = waterfall(levels([np.nan, 1.0], [np.nan, 1.0], [np.nan, 0.5], [np.nan, 0.5]))
-    assert fall.query_ids == ("q1",)
+    found = fall([np.nan, 1.0], [np.nan, 1.0], [np.nan, 0.5], [np.nan, 0.5])
+    assert found.query_ids == ("q1",)
     with pytest.raises(HarnessError, match="No query has a score"):
-        waterfall(levels([np.nan], [np.nan], [np.nan], [np.nan]))
+        fall([np.nan], [np.nan], [np.nan], [np.nan])
 
 
 def test_levels_that_rise_or_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"q0: the level after the retriever is 0\.9.*above the 0\.8"):
-        waterfall(levels([1.0], [0.8], [0.9], [0.9]))
+    with pytest.raises(ValueError, match=r"q0: the level after found, part is 0\.9.*above the 0\.8"):
+        fall([1.0], [0.8], [0.9], [0.9])
     with pytest.raises(ValueError, match="one score per query"):
-        waterfall(Levels(("q0",), np.ones(2), np.ones(2), np.ones(2), np.ones(2)))
+        waterfall(["q0"], [Level("parsed", "part", np.ones(2))])
 
 
 def test_the_front_and_its_prices():

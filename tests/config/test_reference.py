@@ -8,8 +8,8 @@ from harness.config.relevance import RelevanceConfig
 from harness.config.sweep import TABLES
 from harness.judge import KINDS as JUDGES
 from harness.judge import PoolConfig
-from harness.judge.endpoint import AzureOptions, Endpoint
-from harness.judge.money import Price
+from harness.llm.endpoint import AzureOptions, Endpoint
+from harness.llm.money import Price
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -2,7 +2,7 @@ import importlib.util
 
 import pytest
 
-from harness.judge.retry import Backoff
+from harness.llm.retry import Backoff
 from harness.store.ledger import Ledger
 
 if importlib.util.find_spec("hypothesis"):
@@ -28,10 +28,10 @@ class Impatient(Backoff):
 
 @pytest.fixture
 def three_tries(monkeypatch, quick_backoff):
-    monkeypatch.setattr("harness.judge.asking.Backoff", lambda: Impatient(first=0.02, longest=0.05))
+    monkeypatch.setattr("harness.llm.calls.Backoff", lambda: Impatient(first=0.02, longest=0.05))
 
 
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """Real pauses would only make the tests slow; test_limits has the numbers."""
-    monkeypatch.setattr("harness.judge.asking.Backoff", lambda: Backoff(first=0.02, longest=0.05))
+    monkeypatch.setattr("harness.llm.calls.Backoff", lambda: Backoff(first=0.02, longest=0.05))

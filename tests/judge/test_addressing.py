@@ -3,7 +3,7 @@
 import pytest
 
 from harness.judge.addressing import speaks_to_judge
-from harness.judge.canaries import ATTACKS, TOPICS
+from harness.judge.attacks import ATTACKS, TOPICS
 
 
 @pytest.mark.parametrize("name", sorted(set(ATTACKS) - {"is stuffed with the query"}))

@@ -10,18 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.agreement_coverage import read_tables, simulate
-from harness.compare.interval import guarded
 from harness.errors import LabelError
-from harness.judge.agreement import (
-    bias_per_grade,
-    bootstrap,
-    cohen_kappa,
-    confusion_matrix,
-    jackknife,
-    kendall_tau,
-    krippendorff_alpha,
-    order_agreement,
-)
 from harness.judge.agreement_report import (
     GradedPair,
     agreement_csv,
@@ -29,6 +18,14 @@ from harness.judge.agreement_report import (
     match_judgments,
     measure_agreement,
     read_pairs,
+)
+from harness.stats.agreement import (
+    bias_per_grade,
+    cohen_kappa,
+    confusion_matrix,
+    kendall_tau,
+    krippendorff_alpha,
+    order_agreement,
 )
 from harness.types import Judgment
 
@@ -119,26 +116,6 @@ def test_nothing_is_undefined_not_zero():
 def test_bias_per_grade():
     found = bias_per_grade(np.array([0, 0, 4, 2]), np.array([1, 2, 1, 2]), 5)
     assert found == pytest.approx([1.5, math.nan, 0, math.nan, -3], nan_ok=True)
-
-
-def test_the_bootstrap_draws_whole_queries():
-    # Within a query all rows are equal, so only the 40 queries carry information: a standard error of
-    # 0.5 / sqrt(40) = 0.079, not 0.5 / sqrt(4000) = 0.008.
-    values = np.repeat(np.arange(40) % 2, 100).astype(float)
-    found = bootstrap(lambda rows: float(values[rows].mean()), np.repeat(np.arange(40), 100), 500, 1)
-    assert found.value == 0.5
-    assert 0.25 < found.high - found.low < 0.38
-
-
-def test_the_jackknife_leaves_out_whole_queries():
-    # Of a mean of query means it is their own interval; near 0 Fisher's scale changes next to nothing.
-    rng = np.random.default_rng(5)
-    means = rng.normal(0, 0.05, 12)
-    values = np.repeat(means, 30)
-    found = jackknife(lambda rows: float(values[rows].mean()), np.repeat(np.arange(12), 30))
-    low, high = guarded(means[None], 0.025)
-    assert found.value == pytest.approx(means.mean())
-    assert (found.low, found.high) == (pytest.approx(low[0], abs=2e-4), pytest.approx(high[0], abs=2e-4))
 
 
 @pytest.mark.parametrize(("human", "judge"), [([0, 4, 0, 4], [0, 4, 0, 4]), ([0, 4, 0, 4], [4, 0, 4, 0])])

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from harness.errors import JudgeError
-from harness.judge.breaker import EndpointDownError
-from harness.judge.canaries import TOPICS
+from harness.errors import HarnessError
+from harness.judge.attacks import TOPICS
 from harness.judge.check import check_judge
+from harness.llm.breaker import EndpointDownError
 from harness.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config
@@ -121,7 +121,7 @@ def test_a_judge_that_refuses_does_not_pass(ledger):
 
 
 def check_at(script, ledger, **options):
-    with FakeServer(script) as server, pytest.raises(JudgeError) as caught:
+    with FakeServer(script) as server, pytest.raises(HarnessError) as caught:
         check_judge(config(server.url, **options), ledger, reporter=Silent())
     return str(caught.value), server.count
 

@@ -5,9 +5,9 @@ import pytest
 
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS
 from benchmarks.judge_coverage import GOOD, RARE, USELESS, simulate
-from harness.compare.interval import guarded
 from harness.errors import LabelError
 from harness.judge.corrected import corrected_difference, corrected_mean
+from tests.stats.rows import guarded
 
 
 def scores(values, start=0):

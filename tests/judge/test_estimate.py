@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.estimating import shortest_answer, token_counter
-from harness.judge.money import estimate_tokens
-from harness.judge.prompting import built_in_prompts, load_prompt, read_grades
+from harness.judge.prompting import built_in_prompts, load_prompt, read_grades, shortest_answer
+from harness.llm.tokens import estimate_tokens, token_counter
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs
 

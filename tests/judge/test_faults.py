@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from harness.errors import JudgeError
-from harness.judge.breaker import EndpointDownError
+from harness.errors import JudgeError, LlmError
+from harness.llm.breaker import EndpointDownError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
 
@@ -185,7 +185,7 @@ FATAL = {
 
 @pytest.mark.parametrize(("fault", "advice"), FATAL.values(), ids=FATAL.keys())
 def test_a_fault_of_the_configuration_ends_the_run_with_advice(fault, advice, ledger):
-    with FakeServer(script_of(fault)) as server, pytest.raises(JudgeError, match=advice):
+    with FakeServer(script_of(fault)) as server, pytest.raises(LlmError, match=advice):
         judge_all(config(server.url), ledger, pairs(50))
     assert server.count <= 4
 
@@ -237,7 +237,7 @@ def test_a_parameter_that_no_call_may_send_ends_the_run_in_the_words_of_the_endp
     wrapped = {"detail": body} if isinstance(body, list) else {"error": body}
     if status == 200:
         wrapped = {"error": {**(body if isinstance(body, dict) else wrapped), "code": 400}}
-    with FakeServer(script_of(Answer(status, wrapped))) as server, pytest.raises(JudgeError) as caught:
+    with FakeServer(script_of(Answer(status, wrapped))) as server, pytest.raises(LlmError) as caught:
         judge_all(config(server.url), ledger, pairs(50))
     assert all(words in str(caught.value) for words in told), str(caught.value)
     assert server.count <= 4

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 from harness.store.ledger import Imported, Ledger
 from harness.types import Answered, Asked
 
@@ -138,7 +138,7 @@ def test_a_turn_that_cannot_be_taken_is_named(tmp_path):
         (lock,) = tmp_path.glob("l.db.*.lock")
     lock.unlink()
     lock.mkdir()
-    with Ledger(tmp_path / "l.db") as ledger, pytest.raises(JudgeError, match=lock.name):
+    with Ledger(tmp_path / "l.db") as ledger, pytest.raises(LlmError, match=lock.name):
         ledger.take_turn("m")
 
 
@@ -176,7 +176,7 @@ def test_a_bad_import_is_named_and_leaves_nothing_behind(break_line, tmp_path):
         put(source)
         put(source, sample=1)
         first, second = source.export_lines()
-        with pytest.raises(JudgeError, match=r"judgments\.jsonl, line 2"):
+        with pytest.raises(LlmError, match=r"judgments\.jsonl, line 2"):
             target.import_lines([first, break_line(second)], "judgments.jsonl")
         assert list(target.entries()) == []
 
@@ -185,7 +185,7 @@ def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but long enough to be taken for one " * 20, encoding="utf-8")
     before = path.read_bytes()
-    with pytest.raises(JudgeError, match="cannot be opened"):
+    with pytest.raises(LlmError, match="cannot be opened"):
         Ledger(path)
     assert path.read_bytes() == before
 
@@ -195,7 +195,7 @@ def test_a_ledger_of_another_version_is_refused(tmp_path):
     other = sqlite3.connect(tmp_path / "l.db")
     other.execute("PRAGMA user_version = 99")
     other.close()
-    with pytest.raises(JudgeError, match="99"):
+    with pytest.raises(LlmError, match="99"):
         Ledger(tmp_path / "l.db")
 
 
@@ -209,7 +209,7 @@ def test_a_full_disk_and_a_damaged_page_are_told_with_what_to_do(tmp_path):
     with Ledger(path) as ledger:
         pages = ledger._db.execute("PRAGMA page_count").fetchone()[0]
         ledger._db.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(JudgeError, match=r"cannot be used: .*full\. Make room .*not bought again"):
+        with pytest.raises(LlmError, match=r"cannot be used: .*full\. Make room .*not bought again"):
             fill(ledger)
         kept = len(list(ledger.entries()))
     with Ledger(path) as ledger:
@@ -218,7 +218,7 @@ def test_a_full_disk_and_a_damaged_page_are_told_with_what_to_do(tmp_path):
     content[4096:] = b"\xff" * (len(content) - 4096)
     path.write_bytes(bytes(content))
     with (
-        pytest.raises(JudgeError, match=r"judgments\.sqlite cannot be (used|opened)"),
+        pytest.raises(LlmError, match=r"judgments\.sqlite cannot be (used|opened)"),
         Ledger(path) as ledger,
     ):
         list(ledger.entries())

@@ -10,7 +10,7 @@ import pytest
 from harness.bench import run_bench
 from harness.config import load_config
 from harness.judge import LlmJudge
-from harness.judge.client import Reply
+from harness.llm.client import Reply
 from harness.pipeline.search import Searched
 from harness.progress import Silent
 from harness.types import Ranking
@@ -64,7 +64,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         (tmp_path / "docs" / f"{name}.txt").write_text("\n\n".join(sentences))
     rows = "".join(f"q{n},What is w{n}?\n" for n in range(QUERIES))
     (tmp_path / "queries.csv").write_text(f"query_id,text\n{rows}")
-    monkeypatch.setattr("harness.judge.run.ChatClient", Stub)
+    monkeypatch.setattr("harness.llm.calls.ChatClient", Stub)
 
     def search_points(points, queries, context, found):
         (point,) = points

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from harness.errors import JudgeError
+from harness.errors import LlmError
 from harness.judge import LlmJudge
 from harness.store.ledger import Imported, Ledger
 from harness.store.ledger_schema import VERSION
@@ -123,7 +123,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
     monkeypatch.setattr(
         "harness.store.ledger_schema._FROM_1", "ALTER TABLE answers ADD x TEXT; SELECT nothing;"
     )
-    with pytest.raises(JudgeError, match="cannot be opened"):
+    with pytest.raises(LlmError, match="cannot be opened"):
         Ledger(path)
     assert rows_of(path) == before
     monkeypatch.undo()

@@ -1,29 +1,17 @@
-"""Human labels and the stand-ins."""
-
-import hashlib
-import json
+"""Human labels to be judged too, and the threshold judges."""
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from harness.errors import ConfigError, JudgeError, LabelError
+from harness.errors import ConfigError, JudgeError
 from harness.judge import KINDS, CosineConfig, RerankerConfig, cosine_judge, reranker_judge
-from harness.judge.labels import (
-    LabelsConfig,
-    LabelsJudge,
-    check_spans,
-    pairs_of_labels,
-    read_labels,
-    write_labels,
-)
-from harness.judge.standins import same_model_warning
+from harness.judge.labels import pairs_of_labels
+from harness.judge.threshold import same_model_warning
 from harness.kinds import find_kind
 from harness.progress import Silent
-from harness.types import Document, Query
+from harness.types import Document, Judgment, Query
 from tests.judge.helpers import pairs
-
-LABEL = {"query_id": "q", "doc_id": "d", "start": 0, "end": 5, "grade": 3}
 
 
 def test_the_table_of_kinds():
@@ -32,56 +20,15 @@ def test_the_table_of_kinds():
         find_kind("judge", KINDS, "oracle")
 
 
-def test_labels_come_and_go_as_lines():
-    lines = [
-        json.dumps(LABEL),
-        "",
-        json.dumps({**LABEL, "start": 2, "grade": None, "evidence": "f1", "judge": "ann"}),
-    ]
-    judgments = LabelsJudge(LabelsConfig(file="l.jsonl")).read(lines, "l.jsonl")
-    assert [(j.grade, j.judge, j.evidence, j.source) for j in judgments] == [
-        (3, "human", "", "l.jsonl"),
-        (None, "ann", "f1", "l.jsonl"),
-    ]
-    assert list(read_labels(write_labels(judgments), "l.jsonl")) == judgments
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"grade": 5}, {"grade": -1}, {"grade": "3"}, {"grade": 2.5}, {"start": -1}, {"end": 0}, {"colour": 1}],
-    ids=str,
-)
-def test_a_bad_label_is_named_by_its_line(change):
-    with pytest.raises(LabelError, match=r"l\.jsonl, line 2"):
-        list(read_labels([json.dumps(LABEL), json.dumps({**LABEL, **change})], "l.jsonl"))
-    with pytest.raises(LabelError, match="line 1"):
-        list(read_labels(["{"], "l.jsonl"))
-
-
-def test_labels_that_do_not_fit_the_documents_are_refused():
-    judgments = list(read_labels([json.dumps(LABEL)], "l.jsonl"))
-    text = "long enough"
-    documents = {"d": Document("d", text, (), hashlib.sha256(text.encode()).hexdigest())}
-    check_spans(judgments, documents)
-    with pytest.raises(LabelError, match="not in the corpus"):
-        check_spans(judgments, {})
-    with pytest.raises(LabelError, match="another engine"):
-        check_spans(judgments, {"d": Document("d", "abc", (), "")})
-
-
 def test_what_people_have_graded_can_be_judged_too():
-    lines = [
-        json.dumps({**LABEL, "query_id": "r"}),
-        json.dumps(LABEL),
-        json.dumps({**LABEL, "start": 1, "grade": None}),
-    ]
-    labels = list(read_labels(lines, "l.jsonl"))
+    def label(query_id, start, grade):
+        return Judgment(query_id, "d", start, 5, grade)
+
+    labels = [label("r", 0, 3), label("q", 0, 3), label("q", 1, None)]
     documents = {"d": Document("d", "long enough", (), "")}
     queries = {name: Query(name, f"{name}?", "train") for name in "qr"}
     found = list(pairs_of_labels(labels, queries, documents))
     assert [(pair.query.query_id, pair.passage.text) for pair in found] == [("q", "long "), ("r", "long ")]
-    with pytest.raises(LabelError, match="names query r"):
-        list(pairs_of_labels(labels, {"q": queries["q"]}, documents))
 
 
 class Encoder:

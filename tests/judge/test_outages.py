@@ -4,9 +4,9 @@ from contextlib import nullcontext
 
 import pytest
 
-from harness.errors import JudgeError
-from harness.judge.breaker import EndpointDownError
-from harness.judge.retry import Backoff
+from harness.errors import LlmError
+from harness.llm.breaker import EndpointDownError
+from harness.llm.retry import Backoff
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
 from tests.judge.helpers import config, pairs
@@ -18,7 +18,7 @@ PRICES = {"fake": {"input": 10.0, "output": 100.0}}
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """The pauses of a real run, in place of those of the other tests of this room."""
-    monkeypatch.setattr("harness.judge.asking.Backoff", Backoff)
+    monkeypatch.setattr("harness.llm.calls.Backoff", Backoff)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_pause_longer_than_the_deadline_is_obeyed(status, loop, ledger, monkey
 def test_a_pause_beyond_the_longest_is_named(loop, ledger, monkeypatch):
     busy = error(429, "daily quota used up", headers={"retry-after": "3600"})
     with FakeServer(lambda *_: busy) as server:
-        with pytest.raises(JudgeError, match=r"asks to wait 3600 s \(Retry-After\)") as caught:
+        with pytest.raises(LlmError, match=r"asks to wait 3600 s \(Retry-After\)") as caught:
             judge_on(loop, settings(server.url), ledger, pairs(40), monkeypatch)
         assert server.count <= 16
     assert "daily quota used up" in str(caught.value)
@@ -99,7 +99,7 @@ def test_a_pause_beyond_the_longest_is_named(loop, ledger, monkeypatch):
 
 def test_pauses_without_an_answer_in_between_add_up(loop, ledger, monkeypatch):
     busy = error(429, "busy", headers={"retry-after": "100"})
-    told = pytest.raises(JudgeError, match="700 s in all without an answer in between")
+    told = pytest.raises(LlmError, match="700 s in all without an answer in between")
     with FakeServer(lambda *_: busy) as server, told:
         judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(40), monkeypatch)
     assert 600 <= loop.now < 700
@@ -154,7 +154,7 @@ UNSEEN = {
 @pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN.keys())
 def test_max_cost_counts_answers_that_did_not_arrive_whole(unseen, loop, ledger, monkeypatch):
     # a call costs at most about 0.045 (400 tokens out), and 0.002 when it is seen
-    with FakeServer(lambda *_: unseen) as server, pytest.raises(JudgeError, match="max_cost"):
+    with FakeServer(lambda *_: unseen) as server, pytest.raises(LlmError, match="max_cost"):
         judge_on(loop, settings(server.url, max_cost=0.2, prices=PRICES), ledger, pairs(50), monkeypatch)
     assert server.count <= 4
 

@@ -86,7 +86,7 @@ def test_what_a_panel_costs_is_the_sum_of_its_members(ledger):
     items = list(pairs(5))
     estimate = judge.estimate(items)
     alone = judge.members[0].estimate(items)
-    assert (estimate.pairs, estimate.calls) == (5, 15)
+    assert (estimate.items, estimate.calls) == (5, 15)
     assert estimate.price == pytest.approx(3 * alone.price)
     assert "kind, fair, stern" in str(estimate)
     dear = panel("http://127.0.0.1:9/v1", ledger, prices={"kind": prices["kind"]})

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.parsing import Malformed, parse_grade, parse_labelled, parse_plain
+from harness.judge.parsing import parse_grade, parse_labelled, parse_plain
+from harness.llm.form import Malformed
 
 READ = {
     '{"grade": 3}': 3,

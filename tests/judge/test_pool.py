@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
-from harness.judge.passages import passages_of
 from harness.judge.pool import pool_of
+from harness.text.passages import passage_spans
 from harness.types import Chunk, Document, Query, Ranking
 
 TEXT = (
@@ -21,6 +21,10 @@ TEXT = (
 
 def document(text, name="d"):
     return Document(name, text, (), hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def passages_of(document, target):
+    return [Chunk.of(document, *span) for span in passage_spans(document.text, target)]
 
 
 messy = st.text(alphabet="ab. !?\n。！？\u3000中文\ud800\"')", max_size=600)

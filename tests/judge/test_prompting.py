@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from harness.errors import ConfigError
 from harness.judge import LlmConfig
-from harness.judge.parsing import Malformed
 from harness.judge.prompting import (
     built_in_prompts,
     load_prompt,
@@ -20,6 +19,7 @@ from harness.judge.prompting import (
     render,
     response_format,
 )
+from harness.llm.form import Malformed
 
 OPEN = re.compile(r"^<passage (\d+) ([0-9a-f]{16})>$")
 NAMES = ["pointwise", "umbrela", "listwise", "seed_list"]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.money import BudgetError, cost_by_setting
+from harness.judge.costs import cost_by_setting
+from harness.llm.money import BudgetError
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
@@ -178,12 +179,12 @@ def test_a_dry_run_asks_nothing_and_its_price_is_an_upper_bound(ledger):
         assert server.count == 0
         _, summary = judge_all(judge.config, ledger, pairs(20))
         after = judge.estimate(pairs(25))
-    assert (before.pairs, before.calls, before.already_answered) == (20, 20, 0)
+    assert (before.items, before.calls, before.already_answered) == (20, 20, 0)
     assert summary.cost == pytest.approx(20 * PRICE_OF_A_CALL)
     assert before.price >= summary.cost
-    assert (after.pairs, after.calls, after.already_answered) == (25, 5, 20)
+    assert (after.items, after.calls, after.already_answered) == (25, 5, 20)
     assert "20 pairs: 20 calls" in str(before)
-    assert "relevance.prices of fake: 10 per million tokens read, 100 written" in str(before)
+    assert "the prices of fake: 10 per million tokens read, 100 written" in str(before)
 
 
 def test_an_estimate_says_which_price_it_used_and_when_that_was_noted(ledger):
@@ -192,7 +193,7 @@ def test_an_estimate_says_which_price_it_used_and_when_that_was_noted(ledger):
 
     dated = {"fake": {**PRICES["fake"], "noted": date(2025, 6, 1)}}
     assert "100 written, noted 2025-06-01" in estimate(dated)
-    assert "price unknown, for relevance.prices has none of fake" in estimate({"other": PRICES["fake"]})
+    assert "price unknown: the table of prices has no fake" in estimate({"other": PRICES["fake"]})
     assert str(LlmJudge(config("http://unused/v1"), ledger).estimate([])) == (
         "0 pairs: 0 calls to make, 0 already in the ledger; nothing to pay"
     )
@@ -297,7 +298,7 @@ def test_progress_tells_rate_and_money(ledger):
 
 def test_progress_is_told_while_nothing_is_graded(ledger, monkeypatch):
     """An endpoint that is down shows as such, not as a bar that stands still."""
-    monkeypatch.setattr("harness.judge.run.TELL", 0.02)
+    monkeypatch.setattr("harness.llm.run.TELL", 0.02)
     told = threading.Event()
 
     class Bar:

@@ -8,7 +8,7 @@ import asyncio
 import selectors
 
 from harness.judge import LlmJudge
-from harness.judge.client import ChatClient
+from harness.llm.client import ChatClient
 from harness.progress import Silent
 
 
@@ -65,7 +65,7 @@ def judge_on(loop, settings, ledger, items, monkeypatch, reporter=None):
         with asyncio.Runner(loop_factory=lambda: loop) as runner:
             return runner.run(work)
 
-    monkeypatch.setattr("harness.judge.run._finish", finish)
+    monkeypatch.setattr("harness.llm.run._finish", finish)
     graded = []
     judge = LlmJudge(settings, ledger, client=Watched(settings.endpoint, loop))
     summary = judge.grade(items, graded.append, reporter=reporter or Silent())

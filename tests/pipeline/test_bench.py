@@ -15,7 +15,7 @@ from harness.errors import CorpusError, LabelError, ModelError
 from harness.pipeline.answerability import answerability
 from harness.pipeline.plan import make_plan
 from harness.progress import Silent
-from harness.report import read_summary
+from harness.report import AnswerabilityRow, read_summary
 from harness.types import Query, Ranking
 
 
@@ -104,7 +104,7 @@ def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_con
         assert float(row["auroc"]) == sum(higher) / 4
         assert (row["n_answerable"], row["n_unanswerable"], row["ci_low"]) == ("4", "1", "")
     table = rows(folder, "thresholds.csv")
-    assert len(results.answerability) == 4
+    assert len(results.of(AnswerabilityRow)) == 4
     first, last = table[0], table[len(table) // 4 - 1]
     assert (first["answerable_kept"], first["unanswerable_refused"]) == ("1.0", "0.0")
     assert (last["threshold"], last["answerable_kept"]) == ("inf", "0.0")

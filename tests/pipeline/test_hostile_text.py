@@ -30,8 +30,8 @@ def test_control_characters_of_a_document_are_escaped_in_every_table_and_whole_a
     assert shown == (
         r"The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
     )
-    (whole,) = [row["text"] for row in read_table(folder, "passages.csv") if row["document"] == "crane"]
-    assert whole == STEERING
+    passages = read_table(folder, "passages")
+    assert passages.text[passages.document == "crane"].tolist() == [STEERING]
     _, page = write_page(folder)
     assert page.size > 10_000
     assert json.loads((folder / "record.json").read_text(encoding="utf-8"))["config"]["name"] == "tiny"

@@ -8,7 +8,7 @@ import pytest
 
 from harness.bench import dry_run, run_bench
 from harness.config import load_config
-from harness.errors import ConfigError, JudgeError
+from harness.errors import ConfigError, JudgeError, LlmError
 from harness.progress import Silent
 from harness.report import read_summary
 from tests.judge.fake_server import FakeServer, error, grade, says
@@ -191,7 +191,7 @@ def test_the_key_appears_nowhere(judged, corpus):
     with FakeServer(tells) as server:
         path = judged(server.url)
         reporter = Silent()
-        with pytest.raises(JudgeError) as caught:
+        with pytest.raises(LlmError) as caught:
             run_bench(load_config(path), reporter)
         assert KEY not in str(caught.value)
         server.script = careful

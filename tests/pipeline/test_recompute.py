@@ -11,7 +11,7 @@ import pytest
 from harness.bench import run_bench
 from harness.config import load_config
 from harness.progress import Silent
-from harness.report import read_chunk_offsets
+from harness.report import ChunkRow, read_chunk_offsets
 
 SCRIPT = Path(__file__).parents[1] / "recompute.py"
 MEASURES = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10", "ndcg_text@300", "ndcg_text@5000")
@@ -79,6 +79,6 @@ def test_settings_that_share_chunks_have_them_once(write_config):
     chunks = read_chunk_offsets(folder)
     one, other = chunks.values()
     assert one == other
-    assert len(one) == results.chunks[0].health.chunks
+    assert len(one) == results.of(ChunkRow)[0].chunks
     with (folder / "chunk_offsets.csv").open(newline="", encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == len(one) + 1

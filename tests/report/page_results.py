@@ -4,8 +4,6 @@ import csv
 import json
 import random
 
-from harness.compare import STAGES
-
 TEXT = "The pump was recalled in 2024. Some 3,900 people work at the plant. " * 60
 # What a document or a query file may say to whoever shows it.
 HOSTILE = (
@@ -98,6 +96,29 @@ def write_folder(
     return folder
 
 
+def fuse(folder):
+    """Give the losses of a folder two routes, and one more step that wins or loses; returns it."""
+    with (folder / "waterfall.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    out = []
+    for i in range(0, len(rows), 5):
+        parser, chunking, found, order, change = rows[i : i + 5]
+        level, score = float(chunking["left"]), float(change["left"])
+        routes = [
+            (part | {"step": step, "loss": loss, "left": left})
+            for step, share in (("retrieve.bm25", 0.5), ("retrieve.dense", 0.75))
+            for part, loss, left in (
+                (found, level * (1 - share), level * share),
+                (order, level * share / 2, level * share / 2),
+            )
+        ]
+        final = min(1.0, score + 0.1) if i % 2 else score / 2
+        again = change | {"step": "rerank_again", "loss": score - final, "left": final}
+        out += [parser, chunking, *routes, found, order, change, again]
+    _write(folder / "waterfall.csv", tuple(rows[0]), (row.values() for row in out))
+    return folder
+
+
 _SUMMARY = (
     *("setting", "stage", "split", "measure", "mean", "ci_low", "ci_high"),
     *("n_queries", "n_unanswerable", "n_failed", "judge"),
@@ -152,6 +173,10 @@ def _rankings(folder, names, stages, ids, document, ranks, text, say, rnd):
     )
 
 
+_PLACES = (
+    *(("parse", "parser"), ("chunk", "chunking"), ("retrieve", "candidates"), ("retrieve", "order")),
+    ("rerank", "change"),
+)
 _PRICES = (*("setting", "stage", "k", "measure", "mean", "tokens_at_k", "tokens_per_point"),)
 
 
@@ -162,9 +187,13 @@ def _extras(folder, names, ids, split, scores):
             final = scores[s, "rerank", q, "ndcg_exp@10"]
             before = scores[s, "retrieve", q, "ndcg_exp@10"]
             rest = 1 - before
+            left = [1 - 0.1 * rest, 1 - 0.3 * rest, 1 - 0.6 * rest, before, final]
             losses = [0.1 * rest, 0.2 * rest, 0.3 * rest, 0.4 * rest, before - final]
-            falls.append([s, q, split[q], "ndcg_text@10000", *losses, final, "ranking"])
-    columns = ("setting", "query_id", "split", "measure", *STAGES, "final", "blame")
+            falls += [
+                [s, q, split[q], "ndcg_text@10000", *place, loss, after]
+                for place, loss, after in zip(_PLACES, losses, left, strict=True)
+            ]
+    columns = ("setting", "query_id", "split", "measure", "step", "part", "loss", "left")
     _write(folder / "waterfall.csv", columns, falls)
     _write(
         folder / "chunks.csv",

@@ -12,13 +12,14 @@ import pytest
 
 import harness.report.page
 from harness.cli import main
+from harness.errors import HarnessError
 from harness.pipeline.page import headline, statistics, write_page
 from harness.progress import Silent
 from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
-from harness.report.page.detail import Detail, passage_text, passages_detail
+from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import MEASURED
-from tests.report.page_results import HOSTILE, rewrite, write_folder
+from tests.report.page_results import HOSTILE, fuse, rewrite, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
 
@@ -137,12 +138,12 @@ def test_what_rounds_up_is_not_rounded_twice(tmp_path):
     assert payload_of(page_of(folder).html)["scores"][0][0][0][0] == 123516
 
 
-def test_no_number_on_the_page_is_not_a_number(tmp_path):
+def test_what_is_not_a_number_is_named_and_comes_on_no_page(tmp_path):
     folder = write_folder(tmp_path / "r")
     rows = (folder / "prices.csv").read_text().replace(",9.5\n", ",nan\n")
     (folder / "prices.csv").write_text(rows)
-    payload = payload_of(page_of(folder).html)
-    assert {row["tokens_per_point"] for row in payload["prices"]} == {None}
+    with pytest.raises(HarnessError, match=r"prices\.csv is damaged: .*row 1, tokens_per_point: 'nan'"):
+        page_of(folder)
 
 
 def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
@@ -151,8 +152,27 @@ def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
         (folder / f"{name}.csv").unlink()
     payload = payload_of(page_of(folder).html)
     assert payload["missing"] == ["queries", "rankings", "passages", "judgments"]
-    assert payload["waterfall"] is payload["chunks"] is payload["prices"] is None
+    assert payload["losses"] is payload["chunks"] is payload["prices"] is None
     assert payload["queries"]["text"] == [""] * 12
+
+
+def test_losses_follow_the_steps_and_routes_stand_beside_them(tmp_path):
+    folder = fuse(write_folder(tmp_path / "r"))
+    losses = payload_of(page_of(folder).html)["losses"]
+    names = ["parser", "chunking", "candidates", "order", "rerank", "rerank_again"]
+    assert [part["name"] for part in losses["parts"]] == names
+    assert [part["part"] for part in losses["parts"]][-3:] == ["order", "change", "change"]
+    assert [(way["setting"], way["route"]) for way in losses["ways"]] == [
+        (setting, route) for setting in (0, 1) for route in ("", "retrieve.bm25", "retrieve.dense")
+    ]
+    for way in losses["ways"]:
+        columns = [values for values in way["losses"] if values is not None]
+        assert len(columns) == (4 if way["route"] else 6)
+        for left, *lost in zip(way["left"], *columns, strict=True):
+            assert left == pytest.approx(1_000_000 - sum(lost), abs=6)
+    for query, blame in zip(losses["ways"][0]["query"], losses["ways"][0]["blame"], strict=True):
+        lost = [values[query] for values in losses["ways"][0]["losses"]]
+        assert lost[blame] == max(lost)
 
 
 @pytest.mark.parametrize(("settings", "queries"), [(1, 8), (2, 1), (2, 2)])
@@ -255,14 +275,13 @@ def test_passages_come_back_as_they_were_written(tmp_path, text):
     queries = (Query("q", "text", "train", True),)
     summary = [SummaryRow("s", "retrieve", "all", "map", 0.5, None, None, 1, 0, 0)]
     scores = [QueryScore("s", "retrieve", "q", "map", 0.5)]
-    documents = [{"document": "d", "status": "read", "text_sha256": "0"}]
-    results = Results("n", queries, summary, scores, [row], {}, {}, [], documents, record)
+    results = Results("n", queries, summary, scores, [row], {}, {}, record)
     write_results(tmp_path, results, lambda name: name)
     (found,) = read_tables(tmp_path)["passages"]
     # only line ends change, one character for one
     expected = text.replace("\r\n", " \n").replace("\r", "\n")
-    assert passage_text(found) == expected
-    assert len(passage_text(found)) == len(text)
+    assert found["text"] == expected
+    assert len(found["text"]) == len(text)
 
 
 def test_colours_of_text_keep_a_contrast_of_four_and_a_half():

@@ -1,10 +1,12 @@
 """report.html in a real browser: no error, no request, nothing hostile runs, and it works by keyboard."""
 
+from itertools import pairwise
+
 import pytest
 
 from harness.pipeline.page import write_page
 from tests.report.page_browser import MARKS, check
-from tests.report.page_results import HOSTILE, TEXT, write_folder
+from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 
 pytestmark = MARKS
 SECTIONS = (
@@ -183,6 +185,29 @@ def test_pairs_losses_costs_and_folds_answer(chromium, page):
     assert "gain: exponential" in chromium.find("#footer").text
     chromium.find("#board input").send_keys("400/1")
     chromium.until("return document.querySelectorAll('#board tbody tr').length === 1")
+    check(chromium)
+
+
+def test_bars_of_losses_fill_their_row_whatever_the_steps(chromium, tmp_path):
+    path, _ = write_page(fuse(write_folder(tmp_path / "r")))
+    chromium.open(path.as_uri())
+    # a name of a row is its setting, or that of one of its two routes
+    bars = chromium.run(
+        "const [kind, n] = [r => r.className.baseVal, (r, name) => parseFloat(r.getAttribute(name))];"
+        "return [...document.querySelectorAll('#losses svg')].filter(s => s.querySelector('rect.left')).map("
+        "s => [...s.querySelectorAll('rect')].filter(r => kind(r).match(/^(left|gain|loss-)/)).map("
+        "r => [kind(r), n(r, 'x'), n(r, 'width')]))"
+    )
+    assert len(bars) == 6
+    for bar in bars:
+        # what was won back lies over what was lost before
+        below = sorted((x, x + width) for kind, x, width in bar if kind != "gain")
+        assert below[0][0] == 0
+        assert below[-1][1] == pytest.approx(100, abs=0.01)
+        assert all(one[1] == pytest.approx(other[0], abs=0.01) for one, other in pairwise(below))
+        assert all(width >= 0 and x + width <= 100.01 for _, x, width in bar)
+    heads = chromium.run("return [...document.querySelectorAll('#losses thead th')].map(h => h.textContent)")
+    assert [head.rstrip(" ↑↓") for head in heads[-3:]] == ["order", "rerank", "rerank_again"]
     check(chromium)
 
 

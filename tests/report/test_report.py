@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -17,12 +18,17 @@ from harness.report import (
     Results,
     SummaryRow,
     past_runs,
+    read_any,
     read_summary,
+    read_table,
     runs_table,
     write_results,
 )
-from harness.report.cells import snippet, to_csv
+from harness.report.cells import to_csv
+from harness.report.columns import TABLES, Column, table
+from harness.report.reference import tables_reference
 from harness.report.trec import strictly_falling, trec_run
+from harness.text.characters import snippet
 from harness.types import Query, QueryScore, Ranking, RunRecord
 
 
@@ -79,8 +85,6 @@ def results():
         ranked=[RankedRow("a/b =x", "retrieve", "q1", 1, "d:0-3", "d", None, 0.9, None, 0, "=2+2\nabc")],
         runs={("a/b =x", "retrieve"): [ranking]},
         qrels={"a/b =x": ChunkQrels([("q1", "d:0-3", 4)], queries=1, repeating=0)},
-        anchorings=[],
-        documents=[],
         record=RunRecord({"name": "demo", "bootstrap": {"level": 0.95}}, {}, {}, {}, {}, {}, {}),
     )
 
@@ -103,6 +107,31 @@ def test_everything_is_written_and_read_back(tmp_path, results):
             ("map", "", "train"),
         ]
     assert json.loads((tmp_path / "record.json").read_text())["config"]["name"] == "demo"
+
+
+def test_a_new_table_is_its_declaration_and_its_rows(tmp_path, results):
+    @table("toys", "what was made up", key=("setting",), when="in this test")
+    @dataclass(frozen=True)
+    class ToyRow:
+        """A toy."""
+
+        setting: Annotated[str, Column("whose it is", filled=True)]
+        weight: Annotated[float | None, Column("how heavy it is", unit="kilograms")]
+
+    try:
+        rows = [ToyRow("=a", 0.5), ToyRow("b", None)]
+        write_results(tmp_path / "with", replace(results, rows=rows), lambda name: "x")
+        write_results(tmp_path / "without", results, lambda name: "x")
+        assert (tmp_path / "with" / "toys.csv").read_text() == "setting,weight\n'=a,0.5\nb,\n"
+        assert not (tmp_path / "without" / "toys.csv").exists()
+        assert read_any(tmp_path / "with", ToyRow) == rows
+        assert read_table(tmp_path / "with", "toys").weight.isna().tolist() == [False, True]
+        (tmp_path / "with" / "toys.csv").write_text("setting,weight\na,heavy\n")
+        with pytest.raises(HarnessError, match="row 1, weight: 'heavy' where there should be a"):
+            read_any(tmp_path / "with", ToyRow)
+        assert "| `weight` | number, kilograms or empty | how heavy it is |" in tables_reference()
+    finally:
+        del TABLES["toys"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report import SummaryRow, Table, WaterfallRow, loss_table, summary_table, to_text, worst_table
+from harness.report import LossRow, SummaryRow, Table, loss_table, summary_table, to_text, worst_table
 from harness.report.tables import counted, interval, number, signed
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
@@ -77,21 +77,28 @@ def test_what_rounds_to_zero_has_no_sign():
     ]
 
 
-def losses(query, final, blame="retriever", setting="a"):
-    return WaterfallRow(setting, query, "train", "ndcg_text@10000", 0, 0, 1 - final, 0, 0, final, blame)
+def losses(query, final, setting="a", parser=0.0):
+    """All that is lost is lost by the parser and the candidates."""
+    places = [("parse", "parser"), ("chunk", "chunking"), ("retrieve", "candidates"), ("retrieve", "order")]
+    amounts = [parser, 0.0, 1 - final - parser, 0.0, 0.0]
+    left = [1 - parser, 1 - parser, final, final, final]
+    return [
+        LossRow(setting, query, "train", "ndcg_text@10000", *place, *figures)
+        for place, *figures in zip([*places, ("rerank", "change")], amounts, left, strict=True)
+    ]
 
 
 def test_losses_are_means_and_the_worst_come_first():
-    rows = [losses("q1", 1.0, ""), losses("q2", 0.2), losses("q3", 0.6), losses("q1", 0.1, setting="b")]
+    rows = [*losses("q1", 1.0), *losses("q2", 0.2), *losses("q3", 0.6), *losses("q1", 0.1, setting="b")]
     head, _, first, second = to_text(loss_table(rows)).splitlines()[1:]
     # setting a: finals 1.0, 0.2, 0.6; losses 0, 0.8, 0.4
     assert first.split() == ["a", "0.000", "0.000", "0.400", "0.000", "0.000", "0.600"]
     assert second.split()[0] == "b"
-    assert head.split()[-2:] == ["reranker", "left"]
+    assert head.split()[1:] == ["parser", "chunking", "candidates", "order", "rerank", "left"]
     worst = worst_table(rows, "a", 2, {"q2": "Did it rain?"}, {"q2": "Rain fell."})
     assert worst.title == "The 2 worst queries of a by ndcg_text@10000"
     assert [row[0] for row in worst.rows] == ["q2", "q3"]
-    assert worst.rows[0][3:] == ("retriever 0.800", "Did it rain?", "Rain fell.")
+    assert worst.rows[0][3:] == ("candidates 0.800", "Did it rain?", "Rain fell.")
     assert worst.rows[1][4:] == ("–", "–")
     lines = to_text(worst).splitlines()
     assert lines[4:6] == ["    Did it rain?", "    first passage: Rain fell."]
@@ -99,11 +106,11 @@ def test_losses_are_means_and_the_worst_come_first():
 
 
 def test_what_the_parser_lost_is_explained_and_only_then():
-    lost = WaterfallRow("a", "q1", "train", "ndcg_text@10000", 0.5, 0, 0, 0, 0, 0.5, "parser")
+    lost = losses("q1", 0.5, parser=0.5)
     note = "Labels that were not found count as lost by the parser, so what is left is below ndcg_text."
-    assert loss_table([lost]).notes == (note,)
-    assert loss_table([lost]).title.endswith("means over 1 query")
-    assert loss_table([losses("q1", 0.5)]).notes == ()
+    assert loss_table(lost).notes == (note,)
+    assert loss_table(lost).title.endswith("means over 1 query")
+    assert loss_table(losses("q1", 0.5)).notes == ()
 
 
 def test_one_is_not_spoken_of_in_the_plural():

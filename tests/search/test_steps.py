@@ -64,6 +64,8 @@ def smallest(kind, **more):
     fields = {"top_k": 3, **more}
     if "model" in kind.config.model_fields:
         fields["model"] = MODEL
+    if "call" in kind.config.model_fields:
+        fields |= {"call": "tests.search.own:shared_words", "version": "1"}
     if "routes" in kind.config.model_fields:
         routes = TABLES["retrieve"]["chroma"].config
         fields["routes"] = (routes(model=MODEL), routes(model=MODEL, query_prefix="passage: "))
@@ -174,3 +176,19 @@ def test_toys_run_from_yaml_to_tables(write_config, with_toys):
     assert pairs["rerank2"] == 2 * queries
     assert pairs["retrieve"] == pairs["retrieve.chroma"] == 0 < pairs["rerank"]
     assert results.record.counts["settings"]["base"]["seconds"].keys() == {"retrieve", "rerank", "rerank2"}
+
+
+def test_the_last_stage_of_the_page_is_a_step_and_no_route(write_config, with_toys):
+    from harness.report.page import Axes, read_tables
+
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve="""
+  - {kind: toy_words, top_k: 5}
+  - {kind: toy_best_rank, top_k: 5, routes: [{kind: toy_words}, {kind: toy_words, top_k: 2}]}""",
+        rerank="[null, {kind: toy_shortest}]",
+        more="measures: [ndcg_exp@3]",
+    )
+    _, folder = run_bench(load_config(path), Silent())
+    stages = Axes.of(read_tables(folder)).stages
+    assert stages == ["retrieve.toy_words", "retrieve.toy_words2", "retrieve", "rerank"]

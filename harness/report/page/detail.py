@@ -158,20 +158,10 @@ def _texts(
     for row in passages:
         if row["chunk_id"] not in known:
             continue
-        start, text = int(row["start"]), passage_text(row)
+        start, text = int(row["start"]), row["text"]
         for begin, end in _kept(start, start + len(text), merged.get(row["document"], []), characters):
             pieces.setdefault(row["document"], []).append((begin, text[begin - start : end - start]))
     return {document: _joined(some) for document, some in pieces.items()}
-
-
-def passage_text(row: Row) -> str:
-    """The text of a row of passages.csv as it stands in the document.
-
-    The offsets tell whether a leading apostrophe is the document's own or was put there for spreadsheets.
-    """
-    length = int(row["end"]) - int(row["start"])
-    text = row["text"]
-    return f"'{text}" if len(text) == length - 1 else text
 
 
 def _kept(start: int, end: int, judged: Sequence[Interval], characters: int | None) -> list[Interval]:

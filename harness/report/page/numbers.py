@@ -14,7 +14,12 @@ DIGITS = 9
 
 def scaled(cell: str) -> int | None:
     """A score as whole millionths; None for an empty cell."""
-    return round(float(cell) * SCALE) if cell else None
+    return in_millionths(float(cell)) if cell else None
+
+
+def in_millionths(score: float) -> int:
+    """A score as whole millionths."""
+    return round(score * SCALE)
 
 
 def figure(value: Any) -> float | None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.report.columns import TABLES, spec_of
+from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import curves
-from harness.report.page.numbers import figure, plain, scaled
+from harness.report.page.numbers import figure, in_millionths, plain, scaled
 from harness.report.page.tables import Tables
+from harness.report.rows import LossRow
+from harness.report.rows.losses import CHANGE, PARTS
 from harness.report.stored import Row
 
 _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge", "cost", "git")
@@ -36,12 +40,12 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "scores": _scores(tables["per_query"], axes),
         "statistics": statistics,
         "curves": curves(_configured(record, axes.settings), _measured(tables, axes)),
-        "waterfall": _waterfall(tables["waterfall"], axes) if "waterfall" in tables else None,
+        "losses": _losses(tables, axes),
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),
         "costs": _table(tables, "costs", axes),
         "answerability": _table(tables, "answerability", axes),
-        "documents": [{key: plain(cell) for key, cell in row.items()} for row in tables["documents"]],
+        "documents": _plain(tables, "documents"),
         "labels": _labels(tables["anchoring"]),
         "counts": {key: value for key, value in counts.items() if key not in ("conventions", "settings")},
         "by_setting": counts.get("settings", {}),
@@ -74,7 +78,8 @@ class Axes:
         rows = [*tables["summary"], *scored]
         return cls(
             list(dict.fromkeys(row["setting"] for row in rows)),
-            list(dict.fromkeys(row["stage"] for row in rows)),
+            # routes before the steps, whichever setting names them first: the last scored is the final one
+            sorted(dict.fromkeys(row["stage"] for row in rows), key=lambda stage: not is_route(stage)),
             list(dict.fromkeys(row["measure"] for row in rows)),
             list(dict.fromkeys(row["query_id"] for row in [*scored, *listed])),
         )
@@ -126,25 +131,40 @@ def _scores(rows: Sequence[Row], axes: Axes) -> list[list[list[list[int | None] 
     return out
 
 
-_STAGES = ("parser", "chunking", "retriever", "ranking", "reranker")
+def _losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
+    """The losses of every setting in millionths; None where the file is missing.
+
+    ``ways`` holds one column a query for every setting and route ('': none): its losses, by the places of
+    their names in ``parts``, None where it has no such part, and what is left.
+    """
+    if "waterfall" not in tables:
+        return None
+    rows = [spec_of(LossRow).parsed(row) for row in tables["waterfall"]]
+    rows = [row for row in rows if row.setting in axes.setting and row.query_id in axes.query]
+    found = list(losses_by_query(rows))
+    names = names_in_order(one.losses for one in found)
+    part = {name_of(row.step, row.part): row.part for row in rows}
+    ways: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in found:
+        way = ways.setdefault(
+            (one.setting, one.route),
+            {"setting": axes.setting[one.setting], "route": one.route, "query": [], "blame": [], "left": []}
+            | {"losses": [[] if name in one.losses else None for name in names]},
+        )
+        way["query"].append(axes.query[one.query_id])
+        way["blame"].append(names.index(one.blame) if one.blame else None)
+        way["left"].append(in_millionths(one.final))
+        for name, loss in one.losses.items():
+            way["losses"][names.index(name)].append(in_millionths(loss))
+    return {
+        "measure": found[0].measure if found else "",
+        "parts": [{"name": name, "part": part[name], "about": _about(name, part[name])} for name in names],
+        "ways": list(ways.values()),
+    }
 
 
-def _waterfall(rows: Sequence[Row], axes: Axes) -> dict[str, Any]:
-    """``losses[setting]`` holds columns: query, the loss at each stage, what is left and whom to blame."""
-    names = ("query", *_STAGES, "final", "blame")
-    losses: list[dict[str, list[Any]] | None] = [None] * len(axes.settings)
-    for row in rows:
-        if row["setting"] not in axes.setting or row["query_id"] not in axes.query:
-            continue
-        place = axes.setting[row["setting"]]
-        columns = losses[place]
-        if columns is None:
-            columns = losses[place] = {name: [] for name in names}
-        columns["query"].append(axes.query[row["query_id"]])
-        columns["blame"].append(row["blame"])
-        for name in (*_STAGES, "final"):
-            columns[name].append(scaled(row[name]))
-    return {"measure": rows[0]["measure"] if rows else "", "losses": losses}
+def _about(name: str, part: str) -> str:
+    return f"made worse by {name}" if part == CHANGE else PARTS[part]
 
 
 def _table(tables: Tables, name: str, axes: Axes) -> list[dict[str, Any]] | None:
@@ -152,12 +172,18 @@ def _table(tables: Tables, name: str, axes: Axes) -> list[dict[str, Any]] | None
     if name not in tables:
         return None
     return [
-        {
-            key: axes.setting[cell] if key == "setting" else cell if key in _WORDS else plain(cell)
-            for key, cell in row.items()
-        }
-        for row in tables[name]
+        {**row, "setting": axes.setting[row["setting"]]}
+        for row in _plain(tables, name)
         if row["setting"] in axes.setting
+    ]
+
+
+def _plain(tables: Tables, name: str) -> list[dict[str, Any]]:
+    """The rows of a table, their text as it is, their numbers in short form."""
+    words = {one.name for one in TABLES[name].columns if one.kind is str}
+    return [
+        {key: (cell or None) if key in words else plain(cell) for key, cell in row.items()}
+        for row in tables[name]
     ]
 
 
@@ -169,9 +195,6 @@ def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[s
         row["seconds"] = notes.get("seconds", {}).get(row["stage"])
         row["seconds_computed_share"] = notes.get("computed_share", {}).get(row["stage"])
     return rows
-
-
-_WORDS = frozenset({"stage", "measure", "histogram"})
 
 
 def _labels(anchoring: Sequence[Row]) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,55 +11,50 @@ from harness.report.read import no_result
 from harness.report.stored import Row, read_record, read_rows
 
 NEEDED = ("summary", "per_query")
-OPTIONAL = (
-    "queries",
-    "rankings",
-    "judgments",
-    "passages",
-    "documents",
-    "anchoring",
-    "answerability",
-    "costs",
-    "waterfall",
-    "chunks",
-    "prices",
-)
 # Ranks further down are not shown, and rankings are by far the longest table.
 DEEPEST = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """``rows`` by the name of their file without ``.csv``; a file that is not there has no entry."""
+    """The tables of one folder by their names; each is read when it is first asked for."""
 
     name: str
     record: Mapping[str, Any]
-    rows: Mapping[str, list[Row]] = field(default_factory=dict)
+    folder: Path
+    _rows: dict[str, list[Row] | None] = field(default_factory=dict)
 
     def __getitem__(self, table: str) -> list[Row]:
-        """The rows of one table; none where its file is missing."""
-        return self.rows.get(table, [])
+        """The rows of one table; none where its file is missing. Raises HarnessError for a damaged one."""
+        return self._read(table) or []
 
     def __contains__(self, table: str) -> bool:
-        return table in self.rows
+        return self._read(table) is not None
+
+    def _read(self, table: str) -> list[Row] | None:
+        if table not in self._rows:
+            try:
+                rows = read_rows(self.folder, table, _is_shown if table == "rankings" else None)
+            except FileNotFoundError:
+                rows = None
+            if table == "rankings":
+                for row in rows or ():
+                    del row["snippet"]
+            self._rows[table] = rows
+        return self._rows[table]
 
 
 def read_tables(folder: Path, name: str = "") -> Tables:
-    """Read a folder of results, called ``name`` (default: as the folder).
+    """Open a folder of results, called ``name`` (default: as the folder).
 
-    Raises HarnessError where it is none or a file cannot be read.
+    Raises HarnessError where it is none or a file that every result has cannot be read.
     """
     try:
         record = read_record(folder)
-        rows = {table: read_rows(folder, table) for table in NEEDED}
+        rows: dict[str, list[Row] | None] = {table: read_rows(folder, table) for table in NEEDED}
     except FileNotFoundError as error:
         raise no_result(folder, error) from None
-    for table in OPTIONAL:
-        with suppress(FileNotFoundError):
-            rows[table] = read_rows(folder, table, _is_shown if table == "rankings" else None)
-    for row in rows.get("rankings", ()):
-        del row["snippet"]
-    return Tables(name or folder.resolve().name, record, rows)
+    return Tables(name or folder.resolve().name, record, folder, rows)
 
 
 def _is_shown(row: Row) -> bool:

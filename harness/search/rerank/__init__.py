@@ -4,12 +4,14 @@ from harness.kinds import Kind, Kinds
 from harness.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.search.rerank.order import rerank
+from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.search.rerank.scorer import PairScorer
 
 KINDS: Kinds[PairScorer] = Kinds(
     "rerank",
     Kind(CrossEncoderConfig, CrossEncoderScorer),
     Kind(LateInteractionConfig, LateInteractionScorer),
+    Kind(PythonRerankerConfig, PythonScorer),
 )
 
 __all__ = [

@@ -20,6 +20,7 @@ from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
 from harness.search.retrieve.exact import ExactConfig, ExactRetriever
 from harness.search.retrieve.faiss import FaissConfig, FaissRetriever
+from harness.search.retrieve.python import PythonConfig, PythonRetriever
 from harness.search.step import Retriever
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
@@ -34,6 +35,7 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(ZScoreConfig, ZScore),
     Kind(DbsfConfig, Dbsf),
     Kind(WeightedConfig, Weighted),
+    Kind(PythonConfig, PythonRetriever),
 )
 
 __all__ = [

@@ -3,9 +3,12 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
+from harness.search.rewrite.python import PythonRewriter, PythonRewriterConfig
 from harness.search.rewrite.template import TemplateConfig, TemplateRewriter
 from harness.search.step import Rewriter
 
-KINDS: Kinds[Rewriter[Any]] = Kinds("rewrite", Kind(TemplateConfig, TemplateRewriter))
+KINDS: Kinds[Rewriter[Any]] = Kinds(
+    "rewrite", Kind(TemplateConfig, TemplateRewriter), Kind(PythonRewriterConfig, PythonRewriter)
+)
 
 __all__ = ["KINDS", "TemplateConfig", "TemplateRewriter"]

@@ -1,58 +1,56 @@
 // Where quality is lost, from a perfect score down to the one achieved.
 
-const STAGES = ['parser', 'chunking', 'retriever', 'ranking', 'reranker'];
-const LOST = {
-  parser: 'not in the extracted text',
-  chunking: 'cut apart or padded by chunking',
-  retriever: 'not retrieved',
-  ranking: 'ranked too low by the retriever',
-  reranker: 'lost by the reranker',
-};
-
-function meanLosses(setting) {
-  const columns = DATA.waterfall.losses[setting];
-  if (!columns) return null;
-  const rows = columns.query.map((q, k) => k).filter((k) => state.split === 'all' || DATA.queries.split[columns.query[k]] === state.split);
-  if (!rows.length) return null;
-  const mean = (name) => rows.reduce((sum, k) => sum + columns[name][k], 0) / rows.length / SCALE;
-  return Object.fromEntries([...STAGES, 'final'].map((name) => [name, mean(name)]));
+// The class of a part's colour; of several steps that change the order, each has its own.
+function lossClass(k) {
+  const { parts } = DATA.losses;
+  const before = parts.slice(0, k).filter((one) => one.part === parts[k].part).length % 3;
+  return `loss-${parts[k].part}${before ? `-${before}` : ''}`;
 }
 
-// What the retriever's order achieved, then the loss of each stage; what the reranker won back lies over the
-// loss of ranking, which is where it comes from.
+// The mean loss of every part, null where a way has none such, and what is left; null without a query.
+function meanLosses(way) {
+  const rows = way.query.map((q, k) => k).filter((k) => state.split === 'all' || DATA.queries.split[way.query[k]] === state.split);
+  if (!rows.length) return null;
+  const mean = (values) => rows.reduce((sum, k) => sum + values[k], 0) / rows.length / SCALE;
+  return { losses: way.losses.map((values) => values && mean(values)), left: mean(way.left) };
+}
+
+// From a perfect 1 down, the loss of each part, then what is left; what later steps won back lies over the
+// losses before them, which is where it comes from.
 function lossBar(mean) {
-  const place = (value) => `${(100 * Math.max(value, 0)).toFixed(3)}%`;
-  const gain = Math.max(-mean.reranker, 0);
-  let left = mean.final - gain;
-  const parts = [g('rect.left', { x: 0, width: place(left), y: 2, height: 18 })];
-  for (const name of [...STAGES].reverse()) {
-    const loss = Math.max(mean[name], 0);
-    if (loss > 0) parts.push(g(`rect.loss-${name}`, { x: place(left), width: place(loss), y: 2, height: 18 }));
-    left += loss;
-  }
-  if (gain > 0) parts.push(g('rect.gain', { x: place(mean.final - gain), width: place(gain), y: 2, height: 18 }));
+  const rect = (kind, from, to) => g(`rect.${kind}`, { x: `${(100 * from).toFixed(3)}%`, width: `${(100 * (to - from)).toFixed(3)}%`, y: 2, height: 18 });
+  const parts = [];
+  let at = 1;
+  mean.losses.forEach((loss, k) => {
+    if (!(loss > 0)) return;
+    const to = Math.max(at - loss, 0);
+    parts.push(rect(lossClass(k), to, at));
+    at = to;
+  });
+  parts.push(rect('left', 0, at));
+  mean.losses.forEach((loss) => {
+    if (!(loss < 0)) return;
+    parts.push(rect('gain', at, Math.min(at - loss, 1)));
+    at = Math.min(at - loss, 1);
+  });
   return parts;
 }
 
-function worstTable(settings) {
-  const rows = [];
-  for (const i of settings) {
-    const columns = DATA.waterfall.losses[i];
-    if (!columns) continue;
-    columns.query.forEach((query, k) => {
-      if (state.split !== 'all' && DATA.queries.split[query] !== state.split) return;
-      rows.push({ i, query, final: columns.final[k] / SCALE, blame: columns.blame[k], lost: Object.fromEntries(STAGES.map((s) => [s, columns[s][k] / SCALE])) });
-    });
-  }
-  rows.sort((x, y) => x.final - y.final);
+function worstTable(way) {
+  const { parts } = DATA.losses;
+  const rows = way.query
+    .map((query, k) => ({ query, left: way.left[k] / SCALE, blame: way.blame[k], lost: way.losses.map((values) => values && values[k] / SCALE) }))
+    .filter((row) => state.split === 'all' || DATA.queries.split[row.query] === state.split)
+    .sort((x, y) => x.left - y.left);
+  const there = parts.map((_, k) => k).filter((k) => way.losses[k]);
   return table([
     { key: 'query', title: 'question', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
-    { key: 'final', title: 'score', num: true, value: (r) => r.final, cell: (r) => fixed(r.final, 2) },
-    { key: 'blame', title: 'lost most at', value: (r) => r.blame, cell: (r) => (r.blame ? [h(`i.key.loss-${r.blame}`, { 'aria-hidden': true }), r.blame] : NONE) },
-    ...STAGES.map((name) => ({ key: name, title: name, num: true, about: LOST[name], value: (r) => r.lost[name], cell: (r) => (Math.abs(r.lost[name]) < 5e-4 ? h('span.soft', null, '0') : fixed(r.lost[name], 2)) })),
+    { key: 'left', title: 'score', num: true, value: (r) => r.left, cell: (r) => fixed(r.left, 2) },
+    { key: 'blame', title: 'lost most by', value: (r) => parts[r.blame]?.name ?? '', cell: (r) => (known(r.blame) ? [h(`i.key.${lossClass(r.blame)}`, { 'aria-hidden': true }), parts[r.blame].name] : NONE) },
+    ...there.map((k) => ({ key: `lost-${k}`, title: parts[k].name, num: true, about: parts[k].about, value: (r) => r.lost[k], cell: (r) => (Math.abs(r.lost[k]) < 5e-4 ? h('span.soft', null, '0') : fixed(r.lost[k], 2)) })),
   ], rows, {
-    caption: 'Queries and the stage that cost them most', sort: 'final', down: false, keep: 'worst', most: 10,
-    open: (r) => openQuery(r.query, r.i), label: (r) => DATA.queries.text[r.query],
+    caption: 'Queries and the part that cost them most', sort: 'left', down: false, keep: 'worst', most: 10,
+    open: (r) => openQuery(r.query, way.setting), label: (r) => DATA.queries.text[r.query],
   });
 }
 
@@ -62,28 +60,34 @@ section({
   short: 'Losses',
   on: ['measure', 'split', 'worst'],
   render() {
-    if (!DATA.waterfall) return h('p.lede', null, 'This folder has no waterfall.csv: newer versions of harness bench write it.');
-    const rows = DATA.settings.map((_, i) => [i, meanLosses(i)]).filter(([, mean]) => mean).sort((x, y) => y[1].final - x[1].final);
-    if (!rows.length) return null;
+    if (!DATA.losses) return h('p.lede', null, 'This folder has no waterfall.csv: newer versions of harness bench write it.');
+    const { parts, ways } = DATA.losses;
+    const all = ways.map((way) => [way, meanLosses(way)]).filter(([, mean]) => mean);
+    const whole = all.filter(([way]) => !way.route).sort((x, y) => y[1].left - x[1].left);
+    if (!whole.length) return null;
+    // the routes of a fusion stand below their setting
+    const rows = whole.flatMap((row) => [row, ...all.filter(([way]) => way.route && way.setting === row[0].setting)]);
     const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1];
     const place = percentOf(0, 1);
-    const gains = rows.some(([, mean]) => mean.reranker < -5e-4);
-    const seen = STAGES.filter((name) => rows.some(([, mean]) => Math.abs(mean[name]) >= 5e-4));
-    const lost = (i) => rows.some(([row]) => row === i);
-    const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find(lost) ?? rows[0][0];
+    const there = parts.map((_, k) => k);
+    const gained = there.filter((k) => rows.some(([, mean]) => mean.losses[k] < -5e-4)).map((k) => parts[k].name);
+    const lost = there.filter((k) => rows.some(([, mean]) => mean.losses[k] > 5e-4));
+    const settings = whole.map(([way]) => way.setting);
+    const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
+    const told = (mean, text) => there.filter((k) => known(mean.losses[k])).map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
     return [
-      h('p.lede', null, `In units of ${DATA.waterfall.measure}, from a perfect 1 down to what is left. Each stage can only lose what the one before it kept, except a reranker, which may win some back.`),
-      legend([['left', 'what is left'], ...(gains ? [['gain', 'of it won by the reranker']] : []),
-        ...[...STAGES].reverse().filter((name) => seen.includes(name) && (name !== 'reranker' || rows.some(([, mean]) => mean.reranker > 5e-4))).map((name) => [`loss-${name}`, `${name}: ${LOST[name]}`])]),
-      rowChart(rows.map(([i, mean]) => ({
-        name: DATA.settings[i],
-        value: fixed(mean.final),
+      h('p.lede', null, `In units of ${DATA.losses.measure}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost.`),
+      legend([['left', 'what is left'], ...(gained.length ? [['gain', `of it won by ${gained.join(', ')}`]] : []),
+        ...lost.reverse().map((k) => [lossClass(k), `${parts[k].name}: ${parts[k].about}`])]),
+      rowChart(rows.map(([way, mean]) => ({
+        name: way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting],
+        value: fixed(mean.left),
         drawing: tip(strip([gridlines(ticks, place), lossBar(mean)], {
-          label: STAGES.map((name) => `${name} ${fixed(mean[name])}`).join(', '),
-        }), STAGES.map((name) => `${name} ${signed(-mean[name])}`).join('\n')),
-      })), { ticks, place, caption: 'Losses by stage' }),
-      h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', rows.map(([i]) => [i, DATA.settings[i]]), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
-      worstTable([picked]),
+          label: told(mean, (loss) => fixed(loss)).join(', '),
+        }), told(mean, (loss) => signed(-loss)).join('\n')),
+      })), { ticks, place, caption: 'Losses by part' }),
+      h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', whole.map(([way]) => [way.setting, DATA.settings[way.setting]]), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
+      worstTable(whole.find(([way]) => way.setting === picked)[0]),
     ];
   },
 });

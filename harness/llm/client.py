@@ -1,0 +1,216 @@
+"""One call of a chat-completions endpoint through the openai library, 1.109 (make test-openai) to 3."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from harness.llm.endpoint import Endpoint, read_headers, read_key
+from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
+from harness.llm.secret import Secret
+
+Message = Mapping[str, str]
+# An id or a name of a model that is longer is none.
+_LONGEST_NAME = 200
+_MOST_TOKENS = 10**9
+# How the HTTP library names what fails before a request is on its way: such a call cannot be billed.
+_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A completion as it came: text, why it ended, tokens used, and its id in the provider's log.
+
+    ``logprobs`` are the log probabilities of its tokens as the endpoint wrote them, None without any.
+    """
+
+    text: str
+    finish: str
+    refusal: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    request_id: str
+    served_model: str
+    seconds: float
+    logprobs: list[dict[str, Any]] | None = None
+
+
+class Client(Protocol):
+    """Sends one prompt and returns the reply; raises CallError."""
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        response_format: Mapping[str, Any] | None,
+        sample: int,
+        timeout: float,
+    ) -> Reply:
+        """Send one prompt; ``timeout`` in seconds."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+
+
+class ChatClient:
+    """The client of one endpoint; its key and secret headers are cut out of every text that comes back."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        key, headers = read_key(endpoint), read_headers(endpoint)
+        self._secret = Secret(key, *headers.values())
+        self._openai = _open(endpoint, key, {**endpoint.headers, **headers})
+        self._quiet = ExitStack()
+        self._quiet.enter_context(self._secret.kept_from_logs())
+
+    def __repr__(self) -> str:
+        return f"ChatClient({self._endpoint.model})"
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        response_format: Mapping[str, Any] | None,
+        sample: int,
+        timeout: float,
+    ) -> Reply:
+        """Send one prompt; ``timeout``, in seconds, bounds the whole call, a dripping answer included."""
+        import openai
+
+        started = time.monotonic()
+        try:
+            completion = await asyncio.wait_for(
+                self._openai.chat.completions.create(**self._body(messages, response_format, sample)), timeout
+            )
+        except TimeoutError:
+            raise CallError(
+                "timeout", f"no complete answer within {timeout:g} s", again=True, billed=True
+            ) from None
+        except openai.APIStatusError as error:
+            headers = {name.lower(): value for name, value in error.response.headers.items()}
+            raise self._status(error.status_code, error.body, headers) from None
+        except openai.APIConnectionError as error:
+            raise self._no_answer(error) from None
+        # Whatever a library makes of a body that is no completion: it may quote what came, key and all.
+        except Exception as error:
+            raise CallError("broken_reply", self._clean(str(error)), again=True, billed=True) from None
+        try:
+            return self._read(completion, time.monotonic() - started)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            raise CallError(
+                "broken_reply", "the answer is not a chat completion", again=True, billed=True
+            ) from None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        try:
+            await self._openai.close()
+        finally:
+            self._quiet.close()
+
+    def _body(
+        self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
+    ) -> dict[str, Any]:
+        endpoint = self._endpoint
+        body: dict[str, Any] = {
+            "model": endpoint.azure.deployment if endpoint.azure else endpoint.model,
+            "messages": [dict(message) for message in messages],
+            "max_completion_tokens" if endpoint.max_completion_tokens else "max_tokens": endpoint.max_tokens,
+        }
+        if endpoint.temperature is not None:
+            body["temperature"] = endpoint.temperature
+        if endpoint.seed is not None:
+            body["seed"] = endpoint.seed + sample
+        if endpoint.top_p is not None:
+            body["top_p"] = endpoint.top_p
+        if endpoint.reasoning_effort is not None:
+            body["reasoning_effort"] = endpoint.reasoning_effort
+        if endpoint.top_logprobs is not None:
+            body |= {"logprobs": True, "top_logprobs": endpoint.top_logprobs}
+        if response_format is not None:
+            body["response_format"] = dict(response_format)
+        if endpoint.extra_body:
+            body["extra_body"] = endpoint.extra_body
+        return body
+
+    def _status(self, status: int, body: object, headers: dict[str, str]) -> CallError:
+        """What an HTTP status of failure means, in the provider's own words."""
+        said = read_error(body)
+        code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (said.code, said.parameter))
+        return classify_status(status, Said(self._clean(said.words), code, parameter), headers)
+
+    def _no_answer(self, error: Any) -> CallError:
+        """A connection that was not made, or that broke before the whole answer was here."""
+        import openai
+
+        cause = error.__cause__ or error
+        never_sent = any(kind.__name__ in _NEVER_SENT for kind in type(cause).__mro__)
+        if isinstance(error, openai.APITimeoutError):
+            return CallError("timeout", "the endpoint was too slow", again=True, billed=not never_sent)
+        detail = self._clean(str(cause)) or type(cause).__name__
+        if never_sent:
+            return CallError("connection", f"no answer from the endpoint: {detail}", again=True)
+        return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
+
+    def _read(self, completion: Any, seconds: float) -> Reply:
+        """The reply in a completion; the library checks no types, so fields may hold anything."""
+        if not hasattr(completion, "choices"):
+            raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
+        error = getattr(completion, "error", None)
+        if error and not completion.choices:
+            # Gateways pass a provider's failure on as a success; its code is the status that it had.
+            code = error.get("code") if isinstance(error, dict) else None
+            status = code if isinstance(code, int) and 400 <= code < 600 else 502
+            raise self._status(status, error, {})
+        cut = self._secret.cut
+        usage = completion.usage
+        choice = completion.choices[0] if completion.choices else None
+        message = choice.message if choice else None
+        return Reply(
+            text=(text := cut(content := getattr(message, "content", None))),
+            finish=cut(choice.finish_reason, _LONGEST_NAME) if choice else "no_choices",
+            refusal=cut(getattr(message, "refusal", None)),
+            prompt_tokens=_tokens(usage.prompt_tokens) if usage else None,
+            completion_tokens=_tokens(usage.completion_tokens) if usage else None,
+            request_id=cut(getattr(completion, "_request_id", None) or completion.id, _LONGEST_NAME),
+            served_model=cut(completion.model, _LONGEST_NAME),
+            seconds=seconds,
+            # its tokens spell the text out, and a key in it
+            logprobs=_logprobs(choice) if text == content else None,
+        )
+
+    def _clean(self, text: str) -> str:
+        return one_line(self._secret.cut(text))
+
+
+def _tokens(count: Any) -> int | None:
+    """A number of tokens; None, which is unknown, for what cannot be one."""
+    return count if isinstance(count, int) and 0 <= count <= _MOST_TOKENS else None
+
+
+def _logprobs(choice: Any) -> list[dict[str, Any]] | None:
+    content = getattr(getattr(choice, "logprobs", None), "content", None)
+    return [token.to_dict() for token in content] if content else None
+
+
+def _open(endpoint: Endpoint, key: str, headers: Mapping[str, str]) -> Any:
+    import openai
+
+    # Our own retries know the budget and the ledger; the library's would pay behind their back.
+    common: dict[str, Any] = {
+        "api_key": key,
+        "max_retries": 0,
+        "timeout": endpoint.timeout,
+        "default_headers": dict(headers),
+    }
+    if endpoint.azure:
+        azure = endpoint.azure
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=azure.endpoint,
+            api_version=azure.api_version,
+            azure_deployment=azure.deployment,
+            **common,
+        )
+    return openai.AsyncOpenAI(base_url=endpoint.base_url, **common)

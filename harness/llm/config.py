@@ -1,0 +1,59 @@
+"""The settings of whoever asks a language model: where it is served, what it costs, when to stop."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from harness.kinds import StageConfig
+from harness.llm.endpoint import Endpoint
+from harness.llm.money import Price
+
+
+class ModelConfig(StageConfig):
+    """A language model, and the limits of one run that asks it."""
+
+    endpoint: Endpoint = Field(description="Where the model is served.")
+    max_cost: float | None = Field(
+        None, gt=0, description="What one run may spend, in the currency of `prices`; it can be resumed."
+    )
+    max_calls: int | None = Field(None, gt=0, description="How many requests one run may make.")
+    prices: dict[str, Price] = Field(
+        default_factory=dict, description="The price table, by model name; without it costs are unknown."
+    )
+    answers_per_call: int = Field(
+        2, ge=1, le=10, description="How many unusable answers are paid for before a call is given up."
+    )
+    ask_again: bool = Field(
+        False, description="Ask calls anew that earlier runs have settled without a usable answer."
+    )
+    breaker: int = Field(
+        30,
+        ge=2,
+        description="After so many calls in a row without a usable answer the run stops: at once if the "
+        "endpoint answers uselessly or refuses, else after `breaker_seconds`.",
+    )
+    breaker_seconds: float | None = Field(
+        None,
+        ge=0,
+        description="How many seconds an outage of the endpoint may last; null: as long as "
+        "`endpoint.deadline`.",
+    )
+
+    @property
+    def price(self) -> Price | None:
+        """The price of the model, where the table has it."""
+        return self.prices.get(self.endpoint.model)
+
+    @property
+    def longest_outage(self) -> float:
+        """How many seconds an endpoint may not answer at all."""
+        return self.endpoint.deadline if self.breaker_seconds is None else self.breaker_seconds
+
+    @model_validator(mode="after")
+    def _a_limit_needs_a_price(self) -> ModelConfig:
+        if self.max_cost is not None and self.price is None:
+            raise ValueError(
+                f"max_cost needs the price of {self.endpoint.model!r} in prices: without it nothing can "
+                "be counted"
+            )
+        return self

@@ -1,0 +1,171 @@
+"""What an endpoint says when it does not answer, and what that means for the call and for the run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import LlmError
+from harness.llm.retry import retry_after
+
+LONGEST = 400
+_MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>")
+_TOO_LONG = (
+    "maximum context length",
+    "prompt is too long",
+    "input is too long",
+    "reduce the length of the messages",
+    "exceeds the maximum number of tokens",
+)
+_FILTERED = ("content management policy", "input was flagged")
+_NO_CREDIT = ("credit balance is too low", "insufficient balance", "余额不足")
+# The provider, or somebody on the way to it, gave up waiting for an answer that may have been made.
+_GAVE_UP_WAITING = {408, 504, 524}
+# What a request holds, and the key of the configuration that decides it.
+_KEYS = {
+    "model": "endpoint.model",
+    "max_tokens": "endpoint.max_tokens",
+    "max_completion_tokens": "endpoint.max_completion_tokens",
+    "temperature": "endpoint.temperature",
+    "top_p": "endpoint.top_p",
+    "seed": "endpoint.seed",
+    "reasoning_effort": "endpoint.reasoning_effort",
+    "logprobs": "endpoint.top_logprobs",
+    "top_logprobs": "endpoint.top_logprobs",
+}
+
+
+class CallError(LlmError):
+    """One call brought no completion.
+
+    ``reason`` is the short name that a record keeps, ``detail`` what the endpoint said. ``again``: another
+    try may help. ``fatal``: no call of this run can work. ``refused``: the endpoint turned this call down,
+    and would do so again. ``settled``: it is the text that it turned down, so a later run need not ask.
+    ``billed``: the call may be on the bill although its answer was not seen. ``retry_after``: the pause, in
+    seconds, that the endpoint asked for; ``seconds`` how long the call took.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        *,
+        again: bool = False,
+        fatal: bool = False,
+        refused: bool = False,
+        settled: bool = False,
+        billed: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+        self.again = again
+        self.fatal = fatal
+        self.refused = refused
+        self.settled = settled
+        self.billed = billed
+        self.retry_after = retry_after
+        self.seconds = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The body of an error: the words, the code, and the parameter that it is about, where it names one."""
+
+    words: str
+    code: str = ""
+    parameter: str = ""
+
+
+def read_error(body: object) -> Said:
+    """Find the words in the body of an error, JSON or text, as the servers of the protocol write it."""
+    if isinstance(body, list):
+        return _first_of(body)
+    if not isinstance(body, Mapping):
+        # A page may be long; its first words are enough.
+        return Said(one_line(_MARKUP.sub(" ", str(body or "")[:10_000])))
+    inner = body.get("error")
+    if isinstance(inner, Mapping | str | list):
+        return read_error(inner)
+    detail = body.get("detail")
+    if isinstance(detail, list):
+        return _first_of(detail)
+    words = next((body[name] for name in ("message", "msg", "detail") if body.get(name)), None)
+    metadata = body.get("metadata")
+    # A gateway wraps the words of the provider behind it.
+    behind = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    text = " ".join(_text(part) for part in (words, behind) if part) or _text(body)
+    location = body.get("loc")
+    parameter = location[-1] if isinstance(location, list) and location else body.get("param")
+    return Said(one_line(text), str(body.get("code") or ""), str(parameter or "").split(".")[-1])
+
+
+def classify_status(status: int, said: Said, headers: dict[str, str]) -> CallError:
+    """Turn an HTTP error of the chat-completions protocol into what to do about it."""
+    words, code = said.words or f"status {status} and not a word", said.code
+    if code in {"content_filter", "content_policy_violation"} or _mentions(words, _FILTERED):
+        return CallError("content_filter", words, settled=True)
+    if code == "context_length_exceeded" or status == 413 or _mentions(words, _TOO_LONG):
+        return CallError("too_long", words, settled=True)
+    unpaid = code in {"insufficient_quota", "billing_hard_limit_reached"} or _mentions(words, _NO_CREDIT)
+    if unpaid or status == 402:
+        return _fatal("no_credit", words, "Top up the account or name another key.")
+    if status in {401, 403}:
+        return _fatal("not_allowed", words, "Check the key in endpoint.api_key_env and its rights.")
+    if status == 404:
+        return _fatal("not_found", words, "Check endpoint.base_url and endpoint.model.")
+    if status == 429:
+        return CallError("rate_limited", words, again=True, retry_after=retry_after(headers))
+    if status in {408, 409} or status >= 500:
+        billed = status in _GAVE_UP_WAITING
+        return CallError(f"http_{status}", words, again=True, billed=billed, retry_after=retry_after(headers))
+    return _bad_parameter(said, words) or CallError(f"http_{status}", words, refused=True)
+
+
+def one_line(text: str) -> str:
+    """Text of an endpoint as one printable line of at most 400 characters."""
+    line = " ".join(text.split())
+    return "".join(char for char in line if char.isprintable())[:LONGEST]
+
+
+def _bad_parameter(said: Said, words: str) -> CallError | None:
+    """A parameter that every call sends, and that the endpoint does not take."""
+    if _mentions(words, ("response_format", "json_schema")) or said.parameter == "response_format":
+        return _fatal("no_structured_output", words, "Set endpoint.structured to json_object or none.")
+    named = said.parameter if said.parameter in _KEYS else next((n for n in _KEYS if _names(words, n)), None)
+    if named is None:
+        return None
+    if named == "max_tokens" and "max_completion_tokens" in words:
+        advice = "Write endpoint.max_completion_tokens in place of endpoint.max_tokens."
+    elif named in {"model", "max_tokens", "max_completion_tokens"}:
+        advice = f"Change {_KEYS[named]}."
+    else:
+        advice = f"Change {_KEYS[named]}; null leaves it out."
+    return _fatal("bad_parameter", words, advice)
+
+
+def _names(words: str, parameter: str) -> bool:
+    """Whether words speak of a parameter: its name in quotes, or one that is no word of English."""
+    bare = "|" + rf"\b{parameter}\b" if "_" in parameter else ""
+    return re.search(rf"['\"`‘“]{parameter}['\"`’”]{bare}", words) is not None
+
+
+def _fatal(reason: str, words: str, advice: str) -> CallError:
+    words = words if words.endswith((".", "!", "?")) else f"{words}."
+    return CallError(reason, f"{words} {advice}", fatal=True)
+
+
+def _mentions(words: str, phrases: tuple[str, ...]) -> bool:
+    return any(phrase in words.lower() for phrase in phrases)
+
+
+def _first_of(parts: list[Any]) -> Said:
+    return read_error(parts[0]) if parts else Said("")
+
+
+def _text(part: object) -> str:
+    return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)

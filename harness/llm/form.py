@@ -1,0 +1,135 @@
+"""How a call is worded and its answer read: what differs between a judge, a rewriter and an answer stage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from harness.llm.client import Reply
+from harness.llm.fences import render
+from harness.types import Answered, Asked
+
+Messages = list[dict[str, str]]
+Structured = Literal["json_schema", "json_object", "none"]
+
+# Asking again would bring the same: the endpoint has decided.
+FINAL_REASONS = {"refusal", "content_filter"}
+
+# How servers of the chat-completions protocol say why an answer has ended, in lower case. Some say nothing.
+ENDED_BY_ITSELF = {"", "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
+_AT_THE_LIMIT = {"length", "max_tokens", "model_length", "max_output_tokens"}
+_FILTERED = {"content_filter", "sensitive", "safety"}
+
+# The marks between which reasoning models put their thoughts.
+_THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
+_THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷")
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """An answer that cannot be used, and the short name of what is wrong with it."""
+
+    reason: str
+
+
+class Form(Protocol):
+    """The wording of a call and the reading of its answer. One form has one hash, which ledger keys hold."""
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the prompt."""
+
+    @property
+    def structured(self) -> Structured:
+        """How the endpoint is asked for the form of the answer; part of the ledger's key."""
+
+    @property
+    def response_format(self) -> Mapping[str, Any] | None:
+        """The ``response_format`` of the request; None asks by words alone."""
+
+    def messages(self, asked: Asked) -> Messages:
+        """The messages of a call."""
+
+    def read(self, asked: Asked, text: str) -> tuple[int, ...] | Malformed | None:
+        """The grades in an answer, one per passage; None: the text is the answer; Malformed: ask again."""
+
+    def shortest(self, asked: Asked) -> str:
+        """The shortest usable answer, for estimates where no answer is known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """A prompt in words that is answered in words.
+
+    In ``system`` (may be empty) and ``user`` a call's query stands for ``{{ query }}`` and its passages for
+    ``{{ passages }}``, both between fences that their text cannot close.
+    """
+
+    system: str
+    user: str
+
+    @property
+    def sha256(self) -> str:
+        """The hash of both templates."""
+        return hashlib.sha256(json.dumps([self.system, self.user]).encode()).hexdigest()
+
+    @property
+    def structured(self) -> Structured:
+        """Words alone."""
+        return "none"
+
+    @property
+    def response_format(self) -> None:
+        """Words alone."""
+
+    def messages(self, asked: Asked) -> Messages:
+        """The messages of a call."""
+        return render(self.system, self.user, asked.query, asked.passages, self.sha256)
+
+    def read(self, asked: Asked, text: str) -> Malformed | None:
+        """Malformed where no words are left after a reasoning model's thoughts."""
+        said = after_thoughts(text)
+        return said if isinstance(said, Malformed) else None if said else Malformed("empty_answer")
+
+    def shortest(self, asked: Asked) -> str:
+        """As long as the query, for want of anything better."""
+        return asked.query or "word"
+
+
+def after_thoughts(text: str) -> str | Malformed:
+    """The text after a reasoning model's thoughts; a thought that does not end has no answer after it."""
+    ends = [mark.end() for mark in _THOUGHT_END.finditer(text)]
+    answer = text[ends[-1] if ends else 0 :]
+    return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
+
+
+def text_of(answer: Answered) -> str | None:
+    """The words of a usable answer, a reasoning model's thoughts left out; None for any other."""
+    text = after_thoughts(answer.raw)
+    return None if not answer.usable or isinstance(text, Malformed) else text
+
+
+def read_reply(form: Form, asked: Asked, reply: Reply) -> tuple[int, ...] | Malformed | None:
+    """What ``form`` reads in a reply, or what is wrong with it.
+
+    An answer that did not end by itself is not read, whatever can be made of it: what was cut off may have
+    been the answer, and what stands before it a thought or a quotation.
+    """
+    finish = reply.finish.lower()
+    if finish in _FILTERED:
+        return Malformed("content_filter")
+    if reply.refusal:
+        return Malformed("refusal")
+    if finish == "no_choices":
+        return Malformed("empty_choices")
+    if finish in _AT_THE_LIMIT:
+        return Malformed("truncated")
+    if finish not in ENDED_BY_ITSELF:
+        return Malformed("interrupted")
+    if not reply.text.strip():
+        return Malformed("empty_answer")
+    return form.read(asked, reply.text)

@@ -1,0 +1,100 @@
+"""A language model behind the ledger: its calls, what is known of them, what they would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from harness.llm.client import Client
+from harness.llm.config import ModelConfig
+from harness.llm.form import Form
+from harness.llm.money import Estimate
+from harness.llm.records import Ledger
+from harness.llm.reuse import find_settled, keys_of
+from harness.llm.tokens import token_counter
+from harness.types import Answered, Asked
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[T]):
+    """``calls`` that are made one after the other, whose answers belong together.
+
+    ``about`` is whatever they are for, handed back with the answers; it counts as ``size`` things done.
+    """
+
+    about: T
+    calls: tuple[Asked, ...]
+    size: int = 1
+
+
+class Model:
+    """Asks ``config.endpoint`` under one form; holds no key and opens no connection until it has to."""
+
+    def __init__(
+        self, config: ModelConfig, form: Form, ledger: Ledger, *, client: Client | None = None
+    ) -> None:
+        self.config = config
+        self.form = form
+        self.ledger = ledger
+        self.client = client
+        self._sha256 = form.sha256
+        self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
+
+    def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> Asked:
+        """One call: the texts that the prompt shows, and the number of its repetition."""
+        model = self.config.endpoint.model
+        return Asked(query, tuple(passages), self._sha256, model, self._parameters, sample)
+
+    def find(self, call: Asked) -> Answered | None:
+        """The answer that the ledger has for a call, if it need not be asked."""
+        return find_settled(self.ledger, call, self.form, ask_again=self.config.ask_again)
+
+    def cost(self, calls: Iterable[Asked]) -> float | None:
+        """What all tries of calls have cost, under any limit of length; None where a price is unknown."""
+        costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call)]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+    def estimate(self, jobs: Iterable[Job[T]], noun: str = "prompts") -> Estimate:
+        """Say what asking would take, without asking anything; reads the jobs once."""
+        endpoint, rate = self.config.endpoint, self.config.price
+        counter = token_counter(endpoint.model)
+        count = calls = known = tokens = bare = 0
+        for job in jobs:
+            count += job.size
+            open_calls = [call for call in job.calls if self.find(call) is None]
+            known += len(job.calls) - len(open_calls)
+            calls += len(open_calls)
+            if open_calls:
+                # repetitions show the same texts
+                tokens += len(open_calls) * counter.of_messages(self.form.messages(open_calls[0]))
+                bare += len(open_calls) * counter.count(self.form.shortest(open_calls[0]))
+        past, written = self.ledger.usage(self._sha256, endpoint.model, self._parameters)
+        likely, grounds = bare, "taking bare answers, without any thinking aloud"
+        if past:
+            likely = round(calls * written / past)
+            grounds = f"as in {past:,} past calls, {written / past:.0f} each"
+        most = calls * endpoint.max_tokens
+        return Estimate(
+            count,
+            calls,
+            known,
+            tokens,
+            most,
+            rate.of(tokens, most) if rate else None,
+            model=endpoint.model,
+            rate=rate,
+            likely_completion_tokens=min(likely, most),
+            likely_price=rate.of(tokens, min(likely, most)) if rate else None,
+            likely_by=grounds,
+            counted_by=counter.source,
+            noun=noun,
+        )
+
+
+def jobs_of(calls: Iterable[Asked]) -> Iterator[Job[Asked]]:
+    """Each call as a job of its own."""
+    return (Job(call, (call,)) for call in calls)

@@ -1,0 +1,124 @@
+"""What asking costs: prices, estimates before, limits during."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import date
+
+from pydantic import Field, field_validator
+
+from harness.errors import LlmError
+from harness.kinds import StageConfig
+
+PER_MILLION = 1_000_000
+
+
+class Price(StageConfig):
+    """The price of a model, per million tokens read and written, in one currency of your choice."""
+
+    input: float = Field(ge=0, description="Per million tokens read.")
+    output: float = Field(ge=0, description="Per million tokens written.")
+    noted: str = Field(
+        "", description="When, or where, you looked it up; shown beside every estimate that rests on it."
+    )
+
+    @field_validator("noted", mode="before")
+    @classmethod
+    def _a_date_is_text(cls, noted: object) -> object:
+        return noted.isoformat() if isinstance(noted, date) else noted
+
+    def __str__(self) -> str:
+        noted = f", noted {self.noted}" if self.noted else ""
+        return f"{self.input:g} per million tokens read, {self.output:g} written{noted}"
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """The price of a call."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
+
+
+class BudgetError(LlmError):
+    """max_cost or max_calls ends the run; everything answered so far is in the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would do: calls still to be made, tokens and price (None: no price is known).
+
+    ``items`` counts what is asked about and ``noun`` says what that is, such as pairs or prompts.
+    ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.
+    ``likely_completion_tokens`` and ``likely_price`` are what to expect, on the grounds that ``likely_by``
+    names. ``counted_by`` says how ``prompt_tokens`` were counted; ``model`` is the name under which the price
+    table was asked, ``rate`` what it says.
+    """
+
+    items: int
+    calls: int
+    already_answered: int
+    prompt_tokens: int
+    completion_tokens: int
+    price: float | None
+    model: str = ""
+    rate: Price | None = None
+    likely_completion_tokens: int = 0
+    likely_price: float | None = None
+    likely_by: str = ""
+    counted_by: str = ""
+    noun: str = "prompts"
+
+    def __str__(self) -> str:
+        calls = f"{self.items:,} {self.noun}: {self.calls:,} calls to make"
+        calls += f", {self.already_answered:,} already in the ledger"
+        if not self.calls:
+            return f"{calls}; nothing to pay"
+        price = f"price unknown: the table of prices has no {self.model}"
+        if self.price is not None and self.likely_price is not None:
+            price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
+            price += f", by the prices of {self.model}" + (f": {self.rate}" if self.rate else "")
+        return (
+            f"{calls}; about {self.prompt_tokens:,} tokens to send ({self.counted_by}), likely "
+            f"{self.likely_completion_tokens:,} to receive ({self.likely_by}), at most "
+            f"{self.completion_tokens:,}; {price}"
+        )
+
+
+class Budget:
+    """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price."""
+
+    def __init__(self, max_cost: float | None, max_calls: int | None) -> None:
+        self._max_cost = max_cost
+        self._max_calls = max_calls
+        self._calls = 0
+        self._spent = 0.0
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._changed = asyncio.Event()
+
+    async def reserve(self, price: float) -> None:
+        """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
+        while True:
+            if self._max_calls is not None and self._calls >= self._max_calls:
+                raise BudgetError(self._message(f"max_calls ({self._max_calls})"))
+            if self._max_cost is None or self._spent + self._reserved + price <= self._max_cost:
+                self._calls += 1
+                self._in_flight += 1
+                self._reserved += price
+                return
+            if not self._in_flight:
+                raise BudgetError(self._message(f"max_cost ({self._max_cost:g})"))
+            self._changed.clear()
+            await self._changed.wait()
+
+    def settle(self, reserved: float, actual: float) -> None:
+        """Replace a reservation by what the call has cost."""
+        self._in_flight -= 1
+        self._reserved -= reserved
+        self._spent += actual
+        self._changed.set()
+
+    def _message(self, limit: str) -> str:
+        spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
+        return (
+            f"Asking stopped at {limit} after {self._calls} calls{spent} in this run. Every answer is in "
+            "the ledger: raise the limit and run again, it goes on from here."
+        )

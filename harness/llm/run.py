@@ -1,0 +1,239 @@
+"""Many calls at once: workers draw jobs from a stream, look into the ledger, ask, and hand on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from harness.llm.calls import Asker, StoppedError
+from harness.llm.model import Job, Model
+from harness.llm.records import Spending
+from harness.progress import Reporter, Task
+from harness.stopping import Stopped, on_stop
+from harness.types import Answered, Asked
+
+POLL = 0.2
+TELL = 1.0
+
+T = TypeVar("T")
+HandOn = Callable[[T, list[Answered]], None]
+
+
+@runtime_checkable
+class Describable(Protocol):
+    """A progress task that can also show a line of text, such as the money spent."""
+
+    def describe(self, text: str) -> None:
+        """Show ``text`` beside the bar."""
+
+
+def ask(
+    model: Model,
+    jobs: Iterable[Job[T]],
+    hand_on: HandOn[T],
+    *,
+    reporter: Reporter,
+    spending: Spending,
+    name: str = "asking",
+    total: int = 0,
+) -> None:
+    """Ask all calls of all jobs, each job handed on as soon as it is answered (in no set order).
+
+    Jobs are read as they are needed, so a generator of any length takes constant memory. ``spending`` counts
+    as it goes; ``name`` and ``total`` (the number of things done) are for the progress bar. Raises
+    BudgetError, EndpointDownError or LlmError where the run cannot go on, and whatever ``hand_on`` raises;
+    all answers are then in the ledger, and the next run goes on from there.
+    """
+    started = time.monotonic()
+    with reporter.task(name, total) as task:
+        _finish(_Run(model, iter(jobs), hand_on, reporter, spending, task).go())
+    spending.seconds = time.monotonic() - started
+
+
+def answers(
+    model: Model, calls: Sequence[Asked], *, reporter: Reporter, name: str = "asking"
+) -> tuple[list[Answered], Spending]:
+    """Ask calls and return their answers in the same order, and what they took; errors as ``ask``."""
+    found: dict[int, Answered] = {}
+    spending = Spending()
+
+    def keep(place: int, answers: list[Answered]) -> None:
+        (found[place],) = answers
+
+    jobs = (Job(place, (call,)) for place, call in enumerate(calls))
+    ask(model, jobs, keep, reporter=reporter, spending=spending, name=name, total=len(calls))
+    return [found[place] for place in range(len(calls))], spending
+
+
+class _Run(Generic[T]):
+    """The state of one run."""
+
+    def __init__(
+        self,
+        model: Model,
+        jobs: Iterator[Job[T]],
+        hand_on: HandOn[T],
+        reporter: Reporter,
+        spending: Spending,
+        task: Task,
+    ) -> None:
+        self._model = model
+        self._jobs = jobs
+        self._hand_answers_on = hand_on
+        self._reporter = reporter
+        self._spending = spending
+        self._task = task
+        self._name = model.config.endpoint.model
+        self._done = 0
+        self._failure: BaseException | None = None
+        self._started = time.monotonic()
+        self._being_asked: dict[str, asyncio.Future[Answered]] = {}
+        self._our_turn = False
+        self._told_of_waiting = False
+        self._asker: Asker
+
+    async def go(self) -> None:
+        """Let the workers run dry, and let calls that are on their way come home whatever happens."""
+        self._asker = Asker(self._model, self._spending)
+        telling = asyncio.create_task(self._keep_telling())
+        workers = [
+            asyncio.create_task(self._work()) for _ in range(self._model.config.endpoint.max_concurrency)
+        ]
+        try:
+            with on_stop(_canceller()):
+                await asyncio.wait(workers)
+        except (asyncio.CancelledError, Stopped):
+            # Interrupted: what is on its way has been paid for, so wait for it and record it.
+            self._asker.stopping.set()
+            await asyncio.wait(workers)
+            raise
+        finally:
+            telling.cancel()
+            if self._our_turn:
+                self._model.ledger.end_turn(self._name)
+            await self._asker.close()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _work(self) -> None:
+        try:
+            while not self._asker.stopping.is_set():
+                job = next(self._jobs, None)
+                if job is None:
+                    return
+                answers = [self._model.find(call) or await self._answer(call) for call in job.calls]
+                # less those that this run has asked: _ask takes them off
+                self._spending.from_ledger += len(answers)
+                self._hand_on(job, answers)
+                # A ledger full of answers must not keep the other workers from their replies.
+                await asyncio.sleep(0)
+        except StoppedError:
+            return
+        except BaseException as error:
+            # The first failure, from which the others follow.
+            self._failure = self._failure or error
+            self._asker.stopping.set()
+
+    async def _answer(self, call: Asked) -> Answered:
+        """The answer to a call that the ledger lacks; one that another worker is asking is waited for."""
+        key = self._model.ledger.key(call)
+        asked = self._being_asked.get(key)
+        if asked is not None:
+            await asyncio.wait([asked])
+            if asked.cancelled():
+                raise StoppedError("the run is ending")
+            return asked.result()
+        answer = self._being_asked[key] = asyncio.get_running_loop().create_future()
+        try:
+            result = await self._ask(call)
+            answer.set_result(result)
+        finally:
+            # without a result, whoever waits for it stops too
+            answer.cancel()
+            del self._being_asked[key]
+        return result
+
+    async def _ask(self, call: Asked) -> Answered:
+        while True:
+            self._our_turn = self._our_turn or self._model.ledger.take_turn(self._name)
+            # Another run may have settled the call since it was looked up.
+            result = self._model.find(call)
+            if result is not None:
+                return result
+            if self._our_turn:
+                break
+            self._tell_of_waiting()
+            await self._asker.wait(POLL)
+        answer = await self._asker.ask(call)
+        self._spending.from_ledger -= 1
+        return answer
+
+    def _tell_of_waiting(self) -> None:
+        if not self._told_of_waiting:
+            self._told_of_waiting = True
+            self._reporter.note(
+                f"Another run is asking {self._name} with this ledger. This one uses its answers and waits "
+                "for its turn, so that nothing is paid twice."
+            )
+
+    def _hand_on(self, job: Job[T], answers: list[Answered]) -> None:
+        self._done += job.size
+        self._task.advance(job.size)
+        self._hand_answers_on(job.about, answers)
+        self._tell()
+
+    def _tell(self) -> None:
+        if isinstance(self._task, Describable):
+            self._task.describe(self._progress())
+
+    def _progress(self) -> str:
+        rate = self._done / max(1e-9, time.monotonic() - self._started)
+        told = [f"{rate:.1f}/s", *self._spending.progress()]
+        if self._told_of_waiting and not self._our_turn:
+            told.append("waits for another run")
+        if self._asker.paused_for > 0:
+            told.append(f"waits {self._asker.paused_for:.0f} s, as the endpoint asks")
+        return ", ".join(told)
+
+    async def _keep_telling(self) -> None:
+        """Show that something happens even where nothing is answered, as while an endpoint is down."""
+        while True:
+            await asyncio.sleep(TELL)
+            self._tell()
+
+
+def _canceller() -> Callable[[], None]:
+    """What a signal's handler calls to cancel the task that runs now."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        # by way of the loop, which may be asleep
+        loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
+
+
+def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, also from within a running event loop such as a notebook's."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            asyncio.run(work)
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]

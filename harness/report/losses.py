@@ -1,0 +1,148 @@
+"""The losses of queries and settings, gathered from the rows of waterfall.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from harness.report.rows.losses import CANDIDATES, CHANGE, ORDER, PARSER, LossRow
+from harness.report.tables import Table, counted, number
+
+# What rounds to nothing is no loss.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class QueryLosses:
+    """What one query of a setting loses by name of the part (`name_of`), in the order of the way.
+
+    ``route`` '' is the way to the final score; else that of a route of a fusion, had it stood alone.
+    """
+
+    setting: str
+    query_id: str
+    split: str
+    measure: str
+    route: str
+    losses: Mapping[str, float]
+    final: float
+
+    @cached_property
+    def blame(self) -> str:
+        """The name of the part that cost most, the first of equals; '' where nothing was lost."""
+        most = max(self.losses, key=self.losses.__getitem__)
+        return most if self.losses[most] > _ROUNDING else ""
+
+
+def name_of(step: str, part: str) -> str:
+    """What a part of the way is called: a change as the step that makes it, any other as itself.
+
+    Only one step of a setting has candidates and an order, whatever it is called.
+    """
+    return step if part == CHANGE else part
+
+
+def is_route(step: str) -> bool:
+    """Whether a step is a route of a fusion, which stands beside the sum of the losses."""
+    return "." in step
+
+
+def losses_by_query(rows: Iterable[LossRow]) -> Iterator[QueryLosses]:
+    """Every query of every setting, and after it each of its routes, in the order of the rows."""
+    by_query: dict[tuple[str, str], list[LossRow]] = {}
+    for row in rows:
+        by_query.setdefault((row.setting, row.query_id), []).append(row)
+    for own in by_query.values():
+        yield _way([row for row in own if not is_route(row.step)], "")
+        before = [row for row in own if row.part not in (CANDIDATES, ORDER, CHANGE)]
+        for route in dict.fromkeys(row.step for row in own if is_route(row.step)):
+            yield _way([*before, *(row for row in own if row.step == route)], route)
+
+
+def mean_losses(rows: Iterable[LossRow]) -> dict[tuple[str, str], tuple[dict[str, float], float]]:
+    """For every setting and route ('': none) the mean loss of each part by its name, and what is left."""
+    ways: dict[tuple[str, str], list[QueryLosses]] = {}
+    for one in losses_by_query(rows):
+        ways.setdefault((one.setting, one.route), []).append(one)
+    return {
+        way: (
+            {name: sum(one.losses[name] for one in own) / len(own) for name in own[0].losses},
+            sum(one.final for one in own) / len(own),
+        )
+        for way, own in ways.items()
+    }
+
+
+def loss_table(rows: Sequence[LossRow]) -> Table:
+    """What each part costs on average, in units of the measure, best setting first, its routes below it."""
+    means = mean_losses(rows)
+    left = {setting: final for (setting, route), (_, final) in means.items() if not route}
+    ordered = sorted(means.items(), key=lambda item: -left[item[0][0]])
+    names = names_in_order(losses for losses, _ in means.values())
+    gained = any(loss < 0 for losses, _ in means.values() for loss in losses.values())
+    notes = ["A loss below 0 is a gain."] if gained else []
+    if any(losses[PARSER] > 0 for losses, _ in means.values()):
+        notes.append(
+            "Labels that were not found count as lost by the parser, so what is left is below "
+            f"{rows[0].measure.partition('@')[0]}."
+        )
+    return Table(
+        title=f"Lost at each step, from 1 down to {rows[0].measure}: means over "
+        f"{counted(len({row.query_id for row in rows}), 'query', 'queries')}",
+        columns=("setting", *names, "left"),
+        rows=tuple(
+            (
+                f"{setting}: {route} alone" if route else setting,
+                *(number(losses.get(name)) for name in names),
+                number(final),
+            )
+            for (setting, route), (losses, final) in ordered
+        ),
+        notes=tuple(notes),
+    )
+
+
+def names_in_order(ways: Iterable[Iterable[str]]) -> list[str]:
+    """All names of parts that occur, the longest way's order first."""
+    return list(dict.fromkeys(name for way in sorted(map(list, ways), key=len, reverse=True) for name in way))
+
+
+def worst_table(
+    rows: Sequence[LossRow],
+    setting: str,
+    count: int,
+    questions: Mapping[str, str],
+    passages: Mapping[str, str],
+) -> Table:
+    """The ``count`` queries of a setting that score lowest by the measure of the losses, the worst first.
+
+    ``questions`` maps queries to their text, ``passages`` to the passage that came first.
+    """
+    ways = (one for one in losses_by_query(row for row in rows if row.setting == setting) if not one.route)
+    own = sorted(ways, key=lambda one: one.final)[:count]
+    measure = own[0].measure if own else "score"
+    worst = "worst query" if len(own) == 1 else f"{len(own)} worst queries"
+    return Table(
+        title=f"The {worst} of {setting} by {measure}",
+        columns=("query", "split", measure, "lost most by", "question", "first passage"),
+        rows=tuple(
+            (
+                one.query_id,
+                one.split,
+                number(one.final),
+                f"{one.blame} {one.losses[one.blame]:.3f}" if one.blame else "–",
+                questions.get(one.query_id, "–"),
+                passages.get(one.query_id, "–"),
+            )
+            for one in own
+        ),
+        left=frozenset({0, 1, 3, 4, 5}),
+        prose=2,
+    )
+
+
+def _way(rows: Sequence[LossRow], route: str) -> QueryLosses:
+    first, last = rows[0], rows[-1]
+    losses = {name_of(row.step, row.part): row.loss for row in rows}
+    return QueryLosses(first.setting, first.query_id, first.split, first.measure, route, losses, last.left)

@@ -1,0 +1,46 @@
+"""The part of docs/results.md that tells of the tables, from their declarations."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import Any
+
+import harness.report.rows  # noqa: F401 - declares the tables
+from harness.report.columns import TABLES, Declared, TableSpec
+
+_WIDTH = 118
+
+
+def tables_reference() -> str:
+    """Every table with its prose and columns, in Markdown."""
+    return "\n\n".join(_section(spec) for spec in TABLES.values())
+
+
+def _section(spec: TableSpec[Any]) -> str:
+    prose = (inspect.getdoc(spec.row) or "").replace("``", "`")
+    paragraphs = [textwrap.fill(part, _WIDTH, break_on_hyphens=False) for part in prose.split("\n\n")]
+    facts = []
+    if spec.when:
+        facts.append(f"Written {spec.when}.")
+    if spec.key:
+        facts.append(f"One row for each {_listed(spec.key)}.")
+    lines = [f"## `{spec.file}`: {spec.title}", *paragraphs]
+    lines += [" ".join(facts)] if facts else []
+    return "\n\n".join([*lines, _columns(spec)])
+
+
+def _columns(spec: TableSpec[Any]) -> str:
+    rows = [f"| `{one.name}` | {_type(one)} | {one.column.about} |" for one in spec.columns]
+    return "\n".join(["| column | holds | what |", "|---|---|---|", *rows])
+
+
+def _type(one: Declared) -> str:
+    kind = {str: "text", int: "whole number", float: "number", bool: "yes, no"}[one.kind]
+    unit = f", {one.column.unit}" if one.column.unit else ""
+    return f"{kind}{unit}{' or empty' if one.empty else ''}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

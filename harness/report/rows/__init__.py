@@ -1,0 +1,34 @@
+"""The tables of a result: each is declared once, as the dataclass of its rows; see `harness.report.columns`.
+
+A new table is a class in one of these modules, and something that makes its rows.
+"""
+
+# ruff: noqa: I001 - in the order of docs/results.md
+from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
+from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
+from harness.report.rows.losses import LossRow
+from harness.report.rows.chunks import ChunkRow
+from harness.report.rows.sensitivity import LabelSensitivityRow
+from harness.report.rows.prices import CostRow, PriceRow
+from harness.report.rows.labels import AnchoringRow, DocumentRow, JudgmentRow
+from harness.report.rows.answers import AnswerabilityRow, SeedRatioRow, ThresholdRow
+
+__all__ = [
+    "AnchoringRow",
+    "AnswerabilityRow",
+    "ChunkOffsetRow",
+    "ChunkRow",
+    "CostRow",
+    "DocumentRow",
+    "JudgmentRow",
+    "LabelSensitivityRow",
+    "LossRow",
+    "PassageRow",
+    "PriceRow",
+    "QueryRow",
+    "RankedRow",
+    "ScoreRow",
+    "SeedRatioRow",
+    "SummaryRow",
+    "ThresholdRow",
+]

@@ -1,0 +1,96 @@
+"""Labels and documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from harness.report.columns import Column, table
+from harness.report.rows.common import DocumentId, End, Page, QueryId, Start
+from harness.text.characters import snippet
+
+
+@table("judgments", "every graded span", needs=("query_id", "document", "start", "end", "grade"))
+@dataclass(frozen=True, slots=True)
+class JudgmentRow:
+    """One graded span of a document, half-open in characters."""
+
+    query_id: QueryId
+    document: DocumentId
+    start: Start
+    end: End
+    page: Page
+    evidence: Annotated[
+        str,
+        Column("spans of a query that share one, unless it is empty, are copies of one fact"),
+    ]
+    grade: Annotated[int | None, Column("the grade; empty: not scored")]
+    reason: Annotated[str, Column("why it was not scored")]
+    judge: Annotated[str, Column("who graded")]
+    scored_on: Annotated[
+        bool,
+        Column("`no` for labels that only stand beside a judge's: settings are not scored on them"),
+    ]
+    samples: Annotated[str, Column("the grades that were combined, separated by blanks")]
+    spread: Annotated[int, Column("their range")]
+    cost: Annotated[float | None, Column("its price; empty: unknown", unit="money")]
+    text: Annotated[
+        str,
+        Column(
+            "the beginning of the span on one line",
+            header="snippet",
+            shown=snippet,
+        ),
+    ]
+
+
+@table("anchoring", "where each label's quote was found", needs=())
+@dataclass(frozen=True, slots=True)
+class AnchoringRow:
+    """A label with a quote, and where it was found in the extracted text: how, and how surely."""
+
+    line: Annotated[int, Column("its line in the label file")]
+    query_id: Annotated[str, Column("the query")]
+    doc_id: Annotated[str, Column("the document")]
+    page: Page
+    method: Annotated[str, Column("how it was found")]
+    score: Annotated[float, Column("how alike quote and text are, up to 100; below it only by `fuzzy`")]
+    start: Annotated[
+        int | None,
+        Column("the first character; empty where nothing alike was found at all", unit="characters"),
+    ]
+    end: Annotated[int | None, Column("the end, not included", unit="characters")]
+    quote: Annotated[str, Column("the beginning of the quote")]
+    found: Annotated[str, Column("the beginning of what was found")]
+    copies: Annotated[int, Column("how often the quote stands in the text; the first one was taken")]
+    accepted: Annotated[bool, Column("`no`: too unlike, so the label counts as not found")]
+    figures_differ: Annotated[bool, Column("the text has other digits than the quote")]
+
+
+@table("documents", "what was read, and what was skipped", key=("document",))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRow:
+    """One document. A skipped one has a reason, and no figures.
+
+    Suspect pages and characters may stand for lost text (docs/corpora.md). Two results must share the hashes
+    of the extracted text to be compared; the hashes in ``record.json`` are those of the files.
+    """
+
+    document: DocumentId
+    status: Annotated[str, Column("`read` or `skipped`", filled=True)]
+    reason: Annotated[str, Column("why it was skipped, or what is odd about it")] = ""
+    pages: Annotated[int | None, Column("how many; 0 for plain text")] = None
+    pages_without_text: Annotated[str, Column("their numbers, separated by blanks")] = ""
+    suspect_pages: Annotated[str, Column("their numbers, separated by blanks")] = ""
+    characters: Annotated[int | None, Column("length of the extracted text", unit="characters")] = None
+    suspect_characters: Annotated[int | None, Column("how many", unit="characters")] = None
+    missing_characters: Annotated[
+        int | None, Column("those that only the second reader finds", unit="characters")
+    ] = None
+    undecodable_characters: Annotated[
+        int | None, Column("characters of the file that stand for none", unit="characters")
+    ] = None
+    no_break_spaces: Annotated[int | None, Column("how many", unit="characters")] = None
+    encryption: Annotated[str, Column("how the file is encrypted")] = ""
+    second_reader: Annotated[str, Column("what read it a second time, with its version")] = ""
+    text_sha256: Annotated[str, Column("the hash of the extracted text")] = ""

@@ -1,0 +1,103 @@
+"""What settings cost, and what judging them has cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from harness.report.columns import Column, table
+from harness.report.rows.common import Setting, Stage
+
+
+@table(
+    "prices",
+    "what quality costs",
+    key=("setting", "stage"),
+    needs=("setting", "stage", "k", "tokens_at_k"),
+)
+@dataclass(frozen=True, slots=True)
+class PriceRow:
+    """What one setting and stage costs. Tokens are those of the embedding model, special tokens left out.
+
+    Times belong to one run, so they stand in ``record.json``, which with ``report.html`` is all that differs
+    between two runs of one configuration. Under ``counts.settings`` every setting has, by stage, ``seconds``
+    (wall time from chunking to that stage) and ``computed_share`` (the share of its vectors and pairs that
+    this run computed; 0: all came from the cache, and the seconds say nothing about the setting). Settings
+    of a run share what they have in common, and the first one that needs it pays the seconds: compare times
+    only where ``computed_share`` is 1.
+
+    ``tokens@k`` can also be asked for as a measure, with a value for every query. It is a price: less is
+    better, no setting is chosen by it, and ``harness compare`` and ``harness gate`` refuse it as their
+    measure. ``harness compare`` tells which settings are on the front of quality against ``tokens@k`` (no
+    other is as good and as cheap, and better in one of the two), and the verdict names the cheapest of those
+    that may be best.
+    """
+
+    setting: Setting
+    stage: Stage
+    k: Annotated[
+        int | None,
+        Column(
+            "the first cutoff in ranks among the measures (10 for `ndcg_exp@10`; what `ndcg_evidence@B` is "
+            "cut at is text, not ranks); empty: the whole ranking"
+        ),
+    ]
+    measure: Annotated[str, Column("the headline measure")]
+    mean: Annotated[float | None, Column("its mean over all queries")]
+    characters_ranked: Annotated[
+        float,
+        Column(
+            "the mean length of a whole ranking; where it is below the budget of `ndcg_evidence@B`, rankings "
+            "are too shallow for it (a run warns of each setting where that is so)",
+            unit="characters",
+        ),
+    ]
+    tokens_at_k: Annotated[
+        float | None,
+        Column(
+            "what a reader, or a language model, must read in the first k chunks: the mean over all queries. "
+            "Text in two chunks is read twice",
+            unit="tokens",
+        ),
+    ]
+    tokens_per_point: Annotated[
+        float | None,
+        Column(
+            "`tokens_at_k / (100 · mean)`, for each hundredth of the measure; empty where the mean is 0",
+            unit="tokens",
+        ),
+    ]
+    index_tokens: Annotated[int, Column("as in `chunks.csv`", unit="tokens")]
+    rerank_pairs: Annotated[
+        int, Column("pairs the reranker reads for all queries; 0 before it", unit="pairs")
+    ]
+    rerank_tokens: Annotated[int, Column("the tokens of their passages; 0 before it", unit="tokens")]
+    judge_cost: Annotated[
+        float | None,
+        Column(
+            "what its judgments would have cost alone; empty without a judge or price",
+            unit="money",
+        ),
+    ]
+
+
+@table(
+    "costs", "what the judge has cost", key=("setting",), needs=("setting",), when="with a judge that is paid"
+)
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """What the judgments that one setting uses have cost."""
+
+    setting: Setting
+    judgments: Annotated[int, Column("how many")]
+    cost_alone: Annotated[
+        float | None,
+        Column("what it would have cost by itself; empty: unknown", unit="money"),
+    ]
+    cost_shared: Annotated[
+        float | None,
+        Column(
+            "each judgment split among the settings that use it, which adds up to the bill; empty: unknown",
+            unit="money",
+        ),
+    ]

@@ -1,0 +1,78 @@
+"""Scores: means, every value, and the queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from harness.report.columns import Column, table
+from harness.report.rows.common import CiHigh, CiLow, Measure, QueryId, QuerySplit, Setting, Stage
+
+
+@table("summary", "means", key=("setting", "stage", "split", "measure"), some=True)
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """The mean of one measure over the queries of a split.
+
+    The interval is the wider of Student's and Hall's t on either side, between clusters of queries where
+    there are enough of them (docs/statistics.md); ``harness show``, ``harness compare`` and the page have
+    the same one. With fewer than five queries it stands in the file but is not shown: it says less than it
+    seems to.
+    """
+
+    setting: Setting
+    stage: Stage
+    split: Annotated[str, Column("`train`, `validation` or `all`", filled=True)]
+    measure: Measure
+    mean: Annotated[float | None, Column("the mean; empty where no query has a value")]
+    ci_low: CiLow
+    ci_high: CiHigh
+    n_queries: Annotated[int, Column("queries in the mean")]
+    n_unanswerable: Annotated[
+        int,
+        Column(
+            "queries left out for want of relevant text (none for `judged@k` and `tokens@k`, which have a "
+            "value for every query with a ranking)"
+        ),
+    ]
+    n_failed: Annotated[
+        int,
+        Column(
+            "queries without a ranking (they score 0 and count) or with text that the judge could not grade "
+            "(they count, and that text is unjudged)"
+        ),
+    ]
+    judge: Annotated[str, Column("who graded")] = ""
+
+
+@table("per_query", "every value", key=("setting", "stage", "query_id", "measure"), some=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRow:
+    """The value of one measure for one query."""
+
+    setting: Setting
+    stage: Stage
+    query_id: QueryId
+    split: QuerySplit
+    cluster: Annotated[
+        str,
+        Column(
+            "what the query is tested with: the column of that name in the query file, else the document of "
+            "its evidence; empty where it has none",
+        ),
+    ] = ""
+    measure: Measure
+    value: Annotated[float | None, Column("the value; empty where the measure is undefined for the query")]
+
+
+@table("queries", "the questions", key=("query_id",), own=True)
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """One question, and all that the query file says of it: its other columns follow under their names."""
+
+    query_id: QueryId
+    text: Annotated[str, Column("the question")]
+    split: QuerySplit
+    answerable: Annotated[bool, Column("`no` where the documents are known to hold no answer")]
+    cluster: Annotated[str, Column("as in `per_query.csv`")] = ""
+    type: Annotated[str, Column("its type, where the query file names one")] = ""

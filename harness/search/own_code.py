@@ -1,0 +1,103 @@
+"""Code of the user's own as a step: found by name, called with plain values, its answers checked."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from harness.errors import ConfigError, HarnessError
+
+_CALL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def _is_call(name: str) -> str:
+    if not _CALL.fullmatch(name):
+        raise ValueError("must be package.module:function")
+    return name
+
+
+Call = Annotated[
+    str,
+    AfterValidator(_is_call),
+    Field(
+        description="`package.module:function`, found in the working folder or among installed packages. It "
+        "is imported and called when the step runs, with your rights."
+    ),
+]
+Version = Annotated[
+    str,
+    Field(
+        min_length=1,
+        description="Stated by you; what the code returned is cached under it. Change it with the code.",
+    ),
+]
+Arguments = Annotated[
+    dict[str, Any],
+    Field(description="Keyword arguments of the call; a list of mappings is a sweep."),
+]
+
+
+def find_call(name: str) -> Callable[..., Any]:
+    """What ``package.module:function`` names; raises ConfigError where there is none."""
+    module_name, _, path = name.partition(":")
+    try:
+        with _working_folder():
+            found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"call: {name}: there is no module {error.name}, neither in the working folder nor installed."
+        ) from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise ConfigError(f"call: {name}: {module_name} has no {part}.")
+        found = getattr(found, part)
+    if not callable(found):
+        raise ConfigError(f"call: {name} is a {type(found).__name__}; name a function.")
+    call: Callable[..., Any] = found
+    return call
+
+
+def ask(name: str, *values: Any, **arguments: Any) -> Any:
+    """Call it; raises HarnessError that names the call and the line in which it failed."""
+    call = find_call(name)
+    try:
+        return call(*values, **arguments)
+    except Exception as error:
+        raise HarnessError(
+            f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. It is your code; "
+            "docs/own-steps.md says what it is given and must return."
+        ) from error
+
+
+def wrong(name: str, what: str) -> HarnessError:
+    """The error for an answer that breaks the contract."""
+    return HarnessError(f"call: {name} {what}. docs/own-steps.md says what it must return.")
+
+
+def _where(error: BaseException) -> str:
+    """The last place of a traceback that is not ours, such as `` (search.py:12)``."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if file != Path(__file__):
+            place = f" ({file.name}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return place
+
+
+@contextmanager
+def _working_folder() -> Iterator[None]:
+    """Modules of the working folder can be imported, as with ``python -m``."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)

@@ -1,0 +1,72 @@
+"""A reranker of the user's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness.search.own_code import Arguments, Call, Version, ask, find_call, wrong
+from harness.search.rerank.scorer import Pair, PairScorer
+from harness.search.step import RerankerConfig
+
+
+class PythonRerankerConfig(RerankerConfig):
+    """Your own function scores (query, passage) pairs."""
+
+    kind: Literal["python"] = "python"
+    call: Call
+    version: Version
+    arguments: Arguments = Field(default_factory=dict)
+    batch_size: int = Field(64, ge=1, description="Pairs in one call.")
+
+    @property
+    def model_name(self) -> str:
+        """The function."""
+        return self.call
+
+
+class PythonScorer(PairScorer):
+    """Calls ``function(pairs, **arguments)``, which returns one score a pair; higher is better."""
+
+    def __init__(self, config: PythonRerankerConfig) -> None:
+        self.config = config
+
+    @property
+    def fingerprint(self) -> str:
+        """What the user states."""
+        c = self.config
+        facts = json.dumps([c.call, c.version, c.arguments], sort_keys=True, default=str)
+        return f"python:{hashlib.sha256(facts.encode()).hexdigest()}"
+
+    def describe(self) -> dict[str, str]:
+        """The function and its version, for the run record."""
+        return {"name": self.config.call, "origin": "python", "fingerprint": self.config.version}
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """Pairs in the order given."""
+        size = self.config.batch_size
+        return [list(range(i, min(i + size, len(pairs)))) for i in range(0, len(pairs), size)]
+
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """Call it and check what it returns."""
+        c = self.config
+        given = ask(c.call, list(pairs), **c.arguments)
+        try:
+            scores = np.asarray(given, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise wrong(c.call, "returned scores that are no numbers") from None
+        if scores.shape != (len(pairs),):
+            raise wrong(c.call, f"must return one score for each of {len(pairs)} pairs")
+        if not np.isfinite(scores).all():
+            raise wrong(c.call, "returned a score that is not finite")
+        return scores
+
+    def try_out(self) -> None:
+        """Find the function; it is not called."""
+        find_call(self.config.call)

@@ -1,0 +1,43 @@
+"""A rewriter of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from harness.search.own_code import Arguments, Call, Version, ask, wrong
+from harness.search.step import Identity, Rewriter, RewriterConfig
+from harness.search.tools import Tools
+from harness.types import Query
+
+
+class PythonRewriterConfig(RewriterConfig):
+    """Your own function rewrites the questions."""
+
+    kind: Literal["python"] = "python"
+    call: Call
+    version: Version
+    arguments: Arguments = Field(default_factory=dict)
+
+
+class PythonRewriter(Rewriter[PythonRewriterConfig]):
+    """Calls ``function(questions, **arguments)``, which returns as many texts in the same order."""
+
+    def identity(self) -> Identity:
+        """What the user states."""
+        c = self.config
+        return ["python", c.call, c.version, c.arguments]
+
+    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
+        """Call it and check what it returns."""
+        c = self.config
+        asked = ask(c.call, [query.text for query in queries], **c.arguments)
+        if not isinstance(asked, list | tuple) or len(asked) != len(queries):
+            raise wrong(c.call, f"must return one text for each of {len(queries)} questions")
+        for text in asked:
+            if not isinstance(text, str):
+                raise wrong(c.call, f"returned {text!r}, which is no text")
+        return [replace(query, text=text) for query, text in zip(queries, asked, strict=True)]

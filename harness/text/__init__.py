@@ -1,0 +1,1 @@
+"""Text as offsets: spans, sentences, tokens, passages."""

@@ -1,0 +1,52 @@
+"""Graded spans that another tool has written."""
+
+import json
+
+import pytest
+
+from harness.corpus import read_judgments
+from harness.errors import LabelError
+from harness.types import Document
+
+LABEL = {"query_id": "q", "doc_id": "d", "start": 0, "end": 5, "grade": 3}
+DOCUMENTS = {"d": Document("d", "long enough", (), "")}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(*rows, documents=DOCUMENTS):
+        file = tmp_path / "l.jsonl"
+        file.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows))
+        return read_judgments(file, documents, ["q"])
+
+    return read
+
+
+def test_spans_are_read_as_they_stand(read):
+    judgments = read(LABEL, "", {**LABEL, "start": 2, "grade": None, "evidence": "f1", "judge": "ann"})
+    assert [(j.start, j.end, j.grade, j.judge, j.evidence) for j in judgments] == [
+        (0, 5, 3, "human", ""),
+        (2, 5, None, "ann", "f1"),
+    ]
+    assert all(judgment.source.endswith("l.jsonl") for judgment in judgments)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"grade": 5}, {"grade": -1}, {"grade": "3"}, {"grade": 2.5}, {"start": -1}, {"end": 0}, {"colour": 1}],
+    ids=str,
+)
+def test_a_bad_label_is_named_by_its_line(change, read):
+    with pytest.raises(LabelError, match=r"l\.jsonl, line 2"):
+        read(LABEL, {**LABEL, **change})
+    with pytest.raises(LabelError, match="line 1"):
+        read("{")
+
+
+def test_spans_that_do_not_fit_queries_or_documents_are_refused(read):
+    with pytest.raises(LabelError, match="query r: there is no query with this id"):
+        read({**LABEL, "query_id": "r"})
+    with pytest.raises(LabelError, match="not in the corpus"):
+        read(LABEL, documents={})
+    with pytest.raises(LabelError, match="another engine"):
+        read(LABEL, documents={"d": Document("d", "abc", (), "")})

@@ -1,0 +1,348 @@
+"""Endpoints: what is sent, to whom, and that the key is seen nowhere else."""
+
+import asyncio
+import base64
+import logging
+import traceback
+
+import pytest
+from pydantic import ValidationError
+
+from harness.errors import ConfigError, HarnessError
+from harness.judge import LlmConfig, LlmJudge
+from harness.llm.client import ChatClient
+from harness.llm.endpoint import Endpoint
+from harness.llm.secret import Secret
+from harness.progress import Silent
+from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
+from tests.judge.helpers import config, judge_all, pairs, script_of
+
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("MY_JUDGE_KEY", KEY)
+    return {"api_key_env": "MY_JUDGE_KEY"}
+
+
+def test_the_request_holds_what_was_configured(key, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url, endpoint={**key, "temperature": 0.2, "seed": 5}), ledger, pairs(1))
+    (request,) = server.requests
+    assert request["path"] == "/v1/chat/completions"
+    assert request["headers"]["authorization"] == f"Bearer {KEY}"
+    body = request["body"]
+    assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("fake", 0.2, 5, 400)
+    assert body["response_format"]["type"] == "json_schema"
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+
+
+def test_what_a_model_refuses_is_not_sent(ledger):
+    plain = {
+        "temperature": None,
+        "seed": None,
+        "structured": "none",
+        "max_completion_tokens": 900,
+    }
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url, endpoint=plain), ledger, pairs(1))
+    body = server.requests[0]["body"]
+    assert set(body) == {"model", "messages", "max_completion_tokens"}
+    assert body["max_completion_tokens"] == 900
+
+
+MODERN = {
+    "top_p": 0.9,
+    "reasoning_effort": "low",
+    "top_logprobs": 5,
+    "extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 20},
+    "headers": {"X-Route": "eu"},
+}
+
+
+def test_the_parameters_of_todays_models_are_sent(ledger, monkeypatch):
+    monkeypatch.setenv("GATEWAY_SECRET", KEY)
+    endpoint = {**MODERN, "headers_env": {"X-Gateway-Key": "GATEWAY_SECRET"}}
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url, endpoint=endpoint), ledger, pairs(1))
+    (request,) = server.requests
+    body, headers = request["body"], request["headers"]
+    assert (body["top_p"], body["reasoning_effort"]) == (0.9, "low")
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 5)
+    assert (body["chat_template_kwargs"], body["top_k"]) == ({"enable_thinking": False}, 20)
+    assert (headers["x-route"], headers["x-gateway-key"]) == ("eu", KEY)
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_each_of_them_can_change_an_answer_so_it_is_asked_anew(name, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+        judge_all(config(server.url, endpoint={name: MODERN[name]}), ledger, pairs(1))
+        judge_all(config(server.url, endpoint={name: MODERN[name]}), ledger, pairs(1))
+    assert server.count == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"max_completion_tokens": 400},
+        {"headers": {"HTTP-Referer": "https://example.org", "X-Title": "bench"}},
+        {"extra_body": {"user": "me", "service_tier": "flex"}},
+        {"extra_body": {}, "headers": {}},
+        {"longest_pause": 10, "timeout": 50},
+    ],
+    ids=str,
+)
+def test_what_cannot_change_an_answer_is_not_asked_anew(more, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+        judge_all(config(server.url, endpoint=more), ledger, pairs(1))
+    assert server.count == 1
+
+
+def test_log_probabilities_are_kept_with_the_answer(ledger):
+    token = {
+        "token": "3",
+        "bytes": [51],
+        "logprob": -0.1,
+        "top_logprobs": [{"token": "2", "bytes": [50], "logprob": -2.5}],
+    }
+    answer = completion('{"grade": 3}')
+    answer["choices"][0]["logprobs"] = {"content": [token], "refusal": None}
+    with FakeServer(script_of(Answer(body=answer))) as server:
+        judge_all(config(server.url, endpoint={"top_logprobs": 1}), ledger, pairs(1))
+    (entry,) = ledger.entries()
+    assert entry.logprobs == [token]
+    assert entry.finish == "stop"
+
+
+def test_a_secret_header_is_in_no_record(ledger, monkeypatch):
+    monkeypatch.setenv("GATEWAY_SECRET", KEY)
+    endpoint = {"headers_env": {"X-Gateway-Key": "GATEWAY_SECRET"}}
+    with FakeServer(script_of(says(f"no grade, but your header: {KEY}"))) as server:
+        settings = config(server.url, max_unscored=1.0, endpoint=endpoint)
+        judge_all(settings, ledger, pairs(1))
+        judge = LlmJudge(settings, ledger)
+    assert KEY in str(server.requests)
+    assert KEY not in "".join(ledger.export_lines()) + repr(judge.fingerprint) + settings.model_dump_json()
+
+
+def test_a_secret_header_that_is_not_set_names_the_variable(monkeypatch):
+    monkeypatch.delenv("GATEWAY_SECRET", raising=False)
+    with pytest.raises(ConfigError, match="GATEWAY_SECRET"):
+        ChatClient(Endpoint(model="m", api_key_env=None, headers_env={"X-Gateway-Key": "GATEWAY_SECRET"}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"max_tokens": 300, "max_completion_tokens": 400}, "write one of them"),
+        ({"max_tokens_field": "max_completion_tokens"}, "write max_completion_tokens in place of max_tokens"),
+        ({"extra_body": {"temperature": 1}}, "endpoint.temperature"),
+        ({"extra_body": {"n": 3}}, "samples"),
+        ({"extra_body": {"stream": True}}, "no call here can use"),
+        ({"extra_body": {"x": float("nan")}}, "JSON"),
+        ({"top_p": 0}, "top_p"),
+        ({"top_logprobs": 21}, "top_logprobs"),
+    ],
+    ids=str,
+)
+def test_parameters_that_contradict_each_other_are_refused(fields, said):
+    with pytest.raises(ValidationError, match=said):
+        Endpoint(model="m", **fields)
+
+
+def test_an_endpoint_comes_back_from_its_own_record():
+    endpoint = Endpoint(model="m", max_completion_tokens=900, **MODERN)
+    assert Endpoint(**endpoint.model_dump()) == endpoint
+    assert endpoint.max_tokens == 900
+
+
+def test_azure(key, ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        azure = {
+            "endpoint": server.url.removesuffix("/v1"),
+            "api_version": "2024-10-21",
+            "deployment": "my-gpt",
+        }
+        judge_all(config(server.url, endpoint={**key, "azure": azure}), ledger, pairs(1))
+    (request,) = server.requests
+    assert request["path"] == "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+    assert request["headers"]["api-key"] == KEY
+
+
+def test_no_key_is_needed_where_none_is_named(monkeypatch, ledger):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+    assert KEY not in str(server.requests), "the key of another service is not sent to a local endpoint"
+
+
+def test_the_environment_does_not_redirect_the_judge(monkeypatch, ledger):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with FakeServer(script_of(grade(1))) as server:
+        judge_all(config(server.url), ledger, pairs(1))
+    assert server.count == 1
+
+
+LEAKS = {
+    "401 that repeats the key": error(401, f"Incorrect API key provided: {KEY}"),
+    "400 that repeats the key": error(400, f"Bearer {KEY} may not"),
+    "500 that repeats the key": error(500, f"config: {KEY}"),
+    "body that is not JSON": Answer(body=f"<{KEY}>".encode()),
+    "answer that repeats the key": says(f"Your key is {KEY}"),
+    "refusal that repeats the key": says(None, refusal=f"{KEY} is not allowed"),
+    "cut": Answer(cut=0),
+    "model that is the key": Answer(body=completion('{"grade": 1}', model=f"m-{KEY}")),
+    "id of the request": Answer(body=completion('{"grade": 1}'), headers={"x-request-id": f"r {KEY}"}),
+    "id of the completion": Answer(body=completion('{"grade": 1}', id=KEY), headers={"x-request-id": ""}),
+    "reason to finish": Answer(body=completion('{"grade": 1}', finish=KEY)),
+    "code of an error": error(418, "no", code=KEY),
+    "tokens": Answer(body={**completion('{"grade": 1}'), "usage": {"prompt_tokens": KEY}}),
+    "choices that are none": Answer(body={**completion("x"), "choices": KEY}),
+    "content that is a list": Answer(body=completion([{"text": KEY}])),
+    "half of the key": error(401, f"wrong: {KEY[:16]}..."),
+    "the key in capitals": error(401, f"wrong: {KEY.upper()}"),
+    "the key in base64": error(401, f"wrong: Basic {base64.b64encode(KEY.encode()).decode()}"),
+    "the key in quotes": error(400, {"headers": [f"Bearer {KEY}"]}),
+    "a number for a model": Answer(body=completion('{"grade": 1}', model={"key": KEY})),
+}
+
+
+@pytest.mark.usefixtures("three_tries")
+@pytest.mark.parametrize("answer", LEAKS.values(), ids=LEAKS.keys())
+def test_the_key_is_in_no_log_record_error_or_ledger(answer, key, ledger, caplog, tmp_path):
+    caplog.set_level(logging.DEBUG)
+    told = []
+    with FakeServer(script_of(answer)) as server:
+        settings = config(server.url, endpoint=key)
+        judge = LlmJudge(settings, ledger)
+        try:
+            judge.grade(pairs(2), lambda graded: told.append(repr(graded)), reporter=Silent())
+        except HarnessError as problem:
+            told.append("".join(traceback.format_exception(problem)))
+        assert server.requests[0]["headers"]["authorization"].endswith(KEY)
+    told += [repr(judge.fingerprint), repr(settings), settings.model_dump_json(), repr(judge), caplog.text]
+    told += list(ledger.export_lines())
+    assert len(told) > 5
+    files = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    told.append(files.decode("latin-1"))
+    for form in (KEY, KEY[:12], base64.b64encode(KEY.encode()).decode()[:12]):
+        assert not [text for text in told if form.lower() in text.lower()]
+
+
+def test_a_key_is_cut_out_in_every_form_and_other_text_stays():
+    secret = Secret("sk-abc/def'ghi\"jkl&mno")
+    assert secret.cut("the key sk-abc/def'ghi\"jkl&mno, twice: sk-abc/def'ghi\"jkl&mno") == (
+        "the key [key], twice: [key]"
+    )
+    for form in (
+        "sk-abc%2Fdef%27ghi%22jkl%26mno",
+        "sk-abc/def&#x27;ghi&quot;jkl&amp;mno",
+        "bc/def'ghi\"jkl&",
+    ):
+        assert secret.cut(f"<{form}>") == "<[key]>"
+    assert secret.cut("a mask such as sk-abc/***mno stays") == "a mask such as sk-abc/***mno stays"
+    assert secret.cut(None) == ""
+    assert secret.cut(5, 10) == "5"
+    assert "abc" not in repr(secret)
+
+
+@pytest.mark.parametrize("placeholder", ["EMPTY", "1", "x", "no-key"])
+def test_a_placeholder_is_no_secret_and_changes_no_answer(placeholder):
+    """Servers of one's own take any key; cutting the 1 out of an answer would change its grade."""
+    answer = '{"grade": 1, "why": "x EMPTY no-key"}'
+    assert Secret(placeholder).cut(answer) == answer
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**completion('{"grade": 1}'), "usage": {"prompt_tokens": "many", "completion_tokens": -1}},
+        {**completion('{"grade": 1}'), "usage": {"prompt_tokens": 10**30, "completion_tokens": 1}},
+    ],
+)
+def test_tokens_that_cannot_be_are_unknown(body, ledger):
+    with FakeServer(script_of(Answer(body=body))) as server:
+        (graded,), summary = judge_all(config(server.url), ledger, pairs(1))
+    assert graded.judgment.grade == 1
+    assert (summary.prompt_tokens, summary.completion_tokens) in {(0, 0), (0, 1)}
+
+
+@pytest.mark.usefixtures("three_tries")
+@pytest.mark.parametrize("choices", ["x", [None], [{}], {"a": 1}, 7, [{"message": "text"}]])
+def test_an_answer_of_another_shape_is_no_grade_and_no_traceback(choices, ledger):
+    with FakeServer(script_of(Answer(body={**completion("x"), "choices": choices}))) as server:
+        (graded,), _ = judge_all(config(server.url, max_unscored=1), ledger, pairs(1))
+    assert graded.judgment.grade is None
+    assert graded.reason in {"broken_reply", "empty_answer", "empty_choices"}
+
+
+@pytest.mark.parametrize("value", ["", "  ", None])
+def test_a_missing_key_names_the_variable(value, monkeypatch):
+    monkeypatch.delenv("MY_JUDGE_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("MY_JUDGE_KEY", value)
+    with pytest.raises(ConfigError, match="MY_JUDGE_KEY"):
+        ChatClient(Endpoint(model="m", api_key_env="MY_JUDGE_KEY"))
+
+
+@pytest.mark.parametrize("value", ["sk-secret two", "sk-secret\nx", "sk-sécret", "sk-secret\x07"])
+def test_a_malformed_key_is_refused_without_being_shown(value, monkeypatch):
+    monkeypatch.setenv("MY_JUDGE_KEY", value)
+    with pytest.raises(ConfigError, match="MY_JUDGE_KEY") as caught:
+        ChatClient(Endpoint(model="m", api_key_env="MY_JUDGE_KEY"))
+    assert "cret" not in str(caught.value)
+
+
+def test_a_client_does_not_show_its_key(key):
+    client = ChatClient(Endpoint(model="m", **key))
+    assert KEY not in repr(client) + str(client)
+    asyncio.run(client.close())
+
+
+@pytest.mark.parametrize("fields", [{"timeout": 10, "deadline": 5}, {"temperature": 3}, {"colour": "red"}])
+def test_an_endpoint_that_cannot_work_is_refused(fields):
+    with pytest.raises(ValidationError):
+        Endpoint(model="m", **fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"base_url": f"https://user:{KEY}@host/v1"},
+        {"base_url": f"https://host/v1?api-key={KEY}"},
+        {"base_url": "ftp://host"},
+        {"base_url": "host:8000/v1"},
+        {"api_key_env": KEY},
+        {"api_key_env": "0a1b2c3d4e5f"},
+        {"azure": {"endpoint": f"https://host?key={KEY}", "api_version": "1", "deployment": "d"}},
+        {"headers": {"Authorization": KEY}},
+        {"headers": {"Ocp-Apim-Subscription-Key": KEY}},
+        {"headers": {"cf-aig-token": KEY}},
+        {"headers_env": {"X-Api-Key": KEY}},
+    ],
+    ids=str,
+)
+def test_a_secret_in_the_configuration_is_refused_without_being_shown(fields):
+    with pytest.raises(ConfigError) as caught:
+        LlmConfig(endpoint={"model": "m", **fields})
+    shown = "".join(traceback.format_exception(caught.value))
+    assert KEY not in shown
+    assert "0a1b2c" not in shown
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"max_cost": 1.0}, "price"),
+        ({"samples": 3}, "temperature"),
+        ({"prompt": "seed_list"}, "pool.unit to chunk"),
+        ({"prompt": "seed_list_zh", "pool": {"depth": 5}}, "pool.unit to chunk"),
+        ({"max_unscored": 1.5}, "max_unscored"),
+    ],
+)
+def test_a_judge_that_cannot_work_is_refused(fields, said):
+    with pytest.raises(ValidationError, match=said):
+        LlmConfig(endpoint={"model": "m"}, **fields)

@@ -1,0 +1,68 @@
+"""The words of an error are found in whatever form a server gives them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.llm.faults import Said, classify_status, read_error
+
+BODIES = {
+    "OpenAI": (
+        {"error": {"message": "Bad.", "type": "x", "param": "top_p", "code": "unsupported_value"}},
+        Said("Bad.", "unsupported_value", "top_p"),
+    ),
+    "as the library strips it": ({"message": "Bad.", "param": None, "code": None}, Said("Bad.")),
+    "a number for a code": ({"message": "Bad.", "code": 1210}, Said("Bad.", "1210")),
+    "Ollama": ({"error": "model not found"}, Said("model not found")),
+    "FastAPI": (
+        {"detail": [{"loc": ["body", "seed"], "msg": "not a number", "type": "x"}]},
+        Said("not a number", "", "seed"),
+    ),
+    "FastAPI, in a word": ({"detail": "Not Found"}, Said("Not Found")),
+    "Gemini": ([{"error": {"code": 400, "message": "Bad.", "status": "INVALID"}}], Said("Bad.", "400")),
+    "OpenRouter": (
+        {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": {"error": "no"}}}},
+        Said('Provider returned error {"error": "no"}', "400"),
+    ),
+    "HTML": (
+        "<html><head><style>b {x}</style></head><body><h1>502</h1>\n<p>Bad gateway</p></body></html>",
+        Said("502 Bad gateway"),
+    ),
+    "no known field": ({"status": "INVALID"}, Said('{"status": "INVALID"}')),
+    "nothing": (None, Said("")),
+    "an empty list": ([], Said("")),
+    "control characters": ("a\x1b[31m\nb", Said("a[31m b")),
+}
+
+
+@pytest.mark.parametrize(("body", "said"), BODIES.values(), ids=BODIES.keys())
+def test_the_words_are_found(body, said):
+    assert read_error(body) == said
+
+
+json_like = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["error", "message", "detail", "code", "param", "loc", "msg", "metadata", "raw"]),
+            inner,
+            max_size=4,
+        )
+    ),
+)
+
+
+@given(json_like, st.sampled_from([400, 401, 404, 413, 418, 422, 429, 500]))
+def test_any_body_is_one_line_and_one_fault(body, status):
+    said = read_error(body)
+    assert said.words.isprintable()
+    assert len(said.words) <= 400
+    fault = classify_status(status, said, {})
+    assert fault.reason
+    assert fault.detail, "a fault without a word says its status"
+
+
+def test_a_word_of_english_is_no_parameter():
+    fault = classify_status(400, Said("the temperature of the model seed bank is unsafe"), {})
+    assert (fault.reason, fault.fatal, fault.refused) == ("http_400", False, True)

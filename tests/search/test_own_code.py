@@ -1,0 +1,111 @@
+"""Steps of the user's own: called with texts, cached by the version stated, checked before they count."""
+
+import pytest
+
+from harness.bench import run_bench
+from harness.config import load_config
+from harness.errors import ConfigError, HarnessError
+from harness.pipeline.context import Context
+from harness.pipeline.tools import RunTools
+from harness.progress import Silent
+from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
+from harness.search.retrieve.python import PythonConfig
+from harness.search.rewrite.python import PythonRewriterConfig
+from tests.search.test_steps import QUERIES, passages
+
+
+@pytest.fixture
+def tools(tmp_path):
+    return RunTools(Context.at(tmp_path / "cache", Silent()))
+
+
+def retrieve(tools, call, **more):
+    config = PythonConfig(call=f"tests.search.own:{call}", version="1", **more)
+    return tools.search("retrieve", config, passages(), QUERIES).rankings
+
+
+def test_places_alone_are_a_ranking_and_lengths_of_text_cut_it(tools):
+    assert retrieve(tools, "places_only", top_k=2)[0].chunk_ids == passages().ids[:2]
+    assert retrieve(tools, "places_only", top_chars=31)[0].chunk_ids == passages().ids[:2]
+
+
+def test_the_version_stated_decides_whether_it_is_called_again(tools, monkeypatch):
+    before = retrieve(tools, "shared_words", arguments={"weight": 2.0})
+    monkeypatch.setattr("tests.search.own.shared_words", lambda *values, **more: 1 / 0)
+    assert retrieve(tools, "shared_words", arguments={"weight": 2.0}) == before
+    with pytest.raises(HarnessError, match=r"shared_words failed: ZeroDivisionError.*test_own_code.py:\d+"):
+        retrieve(tools, "shared_words", arguments={"weight": 3.0})
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("too_few", "returned 0 lists for 3 queries"),
+        ("no_such_place", "returned 5 for query q1: places go from 0 to 4"),
+        ("twice", "ranked a passage twice for query q1"),
+        ("rising", "returned scores that rise for query q1"),
+        ("no_number", "returned the score nan for query q1"),
+        ("fails", r"failed: KeyError: 'index' \(own.py:\d+\)"),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_named(tools, call, says):
+    with pytest.raises(HarnessError, match=says):
+        retrieve(tools, call)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("nowhere.to:be_found", "there is no module nowhere"),
+        ("tests.search.own:missing", "has no missing"),
+        ("tests.search.own:NOT_A_FUNCTION", "is a int; name a function"),
+    ],
+)
+def test_a_call_that_is_not_there_is_an_error_of_the_configuration(tools, call, says):
+    config = PythonConfig(call=call, version="1")
+    with pytest.raises(ConfigError, match=says):
+        tools.search("retrieve", config, passages(), QUERIES)
+
+
+def test_rewriters_and_rerankers_are_checked_too(tools):
+    polite = PythonRewriterConfig(call="tests.search.own:polite", version="1", arguments={"ending": "thanks"})
+    assert tools.rewritten(polite, QUERIES)[0].text == "How many vehicles fit the yard? thanks"
+    with pytest.raises(HarnessError, match="returned None, which is no text"):
+        tools.rewritten(PythonRewriterConfig(call="tests.search.own:silent", version="1"), QUERIES)
+    scorer = PythonScorer(PythonRerankerConfig(call="tests.search.own:lengths", version="1"))
+    scorer.try_out()
+    assert scorer.score([("a", "bb"), ("a", "b")]).tolist() == [2.0, 1.0]
+    with pytest.raises(HarnessError, match="one score for each of 2 pairs"):
+        PythonScorer(PythonRerankerConfig(call="tests.search.own:one_score", version="1")).score(
+            [("a", "bb"), ("a", "b")]
+        )
+
+
+def test_own_steps_run_from_yaml_found_in_the_working_folder(write_config, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "def by_length(queries, passages, k):\n"
+        "    order = sorted(range(len(passages)), key=lambda i: -len(passages[i]))\n"
+        "    return [order[:k] for _ in queries]\n"
+        "def shortest(pairs):\n"
+        "    return [-len(p) for _, p in pairs]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve="{kind: python, call: 'mine:by_length', version: a1, top_k: 5}",
+        rerank="{kind: python, call: 'mine:shortest', version: a1}",
+        more="measures: [ndcg_exp@3]",
+    )
+    results, _ = run_bench(load_config(path), Silent())
+    first, second = (results.runs["base", stage][0].chunk_ids for stage in ("retrieve", "rerank"))
+    assert set(first) == set(second)
+    assert len(first) == 5
+    assert first != second
+    assert results.record.models["mine:shortest"]["origin"] == "python"
+
+
+def test_a_name_that_is_no_call_is_refused_when_it_is_read(write_config):
+    with pytest.raises(ConfigError, match=r"package\.module:function"):
+        load_config(write_config(retrieve="{kind: python, call: mine, version: a}"))
+    with pytest.raises(ConfigError, match=r"retrieve\.version: this key is missing"):
+        load_config(write_config(retrieve="{kind: python, call: 'mine:run'}"))
