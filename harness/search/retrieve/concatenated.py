@@ -108,9 +108,9 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     def _scaled(self, vectors: Floats) -> Doubles:
         """Vectors whose inner products are the similarities asked for."""
         rows = vectors.astype(np.float64)
-        if self.config.distance == "ip":
-            return rows
-        return rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-30)
+        if self.config.distance == "cosine":
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-30)
+        return rows
 
 
 def concatenate(sparse: Any, dense: Doubles) -> Any:

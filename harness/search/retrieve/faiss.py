@@ -97,9 +97,9 @@ class FaissRetriever(DenseRetriever[FaissConfig]):
     def _scaled(self, vectors: Floats) -> Floats:
         """Vectors whose inner products are the similarities asked for."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
-        if self.config.distance != "cosine":
-            return rows
-        return rows / (np.linalg.norm(rows, axis=1, keepdims=True) + np.float32(1e-30))
+        if self.config.distance == "cosine":
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + np.float32(1e-30))
+        return rows
 
     def _built_by(self) -> Identity:
         """What decides the index besides the vectors."""

@@ -67,7 +67,7 @@ def inverse_document_frequency(chunks: Any, method: Method) -> Doubles:
     """How rare each term is among the chunks [vocabulary], by the names of Kamphuis et al. (ECIR 2020)."""
     count, terms = chunks.shape
     holding = np.bincount(chunks.indices, minlength=terms).astype(np.float64)
-    if method == "atire":
-        return np.log(count / holding)
     odds = (count - holding + 0.5) / (holding + 0.5)
-    return np.log(1 + odds) if method == "lucene" else np.log(np.maximum(odds, 1.0))
+    rarity = {"lucene": 1 + odds, "robertson": np.maximum(odds, 1.0), "atire": count / holding}
+    idf: Doubles = np.log(rarity[method])
+    return idf
