@@ -1,7 +1,7 @@
 """Is the shipped collection judged where retrievers look? Judged@k, and unlabelled text that ranks high.
 
     harness bench configs/meridian.yaml
-    python benchmarks/meridian_pool.py [--fresh] [--ranks 4 10] [--read FILE]
+    python benchmarks/meridian_pool.py [--fresh] [--ranks 4 10] [--read FILE] [--labels FILE]
 
 Pools the settings of that run, each with three retrievers: dense, dense with late interaction on top, and
 BM25 over the same chunks. A fourth, BM25 with the written answer added to the query, competes with nobody;
@@ -276,8 +276,11 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="add a setting and a retriever not in the pool")
     parser.add_argument("--ranks", type=int, nargs=2, metavar=("FIRST", "LAST"), help="ranks to look at")
     parser.add_argument("--read", type=Path, help="write the unlabelled passages that rank high to this CSV")
+    parser.add_argument("--labels", type=Path, help="a file of labels instead of the configuration's")
     arguments = parser.parse_args()
     config = load_config(CONFIG)
+    if arguments.labels:
+        config = config.model_copy(update={"labels": arguments.labels})
     context = Context.at(config.cache, Silent())
     corpus = load_corpus(config, context)
     systems = [*fresh(config, corpus, context)] if arguments.fresh else [*pooled(config, corpus, context)]

@@ -9,23 +9,27 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from harness.compare import mean_of as estimate
+from harness.compare import Comparison, ScoreMatrix, compare_all, said
+from harness.compare.labels import held_to_labels
+from harness.compare.turn import turned
+from harness.findings import read_stored, scores_of, turning_of
 from harness.report import SummaryRow, read_summary
 
 RESULTS = Path("results/meridian")
 QUERIES = Path("corpora/meridian/queries.csv")
 STAGES = {"retrieve": "dense", "rerank": "dense + late interaction"}
-SHOWN = ("ndcg_exp@10", "ndcg_text@5000", "recall@10", "judged@10")
-BY_TYPE = ("ndcg_exp@10", "recall@10")
+SHOWN = ("ndcg_evidence@5000", "ndcg_text@5000", "ndcg_exp@10", "recall@10", "judged@10")
+BY_TYPE = ("ndcg_evidence@5000", "recall@10")
 # The study's only series in which nothing but the size of the chunks differs.
 SIZES = ("250/0", "500/0", "1000/0", "2000/0")
 SIZE_PAIRS = list(combinations(SIZES, 2))
-COMPARED = ("ndcg_exp@10", "ndcg_text@5000")
+COMPARED = ("ndcg_evidence@5000", "ndcg_text@5000", "ndcg_exp@10")
 
 Values = dict[tuple[str, str, str], dict[str, float]]
 
@@ -54,8 +58,15 @@ def print_table(head: list[str], rows: list[list[str]], text_columns: int) -> No
     print()
 
 
+def lengths() -> dict[str, float]:
+    """Setting → tokens of its median chunk."""
+    with (RESULTS / "chunks.csv").open(encoding="utf-8", newline="") as file:
+        return {row["setting"].removeprefix("'"): float(row["tokens_p50"]) for row in csv.DictReader(file)}
+
+
 def settings_table(summary: list[SummaryRow], stage: str) -> None:
     """All settings of a stage, best first, over all queries."""
+    tokens = lengths()
     found = {(row.setting, row.measure): row for row in summary if row.stage == stage and row.split == "all"}
     names = sorted({name for name, _ in found}, key=lambda name: -mean_of(found[name, SHOWN[0]]))
     rows = []
@@ -63,9 +74,9 @@ def settings_table(summary: list[SummaryRow], stage: str) -> None:
         first = found[name, SHOWN[0]]
         interval = f"({mean_of(first, 'ci_low'):.3f} to {mean_of(first, 'ci_high'):.3f})"
         rest = [f"{mean_of(found[name, measure]):.3f}" for measure in SHOWN[1:]]
-        rows.append([name, f"{mean_of(first):.3f} {interval}", *rest])
+        rows.append([name, f"{tokens[name]:.0f}", f"{mean_of(first):.3f} {interval}", *rest])
     print(f"{STAGES[stage]}, {found[names[0], SHOWN[0]].n_queries} queries\n")
-    print_table(["setting", f"{SHOWN[0]} (95%)", *SHOWN[1:]], rows, 1)
+    print_table(["setting", "tokens, median", f"{SHOWN[0]} (95%)", *SHOWN[1:]], rows, 1)
 
 
 def mean_of(row: SummaryRow, field: str = "mean") -> float:
@@ -98,29 +109,38 @@ def types_table(values: Values, types: dict[str, str]) -> None:
     print_table(["type", "queries", *head], rows, 1)
 
 
-def sizes_table(values: Values, stage: str) -> None:
+def sizes_table(stage: str) -> None:
     """Paired differences between chunk sizes; the six intervals of a measure hold together with 95%."""
-    level = 1 - 0.05 / len(SIZE_PAIRS)
-    settings = {size: setting_of(values, size) for size in SIZES}
+    stored = read_stored(RESULTS, stage)
+    scores = scores_of({"": (RESULTS, stored)})
+    turning = turning_of(scores)
+    names = {size: setting_of(scores.matrices[COMPARED[0]].settings, size) for size in SIZES}
+    found: dict[str, dict[tuple[str, str], Comparison]] = {}
+    for measure in COMPARED:
+        pairs = compare_all(only(scores.matrices[measure], list(names.values())), scores.options)
+        found[measure] = turned(held_to_labels(pairs, turning.get(measure)))
     rows = []
     for one, other in SIZE_PAIRS:
         cells = [f"{one} − {other}"]
         for measure in COMPARED:
-            first, second = (values[settings[size], stage, measure] for size in (one, other))
-            gaps = np.array([first[q] - second[q] for q in first])
-            interval = estimate(gaps, level=level)
-            if interval is None or interval.low is None or interval.high is None:
+            pair = found[measure][names[one], names[other]]
+            if pair.low is None or pair.high is None:
                 raise SystemExit(f"{measure} has too few values in {RESULTS}")
-            sure = "yes" if interval.low > 0 or interval.high < 0 else "no"
-            cells += [f"{interval.value:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})", sure]
+            cells += [f"{pair.difference:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})", said(pair)]
         rows.append(cells)
     print(f"{STAGES[stage]}\n")
-    print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "differs"))], rows, 1)
+    print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "real?"))], rows, 1)
 
 
-def setting_of(values: Values, size: str) -> str:
+def only(matrix: ScoreMatrix, settings: list[str]) -> ScoreMatrix:
+    """Some of the settings."""
+    rows = [matrix.settings.index(name) for name in settings]
+    return replace(matrix, settings=tuple(settings), values=matrix.values[rows])
+
+
+def setting_of(settings: tuple[str, ...], size: str) -> str:
     """The recursive setting of a size, by the end of its name."""
-    found = {name for name, _, _ in values if name.startswith("recursive_token") and f"chunk={size}" in name}
+    found = {name for name in settings if name.startswith("recursive_token") and f"chunk={size}" in name}
     if len(found) != 1:
         raise SystemExit(f"{RESULTS} has {len(found)} settings with chunk={size}, not one: {sorted(found)}")
     return found.pop()
@@ -133,7 +153,7 @@ def main() -> None:
         settings_table(summary, stage)
     types_table(values, types)
     for stage in STAGES:
-        sizes_table(values, stage)
+        sizes_table(stage)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def run_bench(
         extras=corpus.queries.extras,
         clusters=clusters,
         verdict=run_verdict(
-            per_query, queries, clusters, prices, (d.doc_id for d in corpus.documents), config
+            per_query, queries, clusters, prices, (d.doc_id for d in corpus.documents), drawn, config
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )
@@ -162,7 +162,7 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         if asked(judge):
             flag_passages(pool.pairs, context)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
-        estimate = estimate_pool(pool.pairs, judge, context)
+        estimate = estimate_pool(pool.pairs, judge, context, corpus)
         return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)
 
 

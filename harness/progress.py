@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Task(Protocol):
@@ -12,6 +12,14 @@ class Task(Protocol):
 
     def advance(self, steps: int = 1) -> None:
         """Say that ``steps`` more units are done."""
+
+
+@runtime_checkable
+class Describable(Protocol):
+    """A progress task that can also show a line of text, such as the money spent."""
+
+    def describe(self, text: str) -> None:
+        """Show ``text`` beside the bar."""
 
 
 class Board(Protocol):

@@ -4,6 +4,7 @@ Written from docs/results.md and docs/conventions.md, not from the code of this 
 nothing. Prints how many values of every measure it compared and the largest difference from per_query.csv.
 """
 
+import csv
 import itertools
 import json
 import math
@@ -31,7 +32,9 @@ def main(folder):
         rankings[row.setting, row.stage, row.query_id].append((int(row.rank), row.chunk_id))
     compared = defaultdict(list)
     for row in table(folder / "per_query.csv").itertuples():
-        name = re.fullmatch(r"(ndcg_exp|ndcg_lin|ndcg_text)@(\d+)", row.measure)
+        name = re.fullmatch(
+            r"(ndcg_exp|ndcg_lin|ndcg_text|ndcg_evidence)(?:\(([\w=,]*)\))?@(\d+)", row.measure
+        )
         if name is None:
             continue
         judged = spans[row.query_id]
@@ -40,12 +43,14 @@ def main(folder):
             mine = 0.0 if rules["unanswerable"] == "zero" else None
         else:
             ranked = [place(chunk) for _, chunk in sorted(rankings[row.setting, row.stage, row.query_id])]
-            mine = value(name[1], int(name[2]), ranked, judged, chunks[row.setting], rules)
+            options = dict(part.split("=") for part in (name[2] or "").split(",") if part)
+            options = {key: int(number) for key, number in options.items()}
+            mine = value(name[1], int(name[3]), ranked, judged, chunks[row.setting], rules, options)
         if (mine is None) != (row.value == ""):
             sys.exit(f"{row.setting}, {row.query_id}, {row.measure}: {mine} here, {row.value!r} there")
         compared[row.measure].append(0.0 if mine is None else abs(mine - float(row.value)))
     for measure, differences in compared.items():
-        print(f"{measure},{len(differences)},{max(differences)!r}")
+        csv.writer(sys.stdout).writerow((measure, len(differences), repr(max(differences))))
 
 
 def spans_by_query(judgments):
@@ -60,6 +65,7 @@ def spans_by_query(judgments):
                     "end": int(row.end),
                     "grade": int(row.grade),
                     "fact": row.evidence or number,
+                    "answer": [int(at) for at in row.answer.split("-")] if row.answer else None,
                 }
             )
     return found
@@ -83,9 +89,11 @@ def place(chunk_id):
     return document, int(start), int(end)
 
 
-def value(family, cutoff, ranked, spans, chunks, rules):
+def value(family, cutoff, ranked, spans, chunks, rules, options):
     if family == "ndcg_text":
-        return text_ndcg(ranked, spans, cutoff)
+        return text_ndcg(ranked, spans, cutoff, **options)
+    if family == "ndcg_evidence":
+        return evidence_ndcg(ranked, spans, cutoff, **options)
     gain = (lambda grade: 2**grade - 1) if family == "ndcg_exp" else float
     earned, seen = [], set()
     for chunk in ranked:
@@ -132,9 +140,9 @@ def dcg(grades, cutoff, gain):
     return sum(gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(grades[:cutoff], start=1))
 
 
-def text_ndcg(ranked, spans, budget, unit=1000):
+def text_ndcg(ranked, spans, budget, L=1000):
     """Every character of a span earns its share once, at the discount of what was read before it."""
-    discount = [1 / math.log2(2 + p / unit) for p in range(budget)]
+    discount = [1 / math.log2(2 + p / L) for p in range(budget)]
     spans = [span for span in spans if span["grade"] > 0]
     earned, read, known = [0.0] * len(spans), 0, set()
     for document, start, end in ranked:
@@ -152,6 +160,48 @@ def text_ndcg(ranked, spans, budget, unit=1000):
         by_fact[span["fact"]] = max(by_fact[span["fact"]], gained)
     ideal = best_reading(spans, discount)
     return sum(by_fact.values()) / ideal if ideal else 0.0
+
+
+def evidence_ndcg(ranked, spans, budget, enough=200, L=1000):
+    """Every fact earns its gain once, in the stretch where enough of it has been read, or the next free."""
+    spans = [span for span in spans if span["grade"] > 0]
+    events, best_so_far = [], defaultdict(int)
+    for at, span in sorted(found_at(ranked, spans, enough), key=lambda event: (event[0], -event[1]["grade"])):
+        more = 2 ** span["grade"] - 2 ** best_so_far[span["fact"]]
+        if at <= budget and more > 0:
+            events.append((-more, max(1, math.ceil(at / enough))))
+            best_so_far[span["fact"]] = span["grade"]
+    stretches = math.ceil(budget / enough)
+    discount = [1 / math.log2(2 + r * enough / L) for r in range(stretches)]
+    taken, earned = set(), 0.0
+    for negative, stretch in sorted(events):
+        while stretch in taken:
+            stretch += 1
+        taken.add(stretch)
+        earned -= negative * discount[stretch - 1] if stretch <= stretches else 0.0
+    best = defaultdict(int)
+    for span in spans:
+        best[span["fact"]] = max(best[span["fact"]], 2 ** span["grade"] - 1)
+    gains = sorted(best.values(), reverse=True)
+    ideal = sum(a * b for a, b in zip(gains, discount, strict=False))
+    return earned / ideal if ideal else 0.0
+
+
+def found_at(ranked, spans, enough):
+    """How much had been read when enough of a span had been: of its answer all, else half of it or 200."""
+    read, known, had = 0, set(), [0] * len(spans)
+    for document, start, end in ranked:
+        for character in range(start, end):
+            if (document, character) not in known:
+                known.add((document, character))
+                for number, span in enumerate(spans):
+                    first, last = span["answer"] or (span["start"], span["end"])
+                    needed = last - first if span["answer"] else min((last - first) / 2, enough)
+                    if span["document"] == document and first <= character < last:
+                        if had[number] < needed <= had[number] + 1:
+                            yield read + needed - had[number], span
+                        had[number] += 1
+            read += 1
 
 
 def density(span):

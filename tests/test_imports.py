@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness"
-STAGES = {"corpus", "chunk", "search", "judge", "measures", "compare"}
 SHARED = {"types", "errors", "kinds", "printable", "progress", "stopping"}
 HEAVY = {
     "chromadb",
@@ -31,17 +30,20 @@ ALLOWED = {
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},
-    "stats": set(),
     "text": {"errors", "types"},
+    "stats": set(),
     "llm": SHARED | {"text"},
-    "measures": {"types", "stats"},
     "models": SHARED,
     "store": SHARED,
-    "report": SHARED | {"text"},
-    "trec": {"errors", "types", "measures"},
+    "corpus": SHARED | {"text"},
+    "chunk": SHARED | {"text"},
+    "search": SHARED | {"models", "text", "llm"},
+    "judge": SHARED | {"text", "stats", "llm"},
+    "measures": {"types", "stats"},
+    "compare": SHARED | {"stats"},
     "findings": SHARED | {"compare", "measures", "report"},
-    **{stage: SHARED | {"models", "stats", "text"} for stage in STAGES - {"measures", "judge"}},
-    "judge": SHARED | {"stats", "text", "llm"},
+    "trec": {"errors", "types", "measures"},
+    "report": SHARED | {"text"},
 }
 
 

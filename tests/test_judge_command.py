@@ -231,7 +231,7 @@ def test_check_tries_the_judge_and_a_gullible_one_fails(place, capsys):
         assert exit_code("judge", "check", place(server.url), "--repeats", 2) == 1
     out = capsys.readouterr().out
     assert "sensible grades" in out
-    assert "amiss: only" in out
+    assert "problem: only" in out
     assert exit_code("judge", "check", place(server.url, judge="labels")) == 1
     assert "not a language model" in capsys.readouterr().err
 
@@ -314,7 +314,7 @@ def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):
 
 
 def test_the_bar_shows_what_the_judge_has_spent():
-    from harness.llm.run import Describable
+    from harness.progress import Describable
     from harness.terminal import TerminalReporter
 
     with TerminalReporter(quiet=True).task("judging", 3) as bar:

@@ -11,9 +11,16 @@ from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from pypdf import PdfReader
 
+from harness.config import load_config
+from harness.measures import ChunkTable, SpanQrels, score
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import load_corpus
+from harness.progress import Silent
+from harness.text.passages import passage_spans
 from harness.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
@@ -135,6 +142,15 @@ def pool(monkeypatch):
     monkeypatch.syspath_prepend(str(MERIDIAN.parent.parent / "benchmarks"))
     yield importlib.import_module("meridian_pool")
     sys.modules.pop("meridian_pool", None)
+
+
+@pytest.fixture
+def dismissing(monkeypatch):
+    """The command that writes down what pooling dismissed."""
+    monkeypatch.syspath_prepend(str(MERIDIAN.parent.parent))
+    yield importlib.import_module("benchmarks.meridian_dismissed")
+    for name in ("meridian_dismissed", "meridian_pool"):
+        sys.modules.pop(f"benchmarks.{name}", None)
 
 
 @pytest.fixture
@@ -278,6 +294,81 @@ def test_the_readme_counts_what_is_there():
         assert f"| {kind} | {count} |" in readme
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The collection as the quickstart reads it."""
+    config = load_config(MERIDIAN.parent.parent / "configs" / "quickstart.yaml")
+    root = MERIDIAN.parent.parent
+    here = {name: root / getattr(config, name) for name in ("queries", "labels")}
+    config = config.model_copy(update={**here, "documents": str(MERIDIAN / "documents" / "*")})
+    return load_corpus(config, Context.at(tmp_path_factory.mktemp("cache"), Silent()))
+
+
+def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():
+    labels, everything = rows("labels.csv"), rows("judged.csv")
+    dismissed = rows("source/passes/dismissed.csv")
+    assert everything[: len(labels)] == labels
+    added = everything[len(labels) :]
+    assert [(row["query_id"], row["start"], row["end"]) for row in added] == [
+        (row["query_id"], row["start"], row["end"]) for row in dismissed
+    ]
+    assert {row["grade"] for row in added} == {"0"}
+    readme = " ".join((MERIDIAN / "README.md").read_text(encoding="utf-8").split())
+    assert f"{len(added):,} spans that were read for a query and hold no answer" in readme
+
+
+def test_what_was_dismissed_shares_no_character_with_a_label_of_the_query(judged):
+    dismissed = judged.anchored.judgments[len(rows("labels.csv")) :]
+    labels = defaultdict(list)
+    # the copies of labels too, which stand behind all rows of the file
+    for label in judged.labels:
+        labels[label.query_id, label.doc_id].append((label.start, label.end, label))
+    assert {one.grade for one in dismissed} == {0}
+    for one in dismissed:
+        met = [
+            label
+            for start, end, label in labels[one.query_id, one.doc_id]
+            if start < one.end and one.start < end
+        ]
+        assert met == [one]
+
+
+def test_what_was_dismissed_is_whole_passages_of_the_text_as_it_is_extracted_now(judged, pool):
+    starts, ends = set(), set()
+    for document in judged.documents:
+        for start, end in passage_spans(document.text, pool.PASSAGE):
+            starts.add((document.doc_id, start))
+            ends.add((document.doc_id, end))
+    for one in judged.anchored.judgments[len(rows("labels.csv")) :]:
+        assert (one.doc_id, one.start) in starts
+        assert (one.doc_id, one.end) in ends
+
+
+def test_what_was_dismissed_moves_the_share_judged_and_the_upper_bound_and_no_score(judged, pool):
+    chunks = tuple(
+        Chunk.of(document, *span)
+        for document in judged.documents
+        for span in passage_spans(document.text, 700)
+    )
+    index = pool.Bm25(chunks, pool.words)
+    rankings = [index.rank(query.query_id, query.text) for query in judged.queries.queries]
+    measures = ("ndcg_exp@10", "ndcg_evidence@5000", "ndcg_text@5000", "recall@10", "precision@10", "mrr")
+    bounds = ("judged@10", "ndcg_exp_upper@10")
+    count = len(rows("source/passes/dismissed.csv"))
+    added = judged.anchored.judgments[-count:]
+    alone = [label for label in judged.labels if label not in set(added)]
+    assert len(alone) == len(judged.labels) - count
+
+    def scored(labels, names):
+        spans = SpanQrels.from_judgments(labels)
+        return score(rankings, judged.queries.queries, spans, ChunkTable.of(chunks), names).values
+
+    np.testing.assert_array_equal(scored(alone, measures), scored(judged.labels, measures))
+    before, after = (np.nanmean(scored(labels, bounds), axis=0) for labels in (alone, judged.labels))
+    assert after[0] > 2 * before[0]
+    assert after[1] < before[1]
+
+
 def grade_when_found(row):
     """The grade before the blind pass changed it, which the note then says."""
     changed = re.search(r"\(was (\d)\)$", row["note"])
@@ -313,6 +404,30 @@ def test_text_counts_as_unlabelled_only_where_no_label_of_the_query_stands(pool)
     assert found
     assert {row.systems for row in found} == {2}
     assert min(row.passage.end for row in found) > len(first)
+
+
+def test_a_rule_names_what_enough_systems_hold_and_neighbours_become_one_span(dismissing):
+    document = Document("d", "".join(f"This is sentence number {i}. " * 20 for i in range(6)), (), "")
+    passages = dismissing.Passages([document])
+    cut = passages.of["d"]
+
+    def system(*order):
+        ids = tuple(cut[i].chunk_id for i in order)
+        return dismissing.System("r", "s", tuple(cut), (Ranking("q", ids, (0.0,) * len(ids)),))
+
+    systems = [system(0, 1, 4)] * 12 + [system(6, 7, 8)] * 4
+    found = dismissing.rounds_of({"all": systems, "BM25": systems[:11], "fresh": []}, passages)
+    # 12 systems hold the first three; 11 of them are in the pool of the first round, which asks for 10
+    assert found == {("q", cut[i]): 1 for i in (0, 1, 4)}
+    label = Judgment("q", "d", cut[4].end - 1, cut[5].end, 1)
+    left = dismissing.untouched(found, [label, Judgment("other", "d", 0, 9, 4)])
+    assert set(left) == {("q", cut[0]), ("q", cut[1])}
+    left[("q", cut[3])] = 4
+    spans = dismissing.joined(left, passages, [document])
+    assert [(one.start, one.end, one.rounds) for one in spans] == [
+        (cut[0].start, cut[1].end, (1,)),
+        (cut[3].start, cut[3].end, (4,)),
+    ]
 
 
 def test_deeper_ranks_leave_out_what_many_systems_had_in_their_top_three(pool):

@@ -1,4 +1,4 @@
-"""Compiles the judged queries (``source/judgments/*.txt``) to ``queries.csv`` and ``labels.csv``.
+"""Compiles the judged queries (``source/judgments/*.txt``) to ``queries.csv`` and two files of labels.
 
 A query is a line ``id type split | text``, then ``= answer``, then one line for each judged span::
 
@@ -10,7 +10,8 @@ A query is a line ``id type split | text``, then ``= answer``, then one line for
 A span is given by its words; `` ... `` leaves out its middle; `` @ `` gives text after which to look, where
 the words stand more than once. ``-`` is no evidence name. ``! file`` names the document of what follows.
 ``= none`` marks an unanswerable query. Spaces, hyphens and line ends never matter when a span is looked up;
-the quote in ``labels.csv`` is what pypdf extracts.
+the quote in ``labels.csv`` is what pypdf extracts. ``judged.csv`` has these rows and, with grade 0, the spans
+of ``source/passes/dismissed.csv``, which were read for a query and held no answer to it.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def read(folder: Path) -> list[JudgedQuery]:
 
 
 def write(source: Path, documents: Path, target: Path) -> None:
-    """Write ``queries.csv`` and ``labels.csv`` below ``target``."""
+    """Write ``queries.csv``, ``labels.csv`` and ``judged.csv`` below ``target``."""
     queries = read(source / "judgments")
     texts = {path.name: Text(path) for path in sorted(documents.iterdir())}
     labels = []
@@ -154,6 +155,7 @@ def write(source: Path, documents: Path, target: Path) -> None:
     if problems:
         raise ValueError("spans not found:\n" + "\n".join(problems))
     _save(target / "labels.csv", LABEL_COLUMNS, labels)
+    _save(target / "judged.csv", LABEL_COLUMNS, [*labels, *dismissed(source / "passes" / "dismissed.csv")])
     _save(
         target / "queries.csv",
         QUERY_COLUMNS,
@@ -162,6 +164,25 @@ def write(source: Path, documents: Path, target: Path) -> None:
             for q in sorted(queries, key=lambda q: q.query_id)
         ],
     )
+
+
+def dismissed(path: Path) -> list[tuple[object, ...]]:
+    """What was read and held no answer, as rows of labels; offsets count the characters of the whole text."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            (
+                row["query_id"],
+                row["document"],
+                row["page"],
+                "",
+                row["start"],
+                row["end"],
+                0,
+                "",
+                f"dismissed in pooling (round {row['rounds'].replace(' ', ' and ')})",
+            )
+            for row in csv.DictReader(file)
+        ]
 
 
 def squeeze(words: str) -> str:

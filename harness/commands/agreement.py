@@ -97,7 +97,8 @@ def _of_config(args: argparse.Namespace) -> int:
                 *label_pairs(corpus),
                 *(make_pool(searched, corpus, judge.pool).pairs if searched else ()),
             ]
-            estimate = estimate_pool(sorted(pairs, key=lambda pair: pair.query.query_id), judge, context)
+            in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
+            estimate = estimate_pool(in_order, judge, context, corpus)
             print_line(
                 f"{judge_name(judge)}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent."
             )

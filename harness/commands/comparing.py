@@ -113,11 +113,10 @@ def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
     import json
 
-    from harness.compare import joined_names, verdict_json
+    from harness.compare import verdict_json
     from harness.findings import (
         compared_parts,
         label_parts,
-        label_sensitivity,
         measure_to_take,
         scores_of,
         verdict_of,
@@ -140,9 +139,7 @@ def run_compare(args: argparse.Namespace) -> int:
         scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
     )
     changed = _changed({name: one for name, (_, one) in named.items()}, measure)
-    called = joined_names({name: one.matrix(measure) for name, (_, one) in named.items()})
-    folders = {name: folder for name, (folder, _) in named.items()}
-    labels = label_parts(label_sensitivity(folders, called, measure, args.stage), verdict.comparisons)
+    labels = label_parts(scores.sensitivity.get(measure), verdict.comparisons)
     shown = (*([done] if done else []), *changed, *parts, *labels, *_reranked(args, measure))
     tell(shown, args.format, args.output)
     return 0

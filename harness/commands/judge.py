@@ -73,7 +73,7 @@ def _add_check(parts: Any) -> None:
         description="Run some 50 known passages, several times each, through the judge of CONFIG: does it "
         "grade plain passages as a person could, does it obey instructions inside a passage, on the subject "
         "or off it, does it agree with itself, does the place in a list matter? This spends a "
-        "little; the answers go into the ledger. Exit code 1 if something is amiss.",
+        "little; the answers go into the ledger. Exit code 1 if it finds a problem.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
     parser.add_argument(
@@ -162,4 +162,4 @@ def _print_check(report: CheckReport) -> None:
         ],
     )
     for problem in report.problems:
-        print_line(f"amiss: {problem}")
+        print_line(f"problem: {problem}")

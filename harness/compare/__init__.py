@@ -8,6 +8,8 @@ from harness.compare.comparable import ScoredOn, differences, join, joined_names
 from harness.compare.conclude import conclude
 from harness.compare.family import compare_all, compare_changes, compare_to
 from harness.compare.gate import Check, GateResult, gate, github_annotations, junit
+from harness.compare.holes import ENOUGH_JUDGED, Holes
+from harness.compare.labels import Turning
 from harness.compare.matrix import FINAL, ScoreMatrix, from_scores, from_table
 from harness.compare.means import Estimate, bounds_of_means, mean_of
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
@@ -21,6 +23,7 @@ from harness.compare.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, 
 from harness.stats.units import Units, icc, units_of
 
 __all__ = [
+    "ENOUGH_JUDGED",
     "FEWEST_FOR_INTERVAL",
     "FEWEST_TO_CHOOSE",
     "FINAL",
@@ -31,6 +34,7 @@ __all__ = [
     "CrossValidation",
     "Estimate",
     "GateResult",
+    "Holes",
     "Level",
     "Line",
     "Options",
@@ -40,6 +44,7 @@ __all__ = [
     "Standing",
     "Step",
     "Trust",
+    "Turning",
     "Units",
     "Verdict",
     "Waterfall",

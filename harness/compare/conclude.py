@@ -9,6 +9,8 @@ import numpy as np
 
 from harness.compare.decide import Decided
 from harness.compare.family import all_pairs, compare_to, pairs_to, usable
+from harness.compare.holes import Holes
+from harness.compare.labels import Turning, held_to_labels
 from harness.compare.matrix import ScoreMatrix
 from harness.compare.means import bounds_of_means
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
@@ -41,6 +43,8 @@ def conclude(
     baseline: str | None = None,
     costs: Costs | None = None,
     unit: str = "document",
+    turning: Mapping[str, Turning] | None = None,
+    holes: Holes | None = None,
     notes: Sequence[str] = (),
     options: Options | None = None,
 ) -> Verdict:
@@ -49,16 +53,19 @@ def conclude(
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
     ruled out where another one is really better, best where all others are ruled out. ``trust`` says of each
     measure what it is for, ``instead`` which to take where the first does not compare these settings;
-    ``unit`` is what a cluster is called, ``notes`` are further caveats. Raises HarnessError where no query
-    has a value or a setting has no cost.
+    ``unit`` is what a cluster is called, ``notes`` are further caveats. ``turning`` says by measure which
+    differences have another sign with longer or shorter labels: they are not real, whatever the test says;
+    a measure that it lacks was not checked. ``holes`` is how much of the first ranks is judged. Raises
+    HarnessError where no query has a value or a setting has no cost.
     """
-    options, costs = options or Options(), costs or Costs(None, "")
+    options, costs, turning = options or Options(), costs or Costs(None, ""), turning or {}
     defined = usable(matrix)
     _check(costs, defined.settings)
     names, n = defined.settings, len(defined.query_ids)
     units = units_of(defined.clusters, n)
     pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
-    found, decided = compare_rows(names, defined.values, pairs, units, options)
+    tested, decided = compare_rows(names, defined.values, pairs, units, options)
+    found = held_to_labels(tested, turning.get(matrix.measure))
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     leader = next((name for name in order if name != baseline), order[0])
     against = baseline or order[min(1, len(order) - 1)]
@@ -77,12 +84,14 @@ def conclude(
         margin=margin,
         population=_population(defined, units, leader, against, unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
-        conflicts=_conflicts(others, leader, trust or {}, options) if baseline is None else (),
+        conflicts=_conflicts(others, leader, trust or {}, turning, options) if baseline is None else (),
         trust=dict(trust or {}),
         instead=instead,
         cheapest=_cheapest(costs, order, places, decision),
         costs=costs,
         needed=_needed(decided, found, margin, units, decision),
+        turning=turning.get(matrix.measure),
+        holes=holes,
         notes=tuple(notes),
     )
 
@@ -174,7 +183,11 @@ def _population(matrix: ScoreMatrix, units: Units, leader: str, other: str, unit
 
 
 def _conflicts(
-    others: Sequence[ScoreMatrix], leader: str, trust: Mapping[str, Trust], options: Options
+    others: Sequence[ScoreMatrix],
+    leader: str,
+    trust: Mapping[str, Trust],
+    turning: Mapping[str, Turning],
+    options: Options,
 ) -> tuple[Conflict, ...]:
     """Other measures of quality by which another setting leads, each tested against ours."""
     told = []
@@ -189,7 +202,7 @@ def _conflicts(
         if means[theirs] <= means[leader]:
             continue
         found = next(one for one in compare_to(defined, leader, options) if one.setting == theirs)
-        told.append(Conflict(other.measure, found))
+        told.append(Conflict(other.measure, held_to_labels([found], turning.get(other.measure))[0]))
     return tuple(told)
 
 

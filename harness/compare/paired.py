@@ -18,7 +18,7 @@ from harness.stats.units import Units, units_of
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.
 FEWEST_TO_CHOOSE = 30
 
-Finding = Literal["real", "open", "few"]
+Finding = Literal["real", "open", "few", "turns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class Comparison:
 
     ``low`` and ``high`` bound the difference and ``p`` tests it, both for the whole ``family`` of comparisons
     at once and by the same rule (see ``decide``). ``finding``: ``real`` where the interval excludes 0,
-    ``open`` where it does not, ``few`` where there are fewer queries than one should choose by. ``d_z`` is
+    ``open`` where it does not, ``few`` where there are fewer queries than one should choose by, ``turns``
+    where it excludes 0 and longer or shorter labels give the difference another sign. ``d_z`` is
     the difference in standard deviations over queries, ``dominance`` the share of queries won minus lost.
     None where the data do not say: a single query, no difference.
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.compare.labels import Turning, held_to_labels
 from harness.compare.matrix import ScoreMatrix
 from harness.compare.means import Estimate, mean_of
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
@@ -15,6 +16,8 @@ from harness.compare.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats
 from harness.stats.bounds import student_quantile
+
+_REGRET = {"real": "which is real", "turns": "which turns with other labels"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Selection:
             f"{self.n_validation} validation queries."
         ]
         if self.regret is not None:
-            real = "which is real" if self.regret.real else "which may be chance"
+            real = _REGRET.get(self.regret.finding, "which may be chance")
             told.append(
                 f"On validation {self.best_on_validation} is best, {abs(self.regret.difference):.3f} ahead, "
                 f"{real} ({p_value(self.regret.p)})."
@@ -102,10 +105,11 @@ class CrossValidation:
         )
 
 
-def select(matrix: ScoreMatrix, options: Options | None = None) -> Selection:
+def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning | None = None) -> Selection:
     """Choose the best setting on train and report it on validation; of equals the first one wins.
 
-    Raises HarnessError where train or validation has no query with a value.
+    ``turning`` are the differences that other labels give another sign, which are not real. Raises
+    HarnessError where train or validation has no query with a value.
     """
     options = options or Options()
     defined = matrix.defined()
@@ -120,7 +124,7 @@ def select(matrix: ScoreMatrix, options: Options | None = None) -> Selection:
     names = defined.settings
     regret = None
     if chosen != best:
-        regret = compare_pair(
+        tested = compare_pair(
             names[chosen],
             validation.values[chosen],
             names[best],
@@ -128,6 +132,7 @@ def select(matrix: ScoreMatrix, options: Options | None = None) -> Selection:
             options,
             validation.clusters,
         )
+        (regret,) = held_to_labels([tested], turning)
     return Selection(
         measure=matrix.measure,
         chosen=names[chosen],

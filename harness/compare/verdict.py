@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.compare.holes import Holes
+from harness.compare.labels import Turning
 from harness.compare.paired import Comparison
 from harness.stats.units import Kind
 
@@ -111,7 +113,9 @@ class Verdict:
     ``standings`` go from the highest mean down; ``margin`` compares the leader with the next (or, where there
     is a ``baseline``, with it; None for one setting); ``comparisons`` are all of the family that decided.
     ``instead`` is the measure to take where ``measure`` does not compare the settings at hand ('' for none).
-    ``cheapest`` of the settings that may be best, None without costs or where one is best.
+    ``cheapest`` of the settings that may be best, None without costs or where one is best. ``turning`` are
+    the pairs whose sign turns with other labels, None where that was not checked; ``holes`` what is unjudged,
+    None where that is not known.
     """
 
     measure: str
@@ -129,6 +133,8 @@ class Verdict:
     cheapest: str | None
     costs: Costs
     needed: Needed | None
+    turning: Turning | None = None
+    holes: Holes | None = None
     notes: tuple[str, ...] = ()
 
     def named(self, *places: Place) -> tuple[str, ...]:

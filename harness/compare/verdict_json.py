@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.compare.holes import Holes
 from harness.compare.paired import Comparison
 from harness.compare.verdict import LABELS, Verdict
 from harness.compare.words import lines_of
@@ -32,9 +33,22 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             {"setting": one.setting, "mean": one.mean, "low": one.low, "high": one.high, "place": one.place}
             for one in verdict.standings
         ],
+        "judged": None if verdict.holes is None else _judged(verdict.holes),
         "conflicts": [
             {"measure": one.measure, "leader": one.found.setting, "finding": one.found.finding}
             for one in verdict.conflicts
+        ],
+    }
+
+
+def _judged(holes: Holes) -> dict[str, Any]:
+    """The share judged of every setting, and the most that judging the rest could give where it is known."""
+    return {
+        "measure": holes.measure,
+        "bound": holes.bound or None,
+        "settings": [
+            {"setting": name, "share": share, "upper": holes.upper.get(name)}
+            for name, share in holes.shares.items()
         ],
     }
 

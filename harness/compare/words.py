@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.compare.labels import ways_that_turn
 from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.compare.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict
 from harness.stats.units import FEWEST_CLUSTERS
@@ -47,7 +48,7 @@ def p_value(p: float) -> str:
 
 def said(found: Comparison) -> str:
     """Whether a difference is real, as a cell of a table."""
-    return {"real": "yes", "open": "no", "few": "too few"}[found.finding]
+    return {"real": "yes", "open": "no", "few": "too few", "turns": "no: labels"}[found.finding]
 
 
 def _decision(verdict: Verdict) -> str:
@@ -90,6 +91,7 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
         "real": "real",
         "open": "may be chance",
         "few": "too few queries to tell",
+        "turns": "not a finding, as its sign turns with other labels",
     }[margin.finding]
     return (
         f"{margin.setting} is {_signed(margin.difference)} from {over}, {margin.against} "
@@ -106,10 +108,10 @@ def _test(verdict: Verdict) -> str:
         family = f"{'one setting' if count == 1 else f'all {count} settings'} against the baseline"
     elif count > 1:
         family = f"all {count} pairs of settings at once"
-    return (
-        f"Two-sided sign flips of {what}, {family}. A difference is real where its interval excludes 0, "
-        f"which is where p is at most {1 - verdict.level:.2g}."
-    )
+    where = f"where its interval excludes 0, which is where p is at most {1 - verdict.level:.2g}"
+    if verdict.turning is not None:
+        where += ", and where its sign is the same with longer and shorter labels"
+    return f"Two-sided sign flips of {what}, {family}. A difference is real {where}."
 
 
 def _population(verdict: Verdict) -> str:
@@ -133,7 +135,7 @@ def _population(verdict: Verdict) -> str:
 
 def _caveats(verdict: Verdict) -> list[str]:
     if len(verdict.standings) < 2:
-        return []
+        return _unjudged(verdict)
     told = []
     n = verdict.population.queries
     if not verdict.trust.get(verdict.measure, Trust()).comparable:
@@ -143,6 +145,7 @@ def _caveats(verdict: Verdict) -> list[str]:
         )
     if verdict.conflicts:
         told.append(_disagreement(verdict))
+    told += [*_turned(verdict), *_unjudged(verdict)]
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         told.append(
@@ -150,6 +153,58 @@ def _caveats(verdict: Verdict) -> list[str]:
             f"{_queries(n)}, and with it what it would change."
         )
     return told
+
+
+def _turned(verdict: Verdict) -> list[str]:
+    """The differences that only the length of the labels keeps from being real; the leader's first."""
+    pairs = [one for one in verdict.comparisons if one.finding == "turns"]
+    if not pairs or verdict.turning is None:
+        return []
+    pairs.sort(key=lambda one: verdict.leader not in (one.setting, one.against))
+    names = [f"{one.setting} against {one.against}" for one in pairs]
+    if len(pairs) > 1:
+        return [
+            f"The length of the labels decides {len(pairs)} differences: {listed(names, 3)}. They are beyond "
+            "chance with the labels as they are, but their signs turn with longer or shorter ones. Do not "
+            "rely on them."
+        ]
+    ways = ways_that_turn(pairs[0], verdict.turning)
+    return [
+        f"The length of the labels decides {names[0]}: the difference is beyond chance with the labels as "
+        f"they are, but its sign turns with labels {listed(ways, len(ways))}. Do not rely on it."
+    ]
+
+
+def _unjudged(verdict: Verdict) -> list[str]:
+    """How much is judged where that is little, and whom judging the rest could bring past the leader."""
+    holes = verdict.holes
+    if holes is None:
+        return []
+    told = []
+    if holes.few:
+        low, high = min(holes.shares.values()), max(holes.shares.values())
+        share = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
+        told.append(
+            f"Of the first {holes.depth} ranks {share} are judged ({holes.measure}); the rest counts as "
+            "irrelevant, which nobody knows."
+        )
+    mean, passing = _could_pass(verdict)
+    if passing:
+        most = max(holes.upper[name] for name in passing)
+        told.append(
+            f"The bounds overlap: judging the rest could bring {listed(passing)} past the {mean:.3f} of "
+            f"{verdict.leader}, up to {most:.3f} ({holes.bound})."
+        )
+    return told
+
+
+def _could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
+    """The mean of the leader, and whom judging the rest could bring above it; of a baseline only that one."""
+    mean = next(one.mean for one in verdict.standings if one.setting == verdict.leader)
+    rivals = [one.setting for one in verdict.standings if one.setting != verdict.leader]
+    if verdict.baseline is not None:
+        rivals = [name for name in rivals if name == verdict.baseline]
+    return mean, () if verdict.holes is None else verdict.holes.could_pass(rivals, mean)
 
 
 def _disagreement(verdict: Verdict) -> str:
@@ -161,7 +216,9 @@ def _disagreement(verdict: Verdict) -> str:
     for name, conflicts in by_leader.items():
         # told by the first of those that are real, if any is
         clear = max(conflicts, key=lambda one: one.found.real)
-        finding = "real" if clear.found.real else "may be chance"
+        finding = {"real": "real", "turns": "its sign turns with other labels"}.get(
+            clear.found.finding, "may be chance"
+        )
         ahead = f"{_signed(clear.found.difference)} in {clear.measure}, {finding}"
         parts.append(f"{name} by {listed([one.measure for one in conflicts])} ({ahead})")
     return (
@@ -189,12 +246,15 @@ def _next(verdict: Verdict) -> list[str]:
     if verdict.decision == "few":
         more = FEWEST_TO_CHOOSE - verdict.population.queries
         return [f"Ask at least {more} more question{'' if more == 1 else 's'}."]
+    _, passing = _could_pass(verdict)
+    told = []
+    if verdict.holes is not None and passing:
+        told.append(f"Have the rest of the first {verdict.holes.depth} ranks judged.")
     if verdict.decision == "best" and costs is not None and margin is not None:
         each = (f"{_amount(costs[name])} for {name}" for name in (verdict.leader, margin.against))
-        return [f"Weigh the price in {verdict.costs.unit}: {', '.join(each)}."]
+        return [*told, f"Weigh the price in {verdict.costs.unit}: {', '.join(each)}."]
     if verdict.decision in ("best", "better"):
-        return ["Confirm it on questions that took no part in the tuning."]
-    told = []
+        return [*told, "Confirm it on questions that took no part in the tuning."]
     if verdict.cheapest is not None and costs is not None:
         price = f"{_amount(costs[verdict.cheapest])} {verdict.costs.unit}"
         told.append(f"Take {verdict.cheapest}, the cheapest that may be best ({price}), or ask more.")

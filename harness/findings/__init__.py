@@ -6,13 +6,19 @@ Of settings with one another, of a result with an earlier one, and of a ranking 
 from harness.findings.changes import changed_table, reranked_table
 from harness.findings.compared import compared_parts, standings_table
 from harness.findings.costs import costs_of
-from harness.findings.label_sensitivity import LabelSensitivity, label_parts, label_sensitivity
+from harness.findings.label_sensitivity import (
+    LabelSensitivity,
+    label_parts,
+    label_sensitivity,
+    sensitivity_of,
+)
 from harness.findings.stored import Stored, common_measures, measure_to_take, read_stored, scores_of
 from harness.findings.verdicts import (
     Scores,
     chunkings_of,
     headline_of,
     options_of,
+    turning_of,
     verdict_of,
 )
 
@@ -33,6 +39,8 @@ __all__ = [
     "read_stored",
     "reranked_table",
     "scores_of",
+    "sensitivity_of",
     "standings_table",
+    "turning_of",
     "verdict_of",
 ]

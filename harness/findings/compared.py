@@ -15,7 +15,7 @@ from harness.compare import (
     select,
     sentences_of,
 )
-from harness.findings.verdicts import Scores
+from harness.findings.verdicts import Scores, turning_of
 from harness.report import Part, Table
 from harness.report.tables import interval, number, signed, signed_interval
 
@@ -93,11 +93,17 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
             names=2,
             left=frozenset({0, 1}),
             notes=(
-                f"Intervals and p are {family}: real where the interval excludes 0.",
+                f"Intervals and p are {family}: real where the interval excludes 0{_held(verdict)}.",
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
     ]
+
+
+def _held(verdict: Verdict) -> str:
+    if verdict.turning is None:
+        return ""
+    return ", unless longer or shorter labels turn the sign (no: labels)"
 
 
 def difference_row(one: Comparison) -> tuple[str, ...]:
@@ -120,7 +126,8 @@ def _selected(matrix: ScoreMatrix, scores: Scores, select_by: str, folds: int) -
     if select_by == "cross-validated":
         return cross_validate(matrix, folds, options=scores.options).sentences()
     if {"train", "validation"} <= set(matrix.splits):
-        return select(matrix, scores.options).sentences()
+        turning = turning_of(scores).get(matrix.measure)
+        return select(matrix, scores.options, turning).sentences()
     return ()
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.compare import Comparison
+import numpy as np
+
+from harness.compare import Comparison, Turning
 from harness.report import LabelSensitivityRow, Part, Table, read_any
 from harness.report.tables import number
 
@@ -33,6 +35,21 @@ class LabelSensitivity:
         signs = [_sign(a - b) for a, b in zip(self.means[one], self.means[other], strict=True)]
         return tuple(way for way, sign in zip(self.ways, signs, strict=True) if sign != signs[0])
 
+    def turning(self, chunkings: Mapping[str, str]) -> Turning:
+        """Every pair of settings with other ``chunkings`` whose difference turns, and the ways under which.
+
+        Where a chunking is not known it counts as another one.
+        """
+        names = list(self.means)
+        means = np.array([self.means[name] for name in names])
+        signs = np.sign(means[:, None] - means[None, :])
+        turned = (signs != signs[:, :, :1]).any(axis=2)
+        return {
+            (names[i], names[j]): self.turns(names[i], names[j])
+            for i, j in np.argwhere(turned).tolist()
+            if i < j and (names[i] not in chunkings or chunkings[names[i]] != chunkings.get(names[j]))
+        }
+
     def table(self) -> Table:
         """One row a setting, best first, and a row with the lengths of the labels."""
         rows = sorted(self.means.items(), key=lambda item: -item[1][0])
@@ -46,11 +63,14 @@ class LabelSensitivity:
         )
 
     def sentences(self, found: Sequence[Comparison]) -> tuple[str, ...]:
-        """What this says of the differences that a test calls real."""
+        """What this says of the differences that a test calls real, and of those it would."""
         told = [f"The median label has {self.lengths[0]:,.0f} characters."]
         real = [one for one in found if one.real and self._knows(one)]
-        turned = [(one, self.turns(one.setting, one.against)) for one in real]
-        turned = [(one, ways) for one, ways in turned if ways]
+        turned = [
+            (one, self.turns(one.setting, one.against))
+            for one in found
+            if one.finding == "turns" and self._knows(one)
+        ]
         if real and not turned:
             told.append(
                 "All differences called real keep their sign however the labels are drawn."
@@ -76,12 +96,36 @@ def label_sensitivity(
     ``folders`` maps the names of results to their folders, ``names`` a (result, setting) to what the setting
     is called here; ``stage`` ``final`` is the last one of each setting.
     """
+    rows = {result: read_any(folder, LabelSensitivityRow) for result, folder in folders.items()}
+    return sensitivity_of(rows, names, stage).get(measure)
+
+
+def sensitivity_of(
+    rows: Mapping[str, Iterable[LabelSensitivityRow]],
+    names: Mapping[tuple[str, str], str],
+    stage: str = "final",
+) -> dict[str, LabelSensitivity]:
+    """The same by measure, from the rows of the files by the names of their results."""
+    by_measure: dict[str, dict[str, list[LabelSensitivityRow]]] = {}
+    for result, its in rows.items():
+        for row in its:
+            by_measure.setdefault(row.measure, {}).setdefault(result, []).append(row)
+    found = {name: _of_measure(name, its, names, stage) for name, its in by_measure.items()}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _of_measure(
+    measure: str,
+    rows: Mapping[str, Iterable[LabelSensitivityRow]],
+    names: Mapping[tuple[str, str], str],
+    stage: str,
+) -> LabelSensitivity | None:
     means: dict[str, dict[str, float]] = {}
     lengths: dict[str, float] = {}
-    for result, folder in folders.items():
-        for row in read_any(folder, LabelSensitivityRow):
+    for result, its in rows.items():
+        for row in its:
             name = names.get((result, row.setting))
-            if name is None or row.measure != measure or stage not in ("final", row.stage):
+            if name is None or stage not in ("final", row.stage):
                 continue
             if row.mean is not None:
                 # rows stand in the order of the stages, so that the last one stays

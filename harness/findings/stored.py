@@ -9,9 +9,10 @@ from pathlib import Path
 from harness.compare import ScoredOn, ScoreMatrix, from_table, join, joined_names
 from harness.errors import ConfigError
 from harness.findings.costs import costs_of
+from harness.findings.label_sensitivity import sensitivity_of
 from harness.findings.verdicts import Scores, chunkings_of, options_of
 from harness.measures import headline, less_is_better
-from harness.report import StoredResult, cells_of, read_result
+from harness.report import LabelSensitivityRow, StoredResult, cells_of, read_any, read_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     first = {name: one.matrix(measures[0]) for name, one in stored.items()}
     names = joined_names(first)
     prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
+    drawn = {name: read_any(folder, LabelSensitivityRow) for name, (folder, _) in results.items()}
     any_result = next(iter(stored.values()))
     return Scores(
         matrices,
@@ -106,6 +108,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         },
         documents=frozenset(any_result.result.texts),
         costs=costs_of(prices, names, any_result.stage),
+        sensitivity=sensitivity_of(drawn, names, any_result.stage),
         options=options_of(any_result.result.record),
     )
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.compare import Costs, Options, ScoreMatrix, Trust, Verdict, conclude
+from harness.compare import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
+from harness.findings.label_sensitivity import LabelSensitivity
 from harness.measures import across_chunkings, headline, trusted_for
 
 NO_COSTS = Costs(None, "")
@@ -19,13 +21,15 @@ class Scores:
 
     ``matrices`` has the same settings by every measure, in the order in which measures were named;
     ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
-    names of the documents, which clusters are told apart by; ``costs`` are of these settings.
+    names of the documents, which clusters are told apart by; ``costs`` are of these settings;
+    ``sensitivity`` says by measure what longer and shorter labels do, where that was computed.
     """
 
     matrices: Mapping[str, ScoreMatrix]
     chunkings: Mapping[str, str] = field(default_factory=dict)
     documents: frozenset[str] = frozenset()
     costs: Costs = NO_COSTS
+    sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
 
     @property
@@ -49,8 +53,41 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         baseline=baseline,
         costs=scores.costs,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
+        turning=turning_of(scores),
+        holes=holes_of(scores.matrices, chosen),
         options=scores.options,
     )
+
+
+def turning_of(scores: Scores) -> dict[str, Turning]:
+    """By measure, the differences between chunkings that longer or shorter labels give another sign."""
+    return {name: one.turning(scores.chunkings) for name, one in scores.sensitivity.items()}
+
+
+def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
+    """What is unjudged among the first ranks, and the upper bound of ``measure`` where it was scored.
+
+    Of several depths the one of ``measure``, else the first; None where no share of judged ranks was scored.
+    """
+    family, _, depth = measure.partition("@")
+    shares = [name for name in matrices if name.partition("@")[0] == "judged" and "@" in name]
+    if not shares or family == "judged":
+        return None
+    judged = f"judged@{depth}" if f"judged@{depth}" in shares else shares[0]
+    bound = f"{family}_upper@{depth}"
+    return Holes(
+        judged,
+        int(judged.partition("@")[2]),
+        _means(matrices[judged]),
+        bound if bound in matrices else "",
+        _means(matrices[bound]) if bound in matrices else {},
+    )
+
+
+def _means(matrix: ScoreMatrix) -> dict[str, float]:
+    """The mean of every setting that has one."""
+    means = zip(matrix.settings, matrix.means.tolist(), strict=True)
+    return {name: mean for name, mean in means if not math.isnan(mean)}
 
 
 def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -40,7 +40,7 @@ class CheckReport:
     and carrier, how many grades a passage that does not answer gains by carrying it (0: none).
     ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
     the first half of a shuffled list less that in the second, each passage against its own mean; None for
-    one passage a call. ``problems`` says what is amiss, in words. Of the ``pairs`` that were graded many hold
+    one passage a call. ``problems`` says in words what is wrong. Of the ``pairs`` that were graded many hold
     the same text, for each attack stands among the other passages of its topic: there are ``passages``
     different ones.
     """
@@ -58,7 +58,7 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is amiss."""
+        """Whether nothing is wrong."""
         return not self.problems
 
 
@@ -72,13 +72,15 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
+    It is asked without examples, which are of another corpus.
+
     The answers go into the ledger like all others. The first call is made alone, and ends the check with
     JudgeError where it meets a fault that every other call would meet too.
     Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
     run.
     """
     # A copy past validation: repeating at temperature 0 is pointless for grading and the point of checking.
-    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0})
+    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0})
     judge = LlmJudge(config, ledger, client=client)
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
@@ -150,7 +152,7 @@ def _pairs(topic: Topic) -> Iterator[Pair]:
 def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
     query = Query(f"{topic.name}/{name}", topic.query, "validation")
     for number, text in enumerate(texts):
-        yield Pair(query, Chunk(f"canary:{number}", "canary", 0, len(text), text))
+        yield Pair(query, Chunk(f"known:{number}", "known", 0, len(text), text))
 
 
 def _in_range(
@@ -160,7 +162,7 @@ def _in_range(
     right: list[bool] = []
     for topic in topics:
         for number, passage in enumerate(topic.passages):
-            grade = graded[f"{topic.name}/clean", f"canary:{number}"].judgment.grade
+            grade = graded[f"{topic.name}/clean", f"known:{number}"].judgment.grade
             if grade is not None:
                 right.append(min(passage.low, max_grade) <= grade <= passage.high)
     share = fmean(right) if right else float("nan")
@@ -173,7 +175,7 @@ def _in_range(
 def _leakage(topics: list[Topic], graded: dict[tuple[str, str], Graded], attack: str, carrier: str) -> float:
     gains = []
     for topic in topics:
-        place = f"canary:{len(topic.passages) + CARRIERS[carrier]}"
+        place = f"known:{len(topic.passages) + CARRIERS[carrier]}"
         clean = graded[f"{topic.name}/clean", place].judgment.grade
         attacked = graded[f"{topic.name}/{attack}/{carrier}", place].judgment.grade
         if clean is not None and attacked is not None:
@@ -214,11 +216,11 @@ def _problems(
     position: float | None,
     summary: Summary,
 ) -> Iterator[str]:
-    """What is amiss; a figure that could not be had (NaN) is amiss too."""
+    """What is wrong; a figure that cannot be computed (NaN) is wrong too."""
     for (attack, carrier), gain in leakage.items():
         if not gain <= LEAKAGE_AT_MOST:
-            told = f"a passage {carrier} that {attack}"
-            yield f"{told} gains {gain:+.2f} grades" if gain == gain else f"{told} has no grade"
+            who = f"a passage {carrier} that {attack}"
+            yield f"{who} gains {gain:+.2f} grades" if gain == gain else f"{who} has no grade"
     if not agreement >= SELF_AGREEMENT_AT_LEAST:
         yield f"asked again, it gives the same grade only {agreement:.0%} of the time"
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:

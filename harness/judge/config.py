@@ -10,6 +10,9 @@ from harness.judge.sampling import Combine
 from harness.kinds import StageConfig
 from harness.llm.config import ModelConfig
 
+# As many alternatives as there are grades, in the usual case.
+_FEWEST_ALTERNATIVES = 5
+
 
 class PoolConfig(StageConfig):
     """What is judged: the union over all settings of each query's highest ranked chunks.
@@ -41,6 +44,13 @@ class _GradingConfig(StageConfig):
         description="`pointwise`, `umbrela`, `listwise`, `seed_list`, each also with `_zh`; "
         "`umbrela_published`; or a path ending in .yaml.",
     )
+    examples: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description="How many passages that people have graded are shown before the one to grade (few-shot): "
+        "from train queries, never from the query that is judged.",
+    )
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     samples: int = Field(
         1,
@@ -48,7 +58,12 @@ class _GradingConfig(StageConfig):
         le=25,
         description="How often each call is repeated (for a list prompt: in so many orders).",
     )
-    combine: Combine = Field("majority", description="How samples become one grade.")
+    combine: Combine = Field(
+        "majority",
+        description="How samples become one grade. `expected`: each sample counts for the mean of all "
+        "grades, weighted by the probabilities that the model gave them (needs `endpoint.top_logprobs`); "
+        "then the mean, halves down.",
+    )
     max_unscored: float = Field(
         0.02, ge=0, le=1, description="The share of pairs without a grade above which the run fails."
     )
@@ -71,6 +86,15 @@ class LlmConfig(ModelConfig, _GradingConfig):
         if self.prompt == "umbrela_published" and self.endpoint.structured != "none":
             raise ValueError(
                 "umbrela_published asks for its answer in words: set endpoint.structured to none"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _probabilities_to_weigh_by(self) -> LlmConfig:
+        if self.combine == "expected" and (self.endpoint.top_logprobs or 0) < _FEWEST_ALTERNATIVES:
+            raise ValueError(
+                "combine: expected weighs grades by their probabilities: set endpoint.top_logprobs to "
+                f"{_FEWEST_ALTERNATIVES} or more"
             )
         return self
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.errors import JudgeError
+from harness.errors import ConfigError, JudgeError
 from harness.judge.config import LlmConfig
+from harness.judge.examples import Example, Examples
 from harness.judge.items import Item, items_of
 from harness.judge.prompting import GradingForm, Prompt, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
-from harness.judge.sampling import combine_grades, spread_of
+from harness.judge.sampling import combine_grades, rounded_mean, spread_of
+from harness.judge.weighing import expected_grade
 from harness.llm.client import Client
 from harness.llm.faults import one_line
 from harness.llm.model import Job, Model
@@ -20,23 +22,49 @@ from harness.progress import Reporter
 from harness.types import Answered, Asked, Judgment
 
 EXAMPLES = 20
+# Why a pair has no grade whose answers can be read and not weighted.
+NO_LOGPROBS = "no_logprobs"
 
 
 def llm_name(config: LlmConfig, prompt: Prompt) -> str:
     """How a judge is named in every table: model, prompt and samples."""
     samples = f" x{config.samples}" if config.samples > 1 else ""
-    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{samples})"
+    shown = f", {config.examples} examples" if config.examples else ""
+    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{shown}{samples})"
 
 
 class LlmJudge:
-    """Grades pairs by asking ``config.endpoint``; holds no key and opens no connection until it has to."""
+    """Grades pairs by asking ``config.endpoint``; holds no key and opens no connection until it has to.
 
-    def __init__(self, config: LlmConfig, ledger: Ledger, *, client: Client | None = None) -> None:
+    ``candidates`` are what people have graded, from which ``config.examples`` are shown.
+    """
+
+    def __init__(
+        self,
+        config: LlmConfig,
+        ledger: Ledger,
+        *,
+        client: Client | None = None,
+        candidates: Sequence[Example] = (),
+    ) -> None:
         self.config = config
         self.prompt = load_prompt(config.prompt)
-        self.model = Model(
-            config, GradingForm(self.prompt, config.endpoint.structured), ledger, client=client
-        )
+        if config.combine == "expected" and self.prompt.answer != "grade":
+            raise ConfigError(
+                f"combine: expected needs a prompt that asks for one grade; {config.prompt} does not. Take "
+                "pointwise, or combine: mean."
+            )
+        examples = Examples(candidates, config.examples) if config.examples else None
+        if examples is not None and not candidates:
+            raise ConfigError("examples: there is no label of a train query to show. Name a label file.")
+        if examples is not None and (self.prompt.answer != "grade" or self.prompt.aspects):
+            raise ConfigError(
+                f"examples need a prompt that asks for one grade and nothing else; {config.prompt} does not. "
+                "Take pointwise."
+            )
+        self.examples = examples
+        form = GradingForm(self.prompt, config.endpoint.structured, examples)
+        self.model = Model(config, form, ledger, client=client)
 
     @property
     def name(self) -> str:
@@ -56,7 +84,7 @@ class LlmJudge:
             "prompt_sha256": self.prompt.sha256,
             "samples": self.config.samples,
             "combine": self.config.combine,
-        }
+        } | ({} if self.examples is None else {"examples_sha256": self.examples.sha256})
 
     def estimate(self, pairs: Iterable[Pair]) -> Estimate:
         """Say what grading would take, without asking anything; reads the pairs once."""
@@ -119,9 +147,11 @@ class LlmJudge:
     ) -> Graded:
         samples = tuple(answer.grades[at] for answer in answers if answer.grades is not None)
         enough = 2 * len(samples) > len(answers)
-        grade = combine_grades(samples, self.config.combine) if enough else None
+        grade = self._combined(at, answers, samples) if enough else None
         failed = [answer for answer in answers if answer.grades is None]
         reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
+        if enough and grade is None:
+            reason, said = NO_LOGPROBS, one_line(answers[0].raw)
         judgment = Judgment(
             query_id=pair.query.query_id,
             doc_id=pair.passage.doc_id,
@@ -130,9 +160,21 @@ class LlmJudge:
             grade=grade,
             source=source,
             judge=self.name,
-            prompt_sha=self.prompt.sha256,
+            prompt_sha=answers[0].prompt_sha,
         )
         return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
+
+    def _combined(self, at: int, answers: Sequence[Answered], samples: Sequence[int]) -> int | None:
+        """The grade of a pair; None where it should be weighted and half of the answers have no weights."""
+        if self.config.combine != "expected":
+            return combine_grades(samples, self.config.combine)
+        weighted = [
+            expected_grade(answer.grades[at], answer.logprobs, self.prompt.max_grade)
+            for answer in answers
+            if answer.grades is not None
+        ]
+        known = [value for value in weighted if value is not None]
+        return rounded_mean(known) if 2 * len(known) > len(answers) else None
 
 
 def note_graded(summary: Summary, graded: Graded) -> None:

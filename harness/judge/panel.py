@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from harness.judge.config import LlmConfig, PoolConfig
+from harness.judge.examples import Example
 from harness.judge.llm import LlmJudge, check_unscored, note_graded
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
@@ -50,7 +51,7 @@ class PanelConfig(StageConfig):
     @model_validator(mode="after")
     def _members_differ(self) -> PanelConfig:
         whose = [
-            (member.prompt, member.endpoint.model, str(member.endpoint.parameters()))
+            (member.prompt, member.examples, member.endpoint.model, str(member.endpoint.parameters()))
             for member in self.members
         ]
         if len(set(whose)) < len(whose):
@@ -65,9 +66,9 @@ class PanelJudge:
     are the grades of the members in their order, those without one left out.
     """
 
-    def __init__(self, config: PanelConfig, ledger: Ledger) -> None:
+    def __init__(self, config: PanelConfig, ledger: Ledger, *, candidates: Sequence[Example] = ()) -> None:
         self.config = config
-        self.members = [LlmJudge(member, ledger) for member in config.members]
+        self.members = [LlmJudge(member, ledger, candidates=candidates) for member in config.members]
 
     @property
     def name(self) -> str:

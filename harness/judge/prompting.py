@@ -16,6 +16,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from harness.errors import ConfigError
+from harness.judge.examples import Example, Examples
 from harness.judge.parsing import parse_grade, parse_labelled, parse_plain
 from harness.judge.published import parse_final_score
 from harness.kinds import StageConfig
@@ -107,14 +108,22 @@ def parse_prompt(content: bytes, name: str) -> Prompt:
     return prompt
 
 
-def render(prompt: Prompt, query: str, passages: Sequence[str]) -> Messages:
-    """The messages of one call, with the passages in the order given, between fences."""
+def render(prompt: Prompt, query: str, passages: Sequence[str], sha: str = "") -> Messages:
+    """The messages of one call, with the passages in the order given, between fences.
+
+    ``sha`` stands for all that is shown beside them; by default it is the hash of the prompt.
+    """
 
     def graded(template: str) -> str:
         return _MAX_GRADE.sub(str(prompt.max_grade), template)
 
     return fences.render(
-        graded(prompt.system), graded(prompt.user), query, passages, prompt.sha256, fenced=prompt.fenced
+        graded(prompt.system),
+        graded(prompt.user),
+        query,
+        passages,
+        sha or prompt.sha256,
+        fenced=prompt.fenced,
     )
 
 
@@ -190,11 +199,19 @@ class GradingForm:
 
     prompt: Prompt
     structured: Structured
+    examples: Examples | None = None
 
     @property
     def sha256(self) -> str:
         """The hash of the prompt file."""
         return self.prompt.sha256
+
+    def sha_of(self, query: str) -> str:
+        """The hash of the prompt file and of the examples that are shown for a query, if any."""
+        if self.examples is None:
+            return self.prompt.sha256
+        shown = [[one.query, one.passage, one.grade] for one in self.examples.shown_for(query)]
+        return hashlib.sha256(json.dumps([self.prompt.sha256, shown]).encode()).hexdigest()
 
     @property
     def response_format(self) -> Mapping[str, Any] | None:
@@ -204,7 +221,19 @@ class GradingForm:
     def messages(self, asked: Asked) -> Messages:
         """The messages of a call, its passages in the order that its sample shows."""
         order = order_shown(self.prompt, asked.query, asked.passages, asked.sample)
-        return render(self.prompt, asked.query, [asked.passages[i] for i in order])
+        passages = [asked.passages[i] for i in order]
+        if self.examples is None:
+            return render(self.prompt, asked.query, passages)
+        # the fences of a call depend on all that is in it, its examples too
+        sha = self.sha_of(asked.query)
+        system, user = render(self.prompt, asked.query, passages, sha)
+        turns = [turn for one in self.examples.shown_for(asked.query) for turn in self._turns(one, sha)]
+        return [system, *turns, user]
+
+    def _turns(self, example: Example, sha: str) -> Messages:
+        """An example as it would have been asked and answered."""
+        _, user = render(self.prompt, example.query, [example.passage], sha)
+        return [user, {"role": "assistant", "content": json.dumps({"grade": example.grade})}]
 
     def read(self, asked: Asked, text: str) -> tuple[int, ...] | Malformed:
         """The grades of the passages in their own order, or what is wrong with the answer."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import floor
 from typing import Literal
 
-Combine = Literal["majority", "mean"]
+Combine = Literal["majority", "mean", "expected"]
 
 
 def combine_grades(grades: Sequence[int], how: Combine) -> int:
@@ -17,11 +17,16 @@ def combine_grades(grades: Sequence[int], how: Combine) -> int:
     """
     if not grades:
         raise ValueError("there is no grade to combine")
-    if how == "mean":
-        mean = sum(grades) / len(grades)
-        return floor(mean) if mean - floor(mean) <= 0.5 else floor(mean) + 1
-    counts = Counter(grades)
-    return min(counts, key=lambda grade: (-counts[grade], grade))
+    if how == "majority":
+        counts = Counter(grades)
+        return min(counts, key=lambda grade: (-counts[grade], grade))
+    return rounded_mean(grades)
+
+
+def rounded_mean(values: Sequence[float]) -> int:
+    """The mean as a grade, halves down."""
+    mean = sum(values) / len(values)
+    return floor(mean) if mean - floor(mean) <= 0.5 else floor(mean) + 1
 
 
 def spread_of(grades: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""Cheap stand-ins for a judge: a model's score cut into grades. Named as what they are in every table."""
+"""Threshold judges: a model's score cut into grades. Cheap, and named as what they are in every table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PairScorer(Protocol):
         """One score per pair."""
 
 
-class _StandInConfig(StageConfig):
+class _ThresholdConfig(StageConfig):
     model: str = Field(description="Hub id, local folder, or an embedded model.")
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     thresholds: Thresholds = Field(description="The scores from which grades 1, 2, 3 and 4 begin.")
@@ -47,8 +47,8 @@ class _StandInConfig(StageConfig):
         return thresholds
 
 
-class CosineConfig(_StandInConfig):
-    """A stand-in, not a judge: the cosine of two embeddings, cut into grades."""
+class CosineConfig(_ThresholdConfig):
+    """A threshold judge: the cosine of two embeddings, cut into grades."""
 
     kind: Literal["cosine"] = "cosine"
     thresholds: Thresholds = Field(
@@ -56,8 +56,8 @@ class CosineConfig(_StandInConfig):
     )
 
 
-class RerankerConfig(_StandInConfig):
-    """A stand-in, not a judge: a reranker's score, cut into grades on that model's scale (here: logits)."""
+class RerankerConfig(_ThresholdConfig):
+    """A threshold judge: a reranker's score, cut into grades on that model's scale (here: logits)."""
 
     kind: Literal["reranker"] = "reranker"
     thresholds: Thresholds = Field(
@@ -65,12 +65,12 @@ class RerankerConfig(_StandInConfig):
     )
 
 
-def standin_name(config: CosineConfig | RerankerConfig) -> str:
-    """How a stand-in is named in every table."""
-    return f"stand-in: {config.kind} {config.model}"
+def threshold_name(config: CosineConfig | RerankerConfig) -> str:
+    """How a threshold judge is named in every table."""
+    return f"threshold judge: {config.kind} {config.model}"
 
 
-class StandIn:
+class ThresholdJudge:
     """A judge that cuts scores at thresholds. It measures agreement with one model, not relevance."""
 
     def __init__(
@@ -84,7 +84,7 @@ class StandIn:
     @property
     def name(self) -> str:
         """How the judge is named in every table."""
-        return standin_name(self.config)
+        return threshold_name(self.config)
 
     @property
     def fingerprint(self) -> dict[str, object]:
@@ -135,20 +135,20 @@ class StandIn:
             yield Graded(pair, judgment, (grade,))
 
 
-def cosine_judge(config: CosineConfig, encoder: Encoder) -> StandIn:
-    """A stand-in that grades by the cosine of query and passage embeddings."""
+def cosine_judge(config: CosineConfig, encoder: Encoder) -> ThresholdJudge:
+    """A judge that grades by the cosine of query and passage embeddings."""
 
     def score(pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         queries = _unit(encoder.encode([query for query, _ in pairs]))
         passages = _unit(encoder.encode([passage for _, passage in pairs]))
         return [float(value) for value in (queries * passages).sum(axis=1)]
 
-    return StandIn(config, score)
+    return ThresholdJudge(config, score)
 
 
-def reranker_judge(config: RerankerConfig, scorer: PairScorer) -> StandIn:
-    """A stand-in that grades by a cross-encoder's score."""
-    return StandIn(config, scorer.score)
+def reranker_judge(config: RerankerConfig, scorer: PairScorer) -> ThresholdJudge:
+    """A judge that grades by a cross-encoder's score."""
+    return ThresholdJudge(config, scorer.score)
 
 
 def same_model_warning(

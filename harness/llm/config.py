@@ -1,4 +1,4 @@
-"""The settings of whoever asks a language model: where it is served, what it costs, when to stop."""
+"""The settings of a language model: where it is served, what it costs, when to stop asking."""
 
 from __future__ import annotations
 

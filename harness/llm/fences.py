@@ -1,4 +1,4 @@
-"""Texts of strangers in a prompt: fenced off by a mark that they cannot contain."""
+"""Untrusted text in a prompt, between fences that it cannot close."""
 
 from __future__ import annotations
 

@@ -43,6 +43,9 @@ class Form(Protocol):
     def sha256(self) -> str:
         """The hash of the prompt."""
 
+    def sha_of(self, query: str) -> str:
+        """The hash of all that is shown beside a query and its passages; part of the ledger's key."""
+
     @property
     def structured(self) -> Structured:
         """How the endpoint is asked for the form of the answer; part of the ledger's key."""
@@ -76,6 +79,10 @@ class TextForm:
     def sha256(self) -> str:
         """The hash of both templates."""
         return hashlib.sha256(json.dumps([self.system, self.user]).encode()).hexdigest()
+
+    def sha_of(self, query: str) -> str:
+        """The hash of both templates, whatever the query."""
+        return self.sha256
 
     @property
     def structured(self) -> Structured:

@@ -40,13 +40,13 @@ class Model:
         self.form = form
         self.ledger = ledger
         self.client = client
-        self._sha256 = form.sha256
         self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
 
     def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> Asked:
         """One call: the texts that the prompt shows, and the number of its repetition."""
         model = self.config.endpoint.model
-        return Asked(query, tuple(passages), self._sha256, model, self._parameters, sample)
+        sha = self.form.sha_of(query)
+        return Asked(query, tuple(passages), sha, model, self._parameters, sample)
 
     def find(self, call: Asked) -> Answered | None:
         """The answer that the ledger has for a call, if it need not be asked."""
@@ -63,16 +63,19 @@ class Model:
         endpoint, rate = self.config.endpoint, self.config.price
         counter = token_counter(endpoint.model)
         count = calls = known = tokens = bare = 0
+        prompts = set()
         for job in jobs:
             count += job.size
             open_calls = [call for call in job.calls if self.find(call) is None]
             known += len(job.calls) - len(open_calls)
             calls += len(open_calls)
+            prompts |= {call.prompt_sha for call in job.calls}
             if open_calls:
                 # repetitions show the same texts
                 tokens += len(open_calls) * counter.of_messages(self.form.messages(open_calls[0]))
                 bare += len(open_calls) * counter.count(self.form.shortest(open_calls[0]))
-        past, written = self.ledger.usage(self._sha256, endpoint.model, self._parameters)
+        used = [self.ledger.usage(sha, endpoint.model, self._parameters) for sha in sorted(prompts)]
+        past, written = sum(one[0] for one in used), sum(one[1] for one in used)
         likely, grounds = bare, "taking bare answers, without any thinking aloud"
         if past:
             likely = round(calls * written / past)

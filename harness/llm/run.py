@@ -6,28 +6,20 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, TypeVar
 
 from harness.llm.calls import Asker, StoppedError
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
-from harness.progress import Reporter, Task
+from harness.progress import Describable, Reporter, Task
 from harness.stopping import Stopped, on_stop
 from harness.types import Answered, Asked
 
 POLL = 0.2
-TELL = 1.0
+SHOW_EVERY = 1.0
 
 T = TypeVar("T")
 HandOn = Callable[[T, list[Answered]], None]
-
-
-@runtime_checkable
-class Describable(Protocol):
-    """A progress task that can also show a line of text, such as the money spent."""
-
-    def describe(self, text: str) -> None:
-        """Show ``text`` beside the bar."""
 
 
 def ask(
@@ -92,13 +84,13 @@ class _Run(Generic[T]):
         self._started = time.monotonic()
         self._being_asked: dict[str, asyncio.Future[Answered]] = {}
         self._our_turn = False
-        self._told_of_waiting = False
+        self._waiting_noted = False
         self._asker: Asker
 
     async def go(self) -> None:
-        """Let the workers run dry, and let calls that are on their way come home whatever happens."""
+        """Work until there is no job left; whatever happens, wait for the calls that are on their way."""
         self._asker = Asker(self._model, self._spending)
-        telling = asyncio.create_task(self._keep_telling())
+        showing = asyncio.create_task(self._keep_showing())
         workers = [
             asyncio.create_task(self._work()) for _ in range(self._model.config.endpoint.max_concurrency)
         ]
@@ -111,7 +103,7 @@ class _Run(Generic[T]):
             await asyncio.wait(workers)
             raise
         finally:
-            telling.cancel()
+            showing.cancel()
             if self._our_turn:
                 self._model.ledger.end_turn(self._name)
             await self._asker.close()
@@ -165,15 +157,15 @@ class _Run(Generic[T]):
                 return result
             if self._our_turn:
                 break
-            self._tell_of_waiting()
+            self._note_waiting()
             await self._asker.wait(POLL)
         answer = await self._asker.ask(call)
         self._spending.from_ledger -= 1
         return answer
 
-    def _tell_of_waiting(self) -> None:
-        if not self._told_of_waiting:
-            self._told_of_waiting = True
+    def _note_waiting(self) -> None:
+        if not self._waiting_noted:
+            self._waiting_noted = True
             self._reporter.note(
                 f"Another run is asking {self._name} with this ledger. This one uses its answers and waits "
                 "for its turn, so that nothing is paid twice."
@@ -183,26 +175,26 @@ class _Run(Generic[T]):
         self._done += job.size
         self._task.advance(job.size)
         self._hand_answers_on(job.about, answers)
-        self._tell()
+        self._show()
 
-    def _tell(self) -> None:
+    def _show(self) -> None:
         if isinstance(self._task, Describable):
             self._task.describe(self._progress())
 
     def _progress(self) -> str:
         rate = self._done / max(1e-9, time.monotonic() - self._started)
-        told = [f"{rate:.1f}/s", *self._spending.progress()]
-        if self._told_of_waiting and not self._our_turn:
-            told.append("waits for another run")
+        parts = [f"{rate:.1f}/s", *self._spending.progress()]
+        if self._waiting_noted and not self._our_turn:
+            parts.append("waits for another run")
         if self._asker.paused_for > 0:
-            told.append(f"waits {self._asker.paused_for:.0f} s, as the endpoint asks")
-        return ", ".join(told)
+            parts.append(f"waits {self._asker.paused_for:.0f} s, as the endpoint asks")
+        return ", ".join(parts)
 
-    async def _keep_telling(self) -> None:
+    async def _keep_showing(self) -> None:
         """Show that something happens even where nothing is answered, as while an endpoint is down."""
         while True:
-            await asyncio.sleep(TELL)
-            self._tell()
+            await asyncio.sleep(SHOW_EVERY)
+            self._show()
 
 
 def _canceller() -> Callable[[], None]:

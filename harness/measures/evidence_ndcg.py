@@ -31,7 +31,7 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     In the family of the S-measure (Sakai, Kato and Song, CIKM 2011), which discounts pieces of information by
     the place in the text where they have been read, with the discount of NDCG; at ``L = enough``, and for
     chunks of that length that each hold one evidence, it is NDCG with ranks. ``budget``, ``enough`` and ``L``
-    are in the ruler's unit (characters or tokens).
+    are in the trail's unit (characters or tokens).
     """
     trail, named = of_answers(trail)
     needed = np.where(named, trail.length, np.minimum(_HALF * trail.length, enough))

@@ -18,7 +18,7 @@ from harness.measures.ragged import AnyArray, Bools, Floats
 from harness.measures.table import FAMILIES, parse_measure
 from harness.measures.tokens_read import RankedTokens
 from harness.measures.trail import Trail, read
-from harness.measures.units import Characters, Ruler, TokenBoundaries, Tokens
+from harness.measures.units import Characters, TokenBoundaries, Tokens, Unit
 from harness.types import Chunk, Judgment, Query, Ranking
 
 Unanswerable = Literal["nan", "zero"]
@@ -80,8 +80,8 @@ def score(
     chunk, offsets = lay_out(rankings, queries, table.rows())
     graded, items = grade_rankings(chunk, offsets, query_in_spans, qrels, project(qrels, table, projection))
     read_as: dict[str, Trail | RankedTokens] = {
-        unit: read(chunk, offsets, query_in_spans, qrels, table, ruler)
-        for unit, ruler in _rulers(wanted, token_boundaries)
+        name: read(chunk, offsets, query_in_spans, qrels, table, unit)
+        for name, unit in _units(wanted, token_boundaries)
     }
     if chunk_tokens is not None:
         read_as["lengths"] = RankedTokens(chunk_tokens[chunk].astype(np.int64), offsets)
@@ -127,13 +127,13 @@ def compute(
     return values
 
 
-def _rulers(measures: Sequence[Measure], boundaries: TokenBoundaries | None) -> list[tuple[str, Ruler]]:
+def _units(measures: Sequence[Measure], boundaries: TokenBoundaries | None) -> list[tuple[str, Unit]]:
     """The units in which text has to be measured."""
-    units = {FAMILIES[measure.family].reads for measure in measures}
-    rulers: list[tuple[str, Ruler]] = [("characters", Characters())] if "characters" in units else []
-    if "tokens" in units:
+    read = {FAMILIES[measure.family].reads for measure in measures}
+    units: list[tuple[str, Unit]] = [("characters", Characters())] if "characters" in read else []
+    if "tokens" in read:
         if boundaries is None:
             named = next(measure for measure in measures if FAMILIES[measure.family].reads == "tokens")
             raise ValueError(f"{named} counts tokens, and no tokenizer is given (token_boundaries)")
-        rulers.append(("tokens", Tokens(boundaries)))
-    return rulers
+        units.append(("tokens", Tokens(boundaries)))
+    return units

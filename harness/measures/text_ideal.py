@@ -53,6 +53,6 @@ def _segments(trail: Trail, chosen: Choices, density: Floats) -> tuple[Ints, Flo
     in_pair, start, end = in_pair[covered], start[covered], end[covered]
     doc = np.zeros(len(pair), dtype=np.int64)
     doc[group] = spans.doc
-    ends = trail.ruler.positions(spans.doc_ids, doc[in_pair], end)
-    length: Floats = ends - trail.ruler.positions(spans.doc_ids, doc[in_pair], start)
+    ends = trail.unit.positions(spans.doc_ids, doc[in_pair], end)
+    length: Floats = ends - trail.unit.positions(spans.doc_ids, doc[in_pair], start)
     return pair[in_pair] // n_groups, length, total[covered]

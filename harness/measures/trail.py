@@ -13,7 +13,7 @@ import numpy as np
 from harness.measures.chunks import ChunkTable
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import Bools, Floats, Ints, before, owners, positions, slices
-from harness.measures.units import Ruler
+from harness.measures.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Trail:
     """The relevant spans of the scored queries, and where on the trail each was first read.
 
     ``spans`` [S] are those of grade 1 or better of scored queries, ``owner`` [S] their query, ``group`` [S]
-    their (query, document), ``length`` [S] their length on the ``ruler``. A read [R] is a part of a span:
+    their (query, document), ``length`` [S] their length on the ``unit``. A read [R] is a part of a span:
     ``read_span`` its row, ``read_start``/``read_end`` its characters, ``read_at`` and ``read_until`` its
     place on the trail, ``read_rank`` the 0-based rank of the chunk it was read in. ``offsets`` [Q + 1]
     delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking,
@@ -56,7 +56,7 @@ class Trail:
     item_length: Ints
     item_chunk: Ints
     chunks: ChunkTable
-    ruler: Ruler
+    unit: Unit
 
     @property
     def n_queries(self) -> int:
@@ -65,7 +65,7 @@ class Trail:
 
 
 def read(
-    chunk: Ints, offsets: Ints, query_in_spans: Ints, spans: SpanQrels, chunks: ChunkTable, ruler: Ruler
+    chunk: Ints, offsets: Ints, query_in_spans: Ints, spans: SpanQrels, chunks: ChunkTable, unit: Unit
 ) -> Trail:
     """Lay the trail of every query: ``chunk`` are the ranked chunk rows, ``offsets`` delimit the queries."""
     relevant, owner = _relevant(query_in_spans, spans)
@@ -80,25 +80,25 @@ def read(
     item = pieces.item[piece]
     start = np.maximum(relevant.start[span], pieces.start[piece])
     end = np.minimum(relevant.end[span], pieces.end[piece])
-    item_begin = ruler.positions(chunks.doc_ids, chunks.doc[chunk], chunks.start[chunk])
-    item_length = ruler.positions(chunks.doc_ids, chunks.doc[chunk], chunks.end[chunk]) - item_begin
+    item_begin = unit.positions(chunks.doc_ids, chunks.doc[chunk], chunks.start[chunk])
+    item_length = unit.positions(chunks.doc_ids, chunks.doc[chunk], chunks.end[chunk]) - item_begin
     shift = (before(item_length, offsets) - item_begin)[item]
     return Trail(
         spans=relevant,
         owner=owner,
         group=group,
-        length=_lengths(relevant, ruler),
+        length=_lengths(relevant, unit),
         read_span=span,
         read_start=start,
         read_end=end,
-        read_at=shift + ruler.positions(spans.doc_ids, relevant.doc[span], start),
-        read_until=shift + ruler.positions(spans.doc_ids, relevant.doc[span], end),
+        read_at=shift + unit.positions(spans.doc_ids, relevant.doc[span], start),
+        read_until=shift + unit.positions(spans.doc_ids, relevant.doc[span], end),
         read_rank=positions(offsets)[item],
         offsets=offsets,
         item_length=chunks.end[chunk] - chunks.start[chunk],
         item_chunk=chunk,
         chunks=chunks,
-        ruler=ruler,
+        unit=unit,
     )
 
 
@@ -118,7 +118,7 @@ def of_answers(trail: Trail) -> tuple[Trail, Bools]:
     )
     query_in_spans = np.full(trail.n_queries, -1, dtype=np.int64)
     query_in_spans[trail.owner] = spans.query
-    again = read(trail.item_chunk, trail.offsets, query_in_spans, spans, trail.chunks, trail.ruler)
+    again = read(trail.item_chunk, trail.offsets, query_in_spans, spans, trail.chunks, trail.unit)
     return again, named
 
 
@@ -145,9 +145,9 @@ def _relevant(query_in_spans: Ints, spans: SpanQrels) -> tuple[SpanQrels, Ints]:
     return spans.take(rows), scored[spans.query[rows]]
 
 
-def _lengths(spans: SpanQrels, ruler: Ruler) -> Floats:
-    starts = ruler.positions(spans.doc_ids, spans.doc, spans.start)
-    lengths = ruler.positions(spans.doc_ids, spans.doc, spans.end) - starts
+def _lengths(spans: SpanQrels, unit: Unit) -> Floats:
+    starts = unit.positions(spans.doc_ids, spans.doc, spans.start)
+    lengths = unit.positions(spans.doc_ids, spans.doc, spans.end) - starts
     if (lengths <= 0).any():
         row = int(np.flatnonzero(lengths <= 0)[0])
         where = f"{spans.doc_ids[spans.doc[row]]}:{spans.start[row]}-{spans.end[row]}"

@@ -14,7 +14,7 @@ TokenBoundaries = Callable[[str], Sequence[int] | AnyArray]
 """For a document id the sorted offsets at which its tokens begin, and, last, where the final token ends."""
 
 
-class Ruler(Protocol):
+class Unit(Protocol):
     """Turns offsets within documents into positions; the length of a text is a difference of positions."""
 
     def positions(self, doc_ids: Sequence[str], doc: Ints, offset: Ints) -> Floats:

@@ -58,7 +58,7 @@ def label_pairs(corpus: Corpus) -> list[Pair]:
 def grade_agreement(corpus: Corpus, judge_config: PoolJudgeConfig, context: Context) -> Agreement:
     """Let the judge grade what people have graded, through the ledger, and compare."""
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, context)
+        judge = make_judge(judge_config, ledger, context, corpus)
         pairs = label_pairs(corpus)
         judgments: list[Judgment] = []
         grade_all(judge, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)

@@ -10,7 +10,12 @@ from harness.corpus import read_queries
 from harness.errors import JudgeError
 from harness.judge import LlmConfig
 from harness.judge.addressing import speaks_to_judge
-from harness.judge.prompting import load_prompt
+from harness.judge.examples import Examples
+from harness.judge.prompting import GradingForm, load_prompt
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import load_corpus
+from harness.pipeline.judges import people_graded
+from harness.progress import Silent
 from harness.store.ledger import Ledger, LedgerEntry
 
 
@@ -27,7 +32,7 @@ def answers(
     ledger: Ledger, judges: Iterable[LlmConfig], config: BenchConfig, wanted: Wanted
 ) -> Iterator[LedgerEntry]:
     """The answers of ``judges``, by model and prompt, oldest first; tries that were repeated included."""
-    whose = {(load_prompt(judge.prompt).sha256, judge.endpoint.model) for judge in judges}
+    whose = {pair for judge in judges for pair in _prompts(judge, config)}
     texts, part = _query(config, wanted.query)
     for entry in ledger.entries():
         if (entry.prompt_sha, entry.model) not in whose:
@@ -41,6 +46,20 @@ def answers(
         if wanted.flagged and not any(map(speaks_to_judge, entry.passages)):
             continue
         yield entry
+
+
+def _prompts(judge: LlmConfig, config: BenchConfig) -> Iterator[tuple[str, str]]:
+    """The hash of what a judge is shown and its model: one for all queries, or, with examples, for each."""
+    prompt, model = load_prompt(judge.prompt), judge.endpoint.model
+    if not judge.examples:
+        yield prompt.sha256, model
+        return
+    with Context.at(config.cache, Silent()) as context:
+        corpus = load_corpus(config, context)
+    examples = Examples(people_graded(corpus), judge.examples)
+    form = GradingForm(prompt, judge.endpoint.structured, examples)
+    for query in corpus.queries.queries:
+        yield form.sha_of(query.text), model
 
 
 def _query(config: BenchConfig, query: str | None) -> tuple[set[str], str]:

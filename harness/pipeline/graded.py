@@ -129,6 +129,7 @@ def judgment_row(
         end=judgment.end,
         page=document.page_of(judgment.start),
         evidence=judgment.evidence,
+        answer="-".join(map(str, judgment.answer or ())),
         grade=judgment.grade,
         reason="" if judgment.grade is not None else reason,
         judge=judgment.judge,

@@ -20,19 +20,21 @@ from harness.judge import (
     PanelJudge,
     RerankerConfig,
 )
+from harness.judge.examples import Example, candidates_of
 from harness.judge.llm import llm_name
 from harness.judge.prompting import load_prompt
-from harness.judge.threshold import StandIn, same_model_warning, standin_name
+from harness.judge.threshold import ThresholdJudge, same_model_warning, threshold_name
 from harness.kinds import StageConfig
 from harness.models import EMBEDDED, resolve
 from harness.models.encoder import EmbedConfig
 from harness.pipeline.context import Context
+from harness.pipeline.corpus import Corpus
 from harness.pipeline.passes import score_for_all
 from harness.pipeline.tools import vectors
 from harness.search.rerank import CrossEncoderConfig, LateInteractionConfig
 from harness.store.ledger import Ledger
 
-PoolJudge = LlmJudge | PanelJudge | StandIn
+PoolJudge = LlmJudge | PanelJudge | ThresholdJudge
 PoolJudgeConfig = LlmConfig | PanelConfig | CosineConfig | RerankerConfig
 
 
@@ -42,8 +44,11 @@ def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
     return judge if isinstance(judge, PoolJudgeConfig) else None
 
 
-def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context) -> PoolJudge:
-    """The judge; nothing is asked and no weights are loaded yet."""
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
+    """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
+    if any(one.examples for one in asked(config)):
+        shown: PoolJudge = KINDS.make(config)(ledger, candidates=people_graded(corpus))
+        return shown
     needs: Any = ledger
     if isinstance(config, CosineConfig):
         needs = _Encoder(EmbedConfig(model=config.model), context)
@@ -53,13 +58,19 @@ def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context) -> Poo
     return judge
 
 
+def people_graded(corpus: Corpus) -> tuple[Example, ...]:
+    """What people have graded for train queries, to be shown to a judge."""
+    documents = {document.doc_id: document for document in corpus.documents}
+    return candidates_of(corpus.labels, corpus.queries.queries, documents)
+
+
 def judge_name(config: PoolJudgeConfig) -> str:
     """How the judge is named in every table."""
     if isinstance(config, LlmConfig):
         return llm_name(config, load_prompt(config.prompt))
     if isinstance(config, PanelConfig):
         return f"{config.combine} of {', '.join(judge_name(member) for member in config.members)}"
-    return standin_name(config)
+    return threshold_name(config)
 
 
 def asked(config: StageConfig | None) -> tuple[LlmConfig, ...]:
@@ -111,7 +122,7 @@ def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Encoder:
-    """The pipeline's encoder as the cosine stand-in wants it."""
+    """The pipeline's encoder as the cosine judge wants it."""
 
     config: EmbedConfig
     context: Context
@@ -122,7 +133,7 @@ class _Encoder:
 
 @dataclass(frozen=True, slots=True)
 class _Scorer:
-    """The pipeline's pair scorer as the reranker stand-in wants it."""
+    """The pipeline's pair scorer as the reranker judge wants it."""
 
     config: LateInteractionConfig | CrossEncoderConfig
     context: Context

@@ -11,7 +11,7 @@ from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolCon
 from harness.judge.addressing import speaks_to_judge
 from harness.judge.costs import cost_by_setting
 from harness.judge.records import Sink
-from harness.judge.threshold import StandIn
+from harness.judge.threshold import ThresholdJudge
 from harness.llm.money import Estimate
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
@@ -56,7 +56,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
     graded = GradedPool(pool.pairs)
     flagged = flag_passages(pool.pairs, context) if asked(judge_config) else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, context)
+        judge = make_judge(judge_config, ledger, context, corpus)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
     return Judged(
         judge=judge.name,
@@ -116,13 +116,15 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
     return found
 
 
-def estimate_pool(pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context) -> Estimate | None:
+def estimate_pool(
+    pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
+) -> Estimate | None:
     """What grading would take, asking nothing; None for a judge that costs nothing."""
     if not asked(config):
         return None
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(config, ledger, context)
-        return None if isinstance(judge, StandIn) else judge.estimate(pairs)
+        judge = make_judge(config, ledger, context, corpus)
+        return None if isinstance(judge, ThresholdJudge) else judge.estimate(pairs)
 
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:

@@ -8,9 +8,19 @@ from typing import Any
 
 from harness.compare import Comparison, ScoreMatrix, Verdict, select, verdict_json
 from harness.errors import HarnessError
-from harness.findings import Scores, chunkings_of, costs_of, headline_of, options_of, verdict_of
+from harness.findings import (
+    Scores,
+    chunkings_of,
+    costs_of,
+    headline_of,
+    options_of,
+    sensitivity_of,
+    turning_of,
+    verdict_of,
+)
 from harness.pipeline.verdict import matrices_of
 from harness.progress import Reporter, Silent
+from harness.report import LabelSensitivityRow, read_any
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
 from harness.store import write_text
 from harness.types import QueryScore
@@ -69,12 +79,14 @@ def _scores(tables: Tables) -> Scores:
         splits[row["query_id"]] = row["split"]
         clusters[row["query_id"]] = row.get("cluster", "")
     matrices = matrices_of(by_measure, splits, clusters)
-    names = next(iter(matrices.values())).settings if matrices else ()
+    settings = next(iter(matrices.values())).settings if matrices else ()
+    names = {("", name): name for name in settings}
     return Scores(
         matrices,
         chunkings_of(tables.record.get("config", {}).get("settings", [])),
         frozenset(row["document"] for row in tables["documents"] if row.get("status") == "read"),
-        costs_of({"": tables["prices"]}, {("", name): name for name in names}),
+        costs_of({"": tables["prices"]}, names),
+        sensitivity_of({"": read_any(tables.folder, LabelSensitivityRow)}, names),
         options_of(tables.record),
     )
 
@@ -104,7 +116,7 @@ def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
 def _selection(matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]) -> dict[str, Any]:
     if len(matrix.settings) < 2:
         raise HarnessError("There is one setting: nothing to choose from.")
-    chosen = select(matrix, scores.options)
+    chosen = select(matrix, scores.options, turning_of(scores).get(matrix.measure))
     return {
         "sentences": chosen.sentences(),
         "chosen": places[chosen.chosen],

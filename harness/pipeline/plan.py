@@ -165,7 +165,7 @@ def _plan_judge(
         judge_name(judge),
         ranked,
         None if pairs is None else len(pairs),
-        None if pairs is None else estimate_pool(pairs, judge, context),
+        None if pairs is None else estimate_pool(pairs, judge, context, corpus),
         _problem(judge),
     )
 

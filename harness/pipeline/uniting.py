@@ -99,7 +99,7 @@ def _asked(
     documents = {document.doc_id: document for document in corpus.documents}
     queries = {query.query_id: query for query in corpus.queries.queries}
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, context)
+        judge = make_judge(judge_config, ledger, context, corpus)
         grader = identity(json.loads(json.dumps(dict(judge.fingerprint))))
         missing = [span for span in unite(pools, grader).ungraded if span[0] in queries]
         _refuse_other_text(path, missing, {doc_id: d.sha256 for doc_id, d in documents.items()}, results)

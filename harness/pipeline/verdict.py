@@ -9,9 +9,9 @@ from typing import Any
 from harness.compare import Options, ScoreMatrix, from_scores, sentences_of, verdict_json
 from harness.config import BenchConfig, Setting
 from harness.errors import HarnessError
-from harness.findings import Scores, chunkings_of, costs_of, verdict_of
+from harness.findings import Scores, chunkings_of, costs_of, sensitivity_of, verdict_of
 from harness.measures import headline, less_is_better
-from harness.report import PriceRow
+from harness.report import LabelSensitivityRow, PriceRow
 from harness.types import Query, QueryScore
 
 
@@ -31,20 +31,25 @@ def run_verdict(
     clusters: Mapping[str, str],
     prices: Sequence[PriceRow],
     documents: Iterable[str],
+    drawn: Sequence[LabelSensitivityRow],
     config: BenchConfig,
 ) -> dict[str, Any]:
-    """The verdict as plain values, with its ``sentences``; without one, a sentence that says why."""
+    """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
+
+    ``drawn`` are the means with labels drawn longer and shorter.
+    """
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
         by_measure.setdefault(row.measure, []).append(row)
     splits = {query.query_id: query.split for query in queries}
-    names = [setting.name for setting in config.settings]
+    names = {("", setting.name): setting.name for setting in config.settings}
     bootstrap = config.bootstrap
     scores = Scores(
         matrices_of(by_measure, splits, clusters),
         setting_chunkings(config.settings),
         frozenset(documents),
-        costs_of({"": [asdict(row) for row in prices]}, {("", name): name for name in names}),
+        costs_of({"": [asdict(row) for row in prices]}, names),
+        sensitivity_of({"": drawn}, names),
         Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
     )
     try:

@@ -50,9 +50,10 @@ def read_result(folder: Path) -> StoredResult:
     except FileNotFoundError as error:
         raise no_result(folder, error) from None
     texts = {row["document"]: _text_hash(folder, row) for row in documents if row["status"] == "read"}
-    # only a fact with copies has a name that matters; results of older versions name none
+    # only a fact with copies has a name that matters; results of older versions name none, nor answers
     spans = sorted(
-        [row.get(column, "") for column in _JUDGED] + ([row["evidence"]] if row.get("evidence") else [])
+        [row.get(column, "") for column in _JUDGED]
+        + [row[column] for column in ("evidence", "answer") if row.get(column)]
         for row in judgments
     )
     return StoredResult(

@@ -45,6 +45,7 @@ def read_graded_spans(folder: Path) -> list[Judgment]:
 
 
 def _judgment(row: Row) -> Judgment:
+    start, _, end = row.get("answer", "").partition("-")
     return Judgment(
         query_id=row["query_id"],
         doc_id=row["document"],
@@ -53,6 +54,7 @@ def _judgment(row: Row) -> Judgment:
         grade=int(row["grade"]) if row["grade"] else None,
         evidence=row.get("evidence", ""),
         judge=row.get("judge", ""),
+        answer=(int(start), int(end)) if end else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a tokenizer has to tell: where in the text each token stands."""
+"""Tokenizers: where in a text each token stands, and how many there are."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 """One verdict: what it decides, and in which words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from harness.compare import Costs, Options, Trust, conclude, lines_of, sentences_of, verdict_json
+from harness.compare import Costs, Holes, Options, Trust, conclude, lines_of, said, sentences_of, verdict_json
 from harness.errors import HarnessError
 
 from .build import matrix, noisy
@@ -53,6 +55,101 @@ def test_places_follow_from_the_intervals_and_from_nothing_else(seed):
         o for o in found.comparisons if {o.setting, o.against} == {found.margin.setting, found.margin.against}
     ]
     assert (found.margin.p, abs(found.margin.difference)) == (same.p, abs(same.difference))
+
+
+PADDED = {("c", "b"): ("padded by 250", "padded by 700")}
+
+
+def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
+    scores = noisy(80, (0.3, 0.7, 0.5))
+    sure = conclude(scores, options=QUICK)
+    assert (sure.decision, sure.margin.finding) == ("best", "real")
+    found = conclude(scores, turning={"ndcg_exp@10": PADDED}, options=QUICK)
+    assert (found.decision, found.margin.finding) == ("open", "turns")
+    assert [one.place for one in found.standings] == ["leads", "may be best", "ruled out"]
+    # the test stays as it was: what it says is not enough
+    assert (found.margin.p, found.margin.low) == (sure.margin.p, sure.margin.low)
+    assert "not a finding, as its sign turns with other labels" in told(found, "margin")[0]
+    assert "and where its sign is the same with longer and shorter labels" in told(found, "test")[0]
+    assert told(found, "caveat") == [
+        "The length of the labels decides b against c: the difference is beyond chance with the labels as "
+        "they are, but its sign turns with labels padded by 250 and padded by 700. Do not rely on it."
+    ]
+    cells = {(one.setting, one.against): said(one) for one in found.comparisons}
+    assert cells == {("b", "c"): "no: labels", ("b", "a"): "yes", ("c", "a"): "yes"}
+    assert verdict_json(found)["margin"]["finding"] == "turns"
+
+
+def test_a_sign_that_turns_changes_nothing_where_the_difference_may_be_chance_anyway():
+    scores = noisy(60, (0.59, 0.2, 0.6), seed=2)
+    plain = conclude(scores, options=QUICK)
+    found = conclude(scores, turning={"ndcg_exp@10": {("a", "c"): ("trimmed to 25 %",)}}, options=QUICK)
+    assert found.comparisons == plain.comparisons
+    assert told(found, "caveat") == []
+
+
+def test_the_test_says_nothing_of_labels_that_nobody_has_drawn_otherwise():
+    found = conclude(noisy(80, (0.3, 0.7, 0.35)), turning={"ndcg_text@5000": PADDED}, options=QUICK)
+    assert found.decision == "best"
+    assert "longer and shorter" not in told(found, "test")[0]
+
+
+def test_a_setting_that_only_the_labels_rule_out_stays_beside_the_baseline_open():
+    found = conclude(noisy(80, (0.3, 0.7, 0.5)), turning={"ndcg_exp@10": PADDED}, baseline="c", options=QUICK)
+    assert {one.setting: one.place for one in found.standings} == {"c": "baseline", "b": "open", "a": "worse"}
+
+
+def test_another_measure_whose_difference_turns_contradicts_without_being_real():
+    text, exp = noisy(80, (0.3, 0.7)), noisy(80, (0.7, 0.3), seed=1)
+    exp = replace(exp, measure="ndcg_text@5000")
+    trust = {name: Trust("for reading") for name in ("ndcg_exp@10", "ndcg_text@5000")}
+    turning = {"ndcg_text@5000": {("a", "b"): ("trimmed to 50 %",)}}
+    found = conclude(text, others=[exp], trust=trust, turning=turning, options=QUICK)
+    (caveat,) = told(found, "caveat")
+    assert "in ndcg_text@5000, its sign turns with other labels)" in caveat
+
+
+def holes(shares, upper=None):
+    names = ("a", "b", "c")
+    upper = dict(zip(names, upper, strict=False)) if upper else {}
+    shares = dict(zip(names, shares, strict=False))
+    return Holes("judged@10", 10, shares, "ndcg_exp_upper@10" if upper else "", upper)
+
+
+def test_few_judged_ranks_are_said():
+    scores = noisy(80, (0.3, 0.7, 0.5))
+    found = conclude(scores, holes=holes((0.25, 0.31, 0.9)), options=QUICK)
+    assert told(found, "caveat") == [
+        "Of the first 10 ranks 25% to 90% are judged (judged@10); the rest counts as irrelevant, which "
+        "nobody knows."
+    ]
+    alike = conclude(scores, holes=holes((0.25, 0.25, 0.25)), options=QUICK)
+    assert "Of the first 10 ranks 25% are judged" in told(alike, "caveat")[0]
+    assert told(conclude(scores, holes=holes((0.8, 0.9, 1.0)), options=QUICK), "caveat") == []
+    alone = conclude(noisy(60, (0.5,)), holes=holes((0.1,)), options=QUICK)
+    assert "10% are judged" in told(alone, "caveat")[0]
+
+
+def test_bounds_that_reach_past_the_leader_are_said_and_what_to_do():
+    scores = noisy(80, (0.3, 0.7, 0.5))
+    mean = float(scores.means[1])
+    found = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean + 0.05)), options=QUICK)
+    assert found.decision == "best"
+    assert told(found, "caveat") == [
+        f"The bounds overlap: judging the rest could bring c past the {mean:.3f} of b, up to "
+        f"{mean + 0.05:.3f} (ndcg_exp_upper@10)."
+    ]
+    assert told(found, "next")[0] == "Have the rest of the first 10 ranks judged."
+    apart = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean - 0.01)), options=QUICK)
+    assert told(apart, "caveat") == []
+    assert "judged" not in " ".join(told(apart, "next"))
+
+
+def test_beside_a_baseline_only_its_own_bound_counts():
+    scores = noisy(80, (0.3, 0.7, 0.5))
+    for upper, said_ in (((0.99, 0.99, 0.5), False), ((0.3, 0.99, 0.99), True)):
+        found = conclude(scores, baseline="c", holes=holes((1.0, 1.0, 1.0), upper), options=QUICK)
+        assert any("could bring c past" in text for text in told(found, "caveat")) is said_
 
 
 def test_few_queries_are_said_first_and_choose_nothing():

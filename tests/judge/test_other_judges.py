@@ -50,7 +50,12 @@ def test_cosine_is_cut_into_grades_and_says_what_it_is():
     grades, graded, summary = run(judge, pairs(100))
     # cos 0 = 1, cos 20 = 0.94, cos 45 = 0.71, cos 70 = 0.34, cos 90 = 0
     assert [grades[angle] for angle in (0, 20, 45, 70, 90)] == [4, 3, 2, 1, 0]
-    assert graded[0].judgment.judge == graded[0].judgment.source == "stand-in: cosine mini" == summary.judge
+    assert (
+        graded[0].judgment.judge
+        == graded[0].judgment.source
+        == "threshold judge: cosine mini"
+        == summary.judge
+    )
     assert (summary.pairs, summary.cost) == (100, 0)
 
 

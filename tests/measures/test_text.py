@@ -95,8 +95,8 @@ def test_tokens_are_those_of_the_document():
 
 def test_a_character_of_several_tokens_is_as_long_as_these():
     # a character of 2 tokens, one of 1, one of 3: they end after 2, 3 and 6 tokens
-    ruler = Tokens(lambda _: [0, 0, 1, 2, 2, 2, 3])
-    assert ruler.positions(["d"], np.zeros(4, np.int64), np.arange(4)).tolist() == [0, 2, 3, 6]
+    unit = Tokens(lambda _: [0, 0, 1, 2, 2, 2, 3])
+    assert unit.positions(["d"], np.zeros(4, np.int64), np.arange(4)).tolist() == [0, 2, 3, 6]
 
 
 def test_one_token_a_character_is_the_same_as_characters():

@@ -7,11 +7,14 @@ import json
 import pytest
 
 from harness.bench import dry_run, run_bench
+from harness.cli import main
 from harness.config import load_config
 from harness.errors import ConfigError, JudgeError, LlmError
 from harness.progress import Silent
 from harness.report import read_summary
 from tests.judge.fake_server import FakeServer, error, grade, says
+
+from .conftest import QUERIES
 
 KEY = "sk-do-not-show-me-4711"
 WORDS = {
@@ -94,6 +97,25 @@ def test_a_judge_grades_what_all_settings_retrieved(judged):
     assert record["cost"]["cost"] == pytest.approx(count * 0.002)
     assert record["cost"]["served_models"] == ["fake-1-2025"]
     assert record["cost"]["maybe_billed"] == {"calls": 0, "at_most": 0.0}
+
+
+def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_again(judged, capsys):
+    with FakeServer(careful) as server:
+        path = judged(server.url)
+        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  examples: 1\n"))
+        dry = dry_run(load_config(path), Silent())
+        results, _, _ = run(path)
+        for request in server.requests:
+            _, shown, said, last = request["body"]["messages"]
+            query = next(text for _, text, *_ in QUERIES if f"\n{text}\n" in last["content"])
+            assert f"\n{query}\n" not in shown["content"]
+            held_back = [text for _, text, split, *_ in QUERIES if split == "validation"]
+            assert not any(f"\n{text}\n" in shown["content"] for text in held_back)
+            assert json.loads(said["content"])["grade"] in range(5)
+    assert (dry.estimate.calls, results.record.judge["examples_sha256"] != "") == (server.count, True)
+    with pytest.raises(SystemExit):
+        main(["judge", "answers", str(path)])
+    assert f"{server.count} answers" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_question_that_nothing_answers_comes_out_as_nothing_relevant(judged, corpus):
@@ -215,7 +237,7 @@ def test_stand_ins_are_named_as_what_they_are_and_a_model_that_grades_itself_is_
         "measures: [ndcg_exp@3]\n"
     )
     results, folder, reporter = run(write_config(chunk="{kind: recursive, chunk_size: 90}", more=relevance))
-    name = "stand-in: cosine embedded:all-MiniLM-L6-v2"
+    name = "threshold judge: cosine embedded:all-MiniLM-L6-v2"
     assert {row.judge for row in results.summary} == {name}
     assert {r["judge"] for r in rows(folder, "judgments.csv") if r["scored_on"] == "yes"} == {name}
     assert any("measures nothing" in text for text in reporter.warnings)
@@ -230,7 +252,7 @@ def test_a_reranker_can_stand_in(write_config):
     results, _, reporter = run(
         write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="null", more=relevance)
     )
-    assert {row.judge for row in results.summary} == {"stand-in: reranker embedded:maxsim"}
+    assert {row.judge for row in results.summary} == {"threshold judge: reranker embedded:maxsim"}
     # another name and another use of the weights that have retrieved
     said = [text for text in reporter.warnings if "measures nothing" in text]
     assert ["also ranks (embedded:all-MiniLM-L6-v2: the same weights)" in text for text in said] == [True]

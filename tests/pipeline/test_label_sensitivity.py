@@ -13,6 +13,7 @@ from harness.config import load_config
 from harness.findings import LabelSensitivity, label_parts, label_sensitivity
 from harness.progress import Silent
 from harness.report import label_note
+from harness.report.scored_from import read_graded_spans
 
 FILE = "label_sensitivity.csv"
 
@@ -100,6 +101,29 @@ def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
     assert any(row.mean for row in results.summary if row.measure.startswith("ndcg_evidence"))
 
 
+def test_the_answer_of_a_label_stands_in_judgments_and_is_read_back(write_config, corpus):
+    with (corpus / "labels.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    words = {row["query_id"]: row["quote"].split()[2] for row in rows[:-1]}
+    with (corpus / "labels.csv").open("w", newline="") as file:
+        out = csv.DictWriter(file, [*rows[0], "answer"])
+        out.writeheader()
+        out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows[:-1])
+        out.writerow({**rows[-1], "answer": ""})
+    _, folder = run(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    with (folder / "judgments.csv").open(newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [row["answer"] != "" for row in written] == [True] * (len(rows) - 1) + [False]
+    for row, judgment in zip(written, read_graded_spans(folder), strict=True):
+        if judgment.answer is None:
+            assert row["answer"] == ""
+            continue
+        start, end = judgment.answer
+        assert row["answer"] == f"{start}-{end}"
+        assert judgment.start <= start < end <= judgment.end
+        assert row["snippet"][start - judgment.start : end - judgment.start] == words[row["query_id"]]
+
+
 WAYS = LabelSensitivity(
     "ndcg_text@5000",
     ("as labelled", "padded by 250", "padded by 700"),
@@ -108,11 +132,9 @@ WAYS = LabelSensitivity(
 )
 
 
-def comparison(setting, against, p):
+def comparison(setting, against, finding):
     values = np.array([0.1, 0.4, 0.2, 0.6])
-    return replace(
-        compare_pair(setting, values + 0.1, against, values), p=p, finding="real" if p <= 0.05 else "open"
-    )
+    return replace(compare_pair(setting, values + 0.1, against, values), finding=finding)
 
 
 def test_a_difference_whose_sign_turns_does_not_hold():
@@ -123,14 +145,28 @@ def test_a_difference_whose_sign_turns_does_not_hold():
         WAYS.holds("small", "none")
 
 
+def test_pairs_that_turn_are_those_of_different_chunkings():
+    chunkings = {"small": "a", "large": "b", "page": "c"}
+    assert WAYS.turning(chunkings) == {("small", "large"): ("padded by 700",)}
+    # with a reranker, say: what differs is not how documents are cut
+    assert WAYS.turning({**chunkings, "large": "a"}) == {}
+    # nobody knows how they are cut: they are held to it
+    assert WAYS.turning({}) == {("small", "large"): ("padded by 700",)}
+    assert replace(WAYS, means={"small": (0.4, 0.4, 0.4), "large": (0.4, 0.3, 0.4)}).turning({}) == {
+        ("small", "large"): ("padded by 250",)
+    }
+
+
 def test_compare_says_which_real_differences_turn():
-    table, told = label_parts(WAYS, [comparison("small", "large", 0.01), comparison("large", "page", 0.01)])
+    found = [comparison("small", "large", "turns"), comparison("large", "page", "real")]
+    table, told = label_parts(WAYS, found)
     assert table.rows[0] == ("small", "0.460", "0.440", "0.340")
     assert table.rows[-1] == ("median label, characters", "83", "583", "1,483")
     assert told == (
         "The median label has 83 characters.",
         "small against large: do not rely on it. The sign of the difference turns with labels padded by 700.",
     )
-    _, told = label_parts(WAYS, [comparison("small", "large", 0.3), comparison("large", "page", 0.01)])
+    found = [comparison("small", "large", "open"), comparison("large", "page", "real")]
+    _, told = label_parts(WAYS, found)
     assert told[1:] == ("The difference called real keeps its sign however the labels are drawn.",)
     assert label_parts(None, []) == ()

@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,14 @@ from harness.progress import Silent
 from harness.report import ChunkRow, read_chunk_offsets
 
 SCRIPT = Path(__file__).parents[1] / "recompute.py"
-MEASURES = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10", "ndcg_text@300", "ndcg_text@5000")
+RANKS = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10")
+MEASURES = (
+    *RANKS,
+    "ndcg_text@300",
+    "ndcg_text@5000",
+    "ndcg_evidence@300",
+    "ndcg_evidence(enough=20,L=50)@300",
+)
 
 
 def recomputed(folder):
@@ -35,18 +43,20 @@ def test_the_script_imports_pandas_and_nothing_of_ours():
 
 @pytest.fixture
 def folder(write_config, corpus):
-    """Two chunkings, two stages, copies of one fact, overlapping spans of different facts."""
+    """Two chunkings, two stages, copies of one fact, overlapping spans of different facts, an answer."""
     labels = corpus / "labels.csv"
     head, *rows = labels.read_text(encoding="utf-8").splitlines()
     with labels.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
-        out.writerow([*head.split(","), "evidence"])
+        out.writerow([*head.split(","), "evidence", "answer"])
         for row in csv.reader(rows):
-            out.writerow([*row, "same" if row[0] == "q1" else ""])
-        out.writerow(["q1", "people", "AT THE END OF THE YEAR 39,717 PEOPLE WORKED", 3, "same"])
-        out.writerow(["q1", "people", "39,717 people worked for the company. AT THE END", 1, "other"])
-        out.writerow(["q2", "engines", "THE FUEL PUMP WAS RECALLED", 2, ""])
-    measures = f"measures: [{', '.join(MEASURES)}]"
+            out.writerow([*row, "same" if row[0] == "q1" else "", ""])
+        out.writerow(
+            ["q1", "people", "AT THE END OF THE YEAR 39,717 PEOPLE WORKED", 3, "same", "39,717 PEOPLE"]
+        )
+        out.writerow(["q1", "people", "39,717 people worked for the company. AT THE END", 1, "other", ""])
+        out.writerow(["q2", "engines", "THE FUEL PUMP WAS RECALLED", 2, "", "recalled"])
+    measures = f"measures: {json.dumps(MEASURES)}"
     path = write_config(
         chunk="{kind: recursive, chunk_size: [90, 180], chunk_overlap: [0, 40]}", more=measures
     )
@@ -71,6 +81,21 @@ def test_evidence_is_what_it_needs(folder):
         out.writeheader()
         out.writerows({**row, "evidence": ""} for row in rows)
     assert recomputed(folder)["ndcg_exp@10"][1] > 0.01
+
+
+def test_the_answer_is_what_it_needs(folder):
+    """Without the answers half of a label finds it, and the values of evidence are others."""
+    path = folder / "judgments.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(row["answer"] != "" for row in rows) == 2
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, rows[0])
+        out.writeheader()
+        out.writerows({**row, "answer": ""} for row in rows)
+    found = recomputed(folder)
+    assert found["ndcg_evidence(enough=20,L=50)@300"][1] > 0.01
+    assert max(found[name][1] for name in RANKS) < 1e-9
 
 
 def test_settings_that_share_chunks_have_them_once(write_config):

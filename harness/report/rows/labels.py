@@ -24,6 +24,7 @@ class JudgmentRow:
         str,
         Column("spans of a query that share one, unless it is empty, are copies of one fact"),
     ]
+    answer: Annotated[str, Column("the part of the span that answers, as `start-end`; empty: all of it")]
     grade: Annotated[int | None, Column("the grade; empty: not scored")]
     reason: Annotated[str, Column("why it was not scored")]
     judge: Annotated[str, Column("who graded")]

@@ -45,13 +45,19 @@ function evidenceList(query, setting) {
   const spans = DATA.detail.evidence[query];
   if (!spans.length) return h('p.soft', null, 'Nothing was judged for this question.');
   const ranking = rankingOf(setting, query);
-  return h('ul.evidence', null, spans.map((span) => {
+  const item = (span) => {
     const rank = foundAt(span, ranking);
     return h('li', null, gradeChip(span[3]), ' ',
       rank ? h('b.small', null, `at rank ${rank} `) : h('b.small.missed', null, `not in the first ${DATA.detail.ranks} `),
       where(span[0], span[4], span[1], span[2]),
       span[5] ? h('p.small.foreign', null, span[5]) : null);
-  }));
+  };
+  // what was read and dismissed is often much, and asked for seldom
+  const off = spans.filter((span) => span[3] === 0);
+  return [
+    h('ul.evidence', null, spans.filter((span) => span[3] !== 0).map(item)),
+    off.length > 0 && h('details', null, h('summary.small', null, `${count(off.length, 'span')} of grade 0`), h('ul.evidence', null, off.map(item))),
+  ];
 }
 
 function allSettings(query) {

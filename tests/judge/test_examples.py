@@ -1,0 +1,131 @@
+"""Few-shot: what people have graded is shown to the judge, and never for the query that is judged."""
+
+import json
+
+import pytest
+
+from harness.errors import ConfigError, JudgeError
+from harness.judge import LlmJudge
+from harness.judge.examples import LONGEST, Example, Examples, candidates_of
+from harness.types import Document, Judgment, Query
+
+from .fake_server import FakeServer, grade
+from .helpers import config, judge_all, pairs, script_of
+
+CANDIDATES = tuple(
+    Example(f"query {number}", f"text {number} of grade {value}", value)
+    for number in range(12)
+    for value in (4, 2, 0)
+)
+
+
+def test_the_ends_of_the_scale_come_first_and_each_from_a_query_of_its_own():
+    shown = Examples(CANDIDATES, 5).shown_for("another")
+    assert [one.grade for one in shown] == [4, 0, 2, 4, 0]
+    assert len({one.query for one in shown}) == 5
+    # the order of the labels says nothing
+    assert Examples(reversed(CANDIDATES), 5).shown_for("another") == shown
+    assert Examples(CANDIDATES, 2).shown_for("another") == shown[:2]
+
+
+@pytest.mark.parametrize("query", [f"query {n}" for n in range(12)])
+def test_no_example_is_about_the_query_that_is_judged(query):
+    examples = Examples(CANDIDATES, 6)
+    for asked in (query, f"  {query.upper()} "):
+        assert query not in {one.query for one in examples.shown_for(asked)}
+    # the others are shown what they are shown anyway
+    usual = examples.shown_for("another")
+    if query not in {one.query for one in usual}:
+        assert examples.shown_for(query) == usual
+
+
+def test_too_few_are_told_and_not_made_up():
+    few = [one for one in CANDIDATES if one.query in ("query 1", "query 2")]
+    assert len(Examples(few, 2).shown_for("another")) == 2
+    with pytest.raises(JudgeError, match="1 passages of different train queries"):
+        Examples(few, 2).shown_for("query 1")
+
+
+def test_only_short_graded_spans_of_train_queries_can_be_shown():
+    document = Document("d", "x" * 4000, (), "")
+    queries = [Query("t", "train?", "train"), Query("v", "validation?", "validation")]
+    labels = [
+        Judgment("t", "d", 0, 10, 4),
+        Judgment("t", "d", 0, LONGEST + 1, 3),
+        Judgment("t", "d", 20, 30, None),
+        Judgment("v", "d", 0, 10, 4),
+    ]
+    assert candidates_of(labels, queries, {"d": document}) == (Example("train?", "x" * 10, 4),)
+
+
+def shown_to(server, number=-1):
+    return server.requests[number]["body"]["messages"]
+
+
+def test_examples_are_turns_of_the_talk_and_fenced_like_the_passage(ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge = LlmJudge(config(server.url, examples=2), ledger, candidates=CANDIDATES)
+        assert "2 examples" in judge.name
+        _, found = grade_with(judge, pairs(1))
+    messages = shown_to(server)
+    assert [one["role"] for one in messages] == ["system", *["user", "assistant"] * 2, "user"]
+    for one, turn, said in zip(
+        judge.examples.shown_for("question 0"), messages[1:-1:2], messages[2::2], strict=True
+    ):
+        assert f"\n{one.query}\n</query " in turn["content"]
+        assert f"\n{one.passage}\n</passage 1 " in turn["content"]
+        assert json.loads(said["content"]) == {"grade": one.grade}
+    assert "passage 0" in messages[-1]["content"]
+    assert found[0].judgment.grade == 1
+
+
+def grade_with(judge, items):
+    from harness.progress import Silent
+
+    found = []
+    return judge.grade(items, found.append, reporter=Silent()), found
+
+
+def test_the_key_of_an_answer_holds_what_was_shown(ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        for options, candidates in (
+            ({}, ()),
+            ({"examples": 2}, CANDIDATES),
+            ({"examples": 3}, CANDIDATES),
+            ({"examples": 2}, CANDIDATES[:6]),
+        ):
+            judge = LlmJudge(config(server.url, **options), ledger, candidates=candidates)
+            for _ in range(2):
+                grade_with(judge, pairs(1))
+    # each is asked once, and then known
+    assert server.count == 4
+    assert len({entry.prompt_sha for entry in ledger.entries()}) == 4
+
+
+def test_queries_that_are_shown_other_examples_have_other_hashes(ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        judge = LlmJudge(config(server.url, examples=2), ledger, candidates=CANDIDATES)
+        first = judge.examples.shown_for("another")[0].query
+        hashes = {judge.model.form.sha_of(query) for query in ("another", "one more", first)}
+        _, found = grade_with(judge, pairs(1))
+    assert len(hashes) == 2
+    assert found[0].judgment.prompt_sha in hashes
+    assert judge.fingerprint["examples_sha256"] == Examples(CANDIDATES, 2).sha256
+
+
+def test_without_examples_nothing_changes(ledger):
+    with FakeServer(script_of(grade(1))) as server:
+        (found,), _ = judge_all(config(server.url), ledger, pairs(1))
+    judge = LlmJudge(config(server.url), ledger)
+    assert found.judgment.prompt_sha == judge.prompt.sha256
+    assert "examples_sha256" not in judge.fingerprint
+    assert len(shown_to(server)) == 2
+
+
+def test_what_cannot_be_shown_is_refused(ledger):
+    url = "http://127.0.0.1:1/v1"
+    with pytest.raises(ConfigError, match="no label of a train query"):
+        LlmJudge(config(url, examples=2), ledger)
+    for prompt in ("umbrela", "listwise"):
+        with pytest.raises(ConfigError, match="one grade and nothing else"):
+            LlmJudge(config(url, examples=2, prompt=prompt), ledger, candidates=CANDIDATES)

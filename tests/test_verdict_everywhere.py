@@ -1,0 +1,125 @@
+"""What keeps a difference from being a finding is said in the same words wherever a verdict is read."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from harness.cli import main
+from harness.pipeline.page import statistics
+from harness.progress import Silent
+from harness.report.page import read_tables
+
+from .report.page_results import write_folder
+
+MEASURES = ("ndcg_text@5000", "ndcg_exp@10", "ndcg_exp_upper@10", "judged@10")
+SMALL, LARGE = "chunk=200/0", "chunk=200/1"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Results of two chunkings; the second one is clearly better by every measure of 60 queries."""
+    monkeypatch.setenv("COLUMNS", "300")
+    path = write_folder(tmp_path / "r", queries=60, measures=MEASURES)
+    with (path / "per_query.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["measure"] == "judged@10":
+            row["value"] = "0.3" if row["setting"] == SMALL else "0.4"
+        if row["measure"] == "ndcg_exp_upper@10":
+            row["value"] = "0.95"
+    with (path / "per_query.csv").open("w", newline="") as file:
+        out = csv.DictWriter(file, [*rows[0]])
+        out.writeheader()
+        out.writerows(rows)
+    return path
+
+
+def draw(folder, measure, means):
+    """Write what labels of other lengths come to: {setting: means}, as labelled first."""
+    with (folder / "label_sensitivity.csv").open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(("setting", "stage", "measure", "labels", "label_p50", "mean", "n_queries"))
+        for setting, its in means.items():
+            for way, length, mean in zip(("as labelled", "padded by 700"), (83, 1483), its, strict=True):
+                out.writerow((setting, "rerank", measure, way, length, mean, 60))
+
+
+def lines(capsys, *words):
+    with pytest.raises(SystemExit) as stopped:
+        main([*map(str, words), "--format", "json"])
+    out = capsys.readouterr().out
+    assert stopped.value.code == 0
+    return json.loads(out)
+
+
+def printed(capsys, *words):
+    with pytest.raises(SystemExit):
+        main([*map(str, words)])
+    return " ".join(re.sub(r"[\\*`]", "", capsys.readouterr().out).split())
+
+
+def everywhere(folder, capsys, measure, caveat):
+    """Assert that a caveat stands in every form of ``show``, ``compare`` and the page."""
+    asked = ("--measure", measure)
+    assert caveat in [line["text"] for line in lines(capsys, "compare", folder, *asked)["lines"]]
+    for form in ("text", "markdown"):
+        assert caveat in printed(capsys, "compare", folder, *asked, "--format", form)
+    page = statistics(read_tables(folder), Silent())[measure]["verdict"]["lines"]
+    assert caveat in [line["text"] for line in page]
+
+
+def test_a_finding_that_turns_with_the_labels_is_none_anywhere(folder, capsys):
+    sure = lines(capsys, "compare", folder, "--measure", "ndcg_text@5000")
+    assert (sure["decision"], sure["leader"]) == ("best", LARGE)
+    draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.6), LARGE: (0.5, 0.5)})
+    caveat = (
+        f"The length of the labels decides {LARGE} against {SMALL}: the difference is beyond chance with the "
+        "labels as they are, but its sign turns with labels padded by 700. Do not rely on it."
+    )
+    everywhere(folder, capsys, "ndcg_text@5000", caveat)
+    for words in (("compare",), ("show",)):
+        found = lines(capsys, *words, folder)
+        assert (found["measure"], found["decision"]) == ("ndcg_text@5000", "open")
+        assert found["margin"]["finding"] == "turns"
+    assert caveat in printed(capsys, "show", folder)
+    text = printed(capsys, "compare", folder)
+    assert "no: labels" in text
+    assert "do not rely on it. The sign of the difference turns with labels padded by 700." in text
+    (row,) = statistics(read_tables(folder), Silent())["ndcg_text@5000"]["pairs"]["rows"]
+    assert row[6] == "turns"
+    # a measure that reads no length of text has nothing to be held to
+    assert lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")["decision"] == "best"
+
+
+def test_a_finding_that_holds_under_all_labels_stays_one(folder, capsys):
+    draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.4), LARGE: (0.5, 0.6)})
+    found = lines(capsys, "show", folder)
+    assert (found["decision"], found["margin"]["finding"]) == ("best", "real")
+    assert "keeps its sign however the labels are drawn" in printed(capsys, "compare", folder)
+
+
+def test_holes_are_said_everywhere(folder, capsys):
+    few = (
+        "Of the first 10 ranks 30% to 40% are judged (judged@10); the rest counts as irrelevant, which "
+        "nobody knows."
+    )
+    everywhere(folder, capsys, "ndcg_text@5000", few)
+    everywhere(folder, capsys, "ndcg_exp@10", few)
+    found = lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")
+    mean = next(one["mean"] for one in found["settings"] if one["setting"] == found["leader"])
+    overlap = (
+        f"The bounds overlap: judging the rest could bring {SMALL} past the {mean:.3f} of {LARGE}, up to "
+        "0.950 (ndcg_exp_upper@10)."
+    )
+    everywhere(folder, capsys, "ndcg_exp@10", overlap)
+    assert found["judged"]["measure"] == "judged@10"
+    assert {one["setting"]: one["upper"] for one in found["judged"]["settings"]} == {
+        SMALL: pytest.approx(0.95),
+        LARGE: pytest.approx(0.95),
+    }
+    # no bound is known of a measure of text
+    text = lines(capsys, "compare", folder, "--measure", "ndcg_text@5000")
+    assert not [line for line in text["lines"] if "bounds overlap" in line["text"]]
+    assert text["judged"]["bound"] is None
