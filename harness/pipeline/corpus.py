@@ -41,7 +41,8 @@ class Corpus:
     """Everything a benchmark is run on.
 
     ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
-    ``label_rows`` are the rows of the label file, anchored or not.
+    ``label_rows`` are the rows of the label file, anchored or not. ``strange`` holds text that was returned
+    by another pipeline and stands in no document, None where there is none.
     """
 
     parsed: tuple[ParsedDocument, ...]
@@ -51,11 +52,17 @@ class Corpus:
     labels: tuple[Judgment, ...]
     hashes: dict[str, str]
     label_rows: tuple[LabelRow, ...] = ()
+    strange: Document | None = None
 
     @property
     def documents(self) -> list[Document]:
         """The documents, in the order of their files."""
         return [parsed.document for parsed in self.parsed]
+
+    @property
+    def texts(self) -> list[Document]:
+        """All that a ranked chunk may be a range of: the documents, and text that stands in none of them."""
+        return self.documents if self.strange is None else [*self.documents, self.strange]
 
     @property
     def key(self) -> list[list[str]]:

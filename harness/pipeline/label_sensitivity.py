@@ -47,7 +47,7 @@ def label_sensitivity_rows(
     texts = {d.doc_id: Text(len(d.text), sentences[d.doc_id].sentences) for d in corpus.documents}
     ways = relabelled(spans, texts)
     boundaries = _remembered(
-        {one.setting.name: token_boundaries(one, corpus.documents, context) for one in searched}
+        {one.setting.name: token_boundaries(one, corpus.texts, context) for one in searched}
     )
     rows = []
     for one in searched:

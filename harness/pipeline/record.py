@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import subprocess
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -42,7 +43,7 @@ CONVENTIONS = (
 
 
 def make_record(
-    config: BenchConfig, corpus: Corpus, searched: list[Searched], judged: Judged, context: Context
+    config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
 ) -> RunRecord:
     """Put together what the run knows of itself."""
     return RunRecord(

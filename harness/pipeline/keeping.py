@@ -1,0 +1,37 @@
+"""Results → `results/<name>/`, whole or not at all; an earlier result that differs stays beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.config import BenchConfig
+from harness.config.naming import file_names
+from harness.report import Results, name_of_earlier, same_result, write_results
+from harness.store import replace_folder
+
+
+def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path], None] | None = None) -> Path:
+    """Write the folder of a result and return where it is.
+
+    ``finish`` may add files to the folder before it takes its place; should it fail, the results stand
+    without them and the error follows.
+    """
+    folder = config.results / config.name
+    failed: Exception | None = None
+    with replace_folder(folder, _name_beside) as unfinished:
+        names = file_names([setting.name for setting in config.settings])
+        write_results(unfinished, results, names.__getitem__)
+        try:
+            if finish is not None:
+                finish(unfinished)
+        except Exception as error:
+            failed = error
+    if failed is not None:
+        raise failed
+    return folder
+
+
+def _name_beside(current: Path, earlier: Path) -> str | None:
+    """What an earlier result is called beside the current one; None where they are the same result."""
+    return None if same_result(current, earlier) else name_of_earlier(earlier, current.name)
