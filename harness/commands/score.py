@@ -1,10 +1,12 @@
-"""`harness score`: evaluate a run file against a qrels file."""
+"""`harness score`: evaluate a run file against a qrels file, or what another pipeline returned."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 from typing import Any
+
+from harness.commands import hits
 
 _DESCRIPTION = """\
 Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules unless told otherwise.
@@ -15,6 +17,21 @@ Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules 
 
 Runs and qrels: TREC text, also from a pipe, or .csv and .tsv with named columns, all of them also .gz, or
 .parquet; qrels also as a BEIR folder, of which qrels/test.tsv is read.
+
+Or evaluate what a retrieval system of yours returned, whatever it is made of, on the labels of a benchmark:
+
+  harness score --hits mine.jsonl --queries queries.csv --labels labels.csv --documents 'docs/*.pdf'
+  harness score --hits before.jsonl after.jsonl --queries … --labels … --documents … --name my-system
+
+One line of mine.jsonl a returned passage, with its text, or its place in the text as the harness extracts it:
+
+  {"query_id": "q1", "rank": 1, "document": "report.pdf", "text": "Revenue rose to 97 million …"}
+  {"query_id": "q1", "rank": 2, "document": "report.pdf", "page": 12}
+  {"query_id": "q1", "rank": 3, "document": "report.pdf", "start": 5120, "end": 6080}
+
+rank may be a score (higher is better), document may be left out beside text; .csv and .parquet have the same
+columns. Every file is a setting of results/<name>/, with the tables, verdict and page of `harness bench`.
+docs/hits.md tells more.
 """
 _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 
@@ -23,14 +40,16 @@ def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "score",
-        help="evaluate a TREC run against qrels, as trec_eval does",
+        help="evaluate a TREC run against qrels, or what another pipeline returned",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--run", type=Path, required=True, metavar="RUN", dest="ranked", help="the run file")
-    parser.add_argument("--qrels", type=Path, required=True, metavar="QRELS", help="the judgments")
+    parser.add_argument("--run", type=Path, metavar="RUN", dest="ranked", help="the run file")
+    parser.add_argument("--qrels", type=Path, metavar="QRELS", help="the judgments")
     parser.add_argument(
-        "--measures", default=_MEASURES, metavar="NAMES", help=f"separated by commas; default {_MEASURES}"
+        "--measures",
+        metavar="NAMES",
+        help=f"separated by commas; default {_MEASURES}, and for hits those of a benchmark",
     )
     parser.add_argument("--per-query", action="store_true", help="every query before the means")
     parser.add_argument("--format", choices=("text", "csv", "json"), default="text", help="default text")
@@ -41,17 +60,31 @@ def add(commands: Any) -> None:
         help="whose rules hold for ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
         "harness, ir_measures, beir, ranx, sklearn; docs/conventions.md tells them apart",
     )
-    parser.set_defaults(run=run)
+    hits.add_options(parser)
+    parser.set_defaults(run=run, wrong_usage=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:
     """Score it and print the values."""
+    if args.hits:
+        return hits.run(args)
+    if missing := [f"--{name}" for name, value in (("run", args.ranked), ("qrels", args.qrels)) if not value]:
+        args.wrong_usage(
+            f"the following arguments are required: {', '.join(missing)} (or --hits with --queries, --labels "
+            "and --documents)"
+        )
+    if given := hits.given(args):
+        args.wrong_usage(f"{', '.join(given)}: only with --hits")
+    return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
     from harness.terminal import TerminalReporter, write_out
     from harness.trec import TrecError, evaluate, read_qrels, read_run
     from harness.trec.layout import LAYOUTS
 
-    measures = _names(args.measures)
+    measures = hits.names_of_measures(_MEASURES if args.measures is None else args.measures)
     if not measures:
         raise ConfigError("--measures names no measure; leave it out for the default ones.")
     judged = read_qrels(args.qrels)
@@ -73,19 +106,6 @@ def run(args: argparse.Namespace) -> int:
         reporter.note(note)
     write_out(LAYOUTS[args.format](scores, args.per_query))
     return 0
-
-
-def _names(text: str) -> list[str]:
-    """Split at the commas outside parentheses; each name once."""
-    names = [""]
-    depth = 0
-    for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "," and not depth:
-            names.append("")
-        else:
-            names[-1] += letter
-    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
 def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:

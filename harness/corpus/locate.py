@@ -69,9 +69,9 @@ class Searcher:
         found = self._verbatim(quote, (0, len(self._document.text)))
         if found is not None:
             return found
-        seeds = _seeds(folded(quote).text)
+        parts = seeds(folded(quote).text)
         windows = self._windows(quote)
-        hits = [sum(seed in self._view(folded, window).text for seed in seeds) for window in windows]
+        hits = [sum(part in self._view(folded, window).text for part in parts) for window in windows]
         likeliest = sorted(range(len(windows)), key=lambda i: (-hits[i], i))[:_ALIGNED_WINDOWS]
         places = [self._fuzzy(quote, self._run_over(windows[i], quote)) for i in sorted(likeliest)]
         return max(places, key=lambda place: place.score)
@@ -109,7 +109,7 @@ class Searcher:
         return [(start, min(start + size, length)) for start in range(0, length, size)]
 
 
-def _seeds(needle: str) -> list[str]:
+def seeds(needle: str) -> list[str]:
     """Short stretches of the needle; one alike enough to be accepted has most of them unharmed."""
     length = min(8, max(1, len(needle) // 3))
     step = -(-len(needle) // _MAX_SEEDS) or 1

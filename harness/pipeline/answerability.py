@@ -9,7 +9,7 @@ import numpy as np
 from harness.config import BenchConfig
 from harness.measures import separation, thresholds
 from harness.report import FEWEST_FOR_INTERVAL, AnswerabilityRow, ThresholdRow, counted
-from harness.types import Query, Ranking
+from harness.types import NOT_SCORED, Query, Ranking
 
 
 def answerability(
@@ -18,10 +18,14 @@ def answerability(
     """The AUROC of the top scores of one stage, and what every threshold on them would do.
 
     Both are empty where all queries are answerable or none is. A query without a ranking has no top score
-    and takes no part.
+    and takes no part, nor has one whose ranks came without scores.
     """
     answerable = {query.query_id: query.answerable for query in queries}
-    tops = [(ranking.scores[0], answerable[ranking.query_id]) for ranking in rankings if ranking.scores]
+    tops = [
+        (ranking.scores[0], answerable[ranking.query_id])
+        for ranking in rankings
+        if ranking.scores and ranking.scores[0] != NOT_SCORED
+    ]
     yes = np.array([score for score, has_answer in tops if has_answer])
     no = np.array([score for score, has_answer in tops if not has_answer])
     bootstrap = config.bootstrap

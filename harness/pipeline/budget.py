@@ -23,10 +23,13 @@ def text_ranked(searched: Searched, unit: str) -> NDArray[np.int64]:
     return np.array([sum(length[i] for i in ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
 
 
-def warn_of_unfilled_budgets(searched: Sequence[Searched], config: BenchConfig, reporter: Reporter) -> None:
+def warn_of_unfilled_budgets(
+    searched: Sequence[Searched], config: BenchConfig, reporter: Reporter, remedy: str = ""
+) -> None:
     """Say where rankings end before the text that a measure reads: what lies beyond is lost to depth alone.
 
-    Documents that hold less text than the budget cannot fill it, and are not warned of.
+    ``remedy`` says what to do about it, by default in the configuration of a benchmark. Documents that hold
+    less text than the budget cannot fill it, and are not warned of.
     """
     for name in text_budgets(config.measures):
         measure = parse_measure(name)
@@ -42,8 +45,11 @@ def warn_of_unfilled_budgets(searched: Sequence[Searched], config: BenchConfig, 
         if short:
             reporter.warn(
                 f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short)}. What lies "
-                "beyond is lost to the depth of the search. Raise retrieve.top_k, or set "
-                f"retrieve.top_chars to {budget:,} or more instead."
+                "beyond is lost to the depth of the search. "
+                + (
+                    remedy
+                    or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
+                )
             )
 
 

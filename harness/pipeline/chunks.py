@@ -41,6 +41,7 @@ class Chunking:
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
     holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
     that is more than the chunks, ``reading`` what is read for them where that is something else.
+    ``returned_only``: another pipeline cut the documents, and no chunk is known but those it returned.
     """
 
     chunks: tuple[Chunk, ...]
@@ -50,6 +51,7 @@ class Chunking:
     quality: dict[str, Any] = field(default_factory=dict)
     indexed: Indexed | None = field(default=None, compare=False)
     reading: Reading | None = field(default=None, compare=False)
+    returned_only: bool = False
 
     @property
     def passages(self) -> Passages:
@@ -63,8 +65,10 @@ class Chunking:
         )
 
     @property
-    def index_tokens(self) -> int:
-        """What the encoder reads of all that is indexed: each text up to its window."""
+    def index_tokens(self) -> int | None:
+        """What the encoder reads of all that is indexed: each text up to its window; None: not known."""
+        if self.returned_only:
+            return None
         if self.indexed is None:
             return int(self.quality.get("index_tokens", 0))
         return self.indexed.index_tokens
@@ -80,7 +84,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     with context.timed("chunk"):
         chunks, key = cut(corpus, setting.chunk, tokenizer, context)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
-    health = _health(lengths, tokenizer.window)
+    health = health_of(lengths, tokenizer.window)
     indexed = with_context(chunks, key, setting, tokenizer, corpus, context)
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
@@ -146,7 +150,8 @@ def _examined(
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
 
 
-def _health(lengths: Any, window: int) -> dict[str, Any]:
+def health_of(lengths: Any, window: int) -> dict[str, Any]:
+    """The lengths of chunks in tokens, special tokens included, as the run record tells them."""
     if not len(lengths):
         return {"chunks": 0, "overlong": 0, "window": window}
     low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))

@@ -124,7 +124,8 @@ def loss_levels(
     and one for its own order; every later step has one, which may rise. ``lost`` is evidence that is in no
     text (``lost_evidence``); it belongs to the ideal of all levels, so the last level is below the reported
     ``ndcg_text`` where evidence was lost, and equal to it elsewhere. NaN for queries without relevant
-    evidence, found or lost.
+    evidence, found or lost. What cutting costs has no level where another pipeline cut the documents: it is
+    part of what was not found.
     """
     budget = parse_measure(measure).cutoff or BUDGET
     spans = SpanQrels.from_judgments([*judgments, *lost])
@@ -147,10 +148,9 @@ def loss_levels(
     chunked = level(_rankings(every))
     for known in (*best.values(), *achieved.values()):
         chunked = np.fmax(chunked, known)
-    levels = [
-        Level("parse", PARSER, _parsed(queries, judgments, lost, measure)),
-        Level("chunk", CHUNKING, chunked),
-    ]
+    levels = [Level("parse", PARSER, _parsed(queries, judgments, lost, measure))]
+    if not searched.chunking.returned_only:
+        levels.append(Level("chunk", CHUNKING, chunked))
     for step, scores in achieved.items():
         if step in finders:
             levels += [Level(step, CANDIDATES, best[step]), Level(step, ORDER, scores)]

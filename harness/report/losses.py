@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.report.rows.losses import CANDIDATES, CHANGE, ORDER, PARSER, LossRow
+from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
 from harness.report.tables import Table, counted, number
 
 # What rounds to nothing is no loss.
@@ -89,6 +89,10 @@ def loss_table(rows: Sequence[LossRow]) -> Table:
         notes.append(
             "Labels that were not found count as lost by the parser, so what is left is below "
             f"{rows[0].measure.partition('@')[0]}."
+        )
+    if any(CHUNKING not in losses for losses, _ in means.values()):
+        notes.append(
+            "How another pipeline has cut the documents is not known: what that costs is part of candidates."
         )
     return Table(
         title=f"Lost at each step, from 1 down to {rows[0].measure}: means over "

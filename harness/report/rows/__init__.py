@@ -10,7 +10,7 @@ from harness.report.rows.losses import LossRow
 from harness.report.rows.chunks import ChunkRow
 from harness.report.rows.sensitivity import LabelSensitivityRow
 from harness.report.rows.prices import CostRow, PriceRow
-from harness.report.rows.labels import AnchoringRow, DocumentRow, JudgmentRow
+from harness.report.rows.labels import AnchoringRow, DocumentRow, HitRow, JudgmentRow
 from harness.report.rows.answers import AnswerabilityRow, SeedRatioRow, ThresholdRow
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "DocumentRow",
+    "HitRow",
     "JudgmentRow",
     "LabelSensitivityRow",
     "LossRow",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import Column, table
-from harness.report.rows.common import DocumentId, End, Page, QueryId, Start
+from harness.report.rows.common import DocumentId, End, Page, QueryId, Setting, Start
 from harness.text.characters import snippet
 
 
@@ -66,6 +66,32 @@ class AnchoringRow:
     copies: Annotated[int, Column("how often the quote stands in the text; the first one was taken")]
     accepted: Annotated[bool, Column("`no`: too unlike, so the label counts as not found")]
     figures_differ: Annotated[bool, Column("the text has other digits than the quote")]
+
+
+@table(
+    "hits",
+    "where what another pipeline returned stands",
+    key=("setting", "query_id", "rank"),
+    when="of `harness score --hits`",
+)
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    """A passage that another pipeline returned, and where it was found in the extracted text."""
+
+    setting: Setting
+    line: Annotated[int, Column("its line in the file of hits, in parquet its row")]
+    query_id: QueryId
+    rank: Annotated[int, Column("its place, from 1")]
+    document: Annotated[str, Column("the document; empty: it was not found, and stands as unjudged text")]
+    start: Annotated[int | None, Column("the first character", unit="characters")]
+    end: Annotated[int | None, Column("the end, not included", unit="characters")]
+    method: Annotated[str, Column("how it was found: `offsets`, `page`, `exact`, `whitespace_free`, `fuzzy`")]
+    score: Annotated[float, Column("how alike it and the likeliest text are, up to 100")]
+    copies: Annotated[int, Column("how often the text stands where it was looked for")]
+    repeats: Annotated[bool, Column("a hit above it in the ranking stands at the same place")]
+    other_page: Annotated[bool, Column("the text is not on the page that the row names")]
+    figures_differ: Annotated[bool, Column("the document has other digits than the hit")]
+    text: Annotated[str, Column("the beginning of its text", header="snippet", shown=snippet)]
 
 
 @table("documents", "what was read, and what was skipped", key=("document",))

@@ -68,7 +68,12 @@ class PriceRow:
         ),
     ]
     index_tokens: Annotated[
-        int, Column("as in `chunks.csv`, and with what `context` puts around chunks", unit="tokens")
+        int | None,
+        Column(
+            "as in `chunks.csv`, and with what `context` puts around chunks; empty where another pipeline "
+            "has indexed",
+            unit="tokens",
+        ),
     ]
     rerank_pairs: Annotated[
         int, Column("pairs the reranker reads for all queries; 0 before it", unit="pairs")

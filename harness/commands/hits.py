@@ -1,0 +1,159 @@
+"""`harness score --hits`: score what another pipeline returned."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.config import BenchConfig
+
+_NEEDED = ("queries", "labels", "documents")
+# options of hits alone, and what they are where they are not given
+_DEFAULTS = {
+    "name": None,
+    "results": Path("results"),
+    "cache": Path(".cache/harness"),
+    "parser": "pypdf",
+    "on_bad_document": "fail",
+    "threshold": 90.0,
+    "other_documents": "fail",
+    "quiet": False,
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Describe the options of hits."""
+    own = parser.add_argument_group("what another pipeline returned")
+    own.add_argument(
+        "--hits", type=Path, nargs="+", metavar="FILE", help=".jsonl, .csv or .parquet; each is a setting"
+    )
+    own.add_argument("--queries", type=Path, metavar="FILE", help="CSV or JSONL with query_id and text")
+    own.add_argument(
+        "--labels", type=Path, metavar="FILE", help="CSV or JSONL with query_id, document, grade and place"
+    )
+    own.add_argument("--documents", nargs="+", metavar="GLOB", help="the documents that were searched")
+    own.add_argument("--name", help="the folder of the results; default: the name of the first file")
+    own.add_argument("--results", type=Path, metavar="FOLDER", help="where that folder goes; default results")
+    own.add_argument("--cache", type=Path, metavar="FOLDER", help="default .cache/harness")
+    own.add_argument("--parser", choices=("pypdf", "pypdfium2"), help="how PDFs are read; default pypdf")
+    own.add_argument(
+        "--on-bad-document", choices=("fail", "skip"), help="one that cannot be used; default fail"
+    )
+    own.add_argument(
+        "--other-documents",
+        choices=("fail", "keep"),
+        help="hits in documents that are not among --documents: an error (default), or unjudged text",
+    )
+    own.add_argument(
+        "--threshold",
+        type=float,
+        metavar="N",
+        help="how alike the text of a hit and a document must be, up to 100; default 90",
+    )
+    own.add_argument("--quiet", action="store_true", default=None, help="no progress bars and warnings")
+
+
+def given(args: argparse.Namespace) -> list[str]:
+    """The options of hits that were given."""
+    names = (*_NEEDED, *_DEFAULTS)
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(args, name) is not None]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score them, write the results and print the summary."""
+    if args.ranked or args.qrels:
+        args.wrong_usage("--hits and --run are two ways; give one of them")
+    if missing := [f"--{name}" for name in _NEEDED if not getattr(args, name)]:
+        args.wrong_usage(f"--hits also needs {', '.join(missing)}")
+    if args.per_query or args.format != "text" or args.convention != "trec_eval":
+        args.wrong_usage("--per-query, --format and --convention are of --run; hits are scored into a folder")
+    from harness.pipeline.hits import HitOptions, score_hits
+    from harness.pipeline.page import REPORT, write_page
+    from harness.report import LossRow, loss_table
+    from harness.terminal import TerminalReporter, print_line, print_summary, show
+
+    for name, value in _DEFAULTS.items():
+        if getattr(args, name) is None:
+            setattr(args, name, value)
+    config = _config(args)
+    options = HitOptions(args.threshold, args.other_documents == "keep")
+    reporter = TerminalReporter(quiet=args.quiet)
+    pages = []
+
+    def finish(folder: Path) -> None:
+        pages.append(write_page(folder, reporter=reporter, name=config.name)[1])
+
+    results, folder = score_hits(config, options, reporter, finish)
+    show(tuple(results.verdict["sentences"]))
+    print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
+    if losses := results.of(LossRow):
+        show(loss_table(losses))
+    print_line(f"Results: {folder}/; where every hit stands: {folder / 'hits.csv'}")
+    for page in pages:
+        if page.note:
+            print_line(page.note)
+    print_line(f"Look at them in a browser: {folder / REPORT}")
+    return 0
+
+
+def _config(args: argparse.Namespace) -> BenchConfig:
+    """The benchmark that the options describe; raises ConfigError for what cannot be."""
+    from pydantic import ValidationError
+
+    from harness.config import BenchConfig
+    from harness.errors import ConfigError
+    from harness.pipeline.hits import hit_setting
+
+    if not 0 <= args.threshold <= 100:
+        raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", args.hits[0].stem).lstrip("._-")[:100]
+    fields: dict[str, Any] = {
+        "name": args.name or stem or "hits",
+        "documents": tuple(args.documents),
+        "parser": {"kind": args.parser},
+        "on_bad_document": args.on_bad_document,
+        "queries": args.queries,
+        "labels": args.labels,
+        "settings": [
+            hit_setting(name, file) for name, file in zip(_names(args.hits), args.hits, strict=True)
+        ],
+        "cache": args.cache,
+        "results": args.results,
+    }
+    if args.measures is not None:
+        fields["measures"] = tuple(names_of_measures(args.measures))
+    try:
+        return BenchConfig.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = f"--{str(first['loc'][0]).replace('_', '-')}" if first["loc"] else "options"
+        raise ConfigError(f"{option}: {first['msg'].removeprefix('Value error, ')}.") from error
+
+
+def _names(files: Sequence[Path]) -> list[str]:
+    """Files without their endings, or as many of their last folders as tell them apart."""
+    from harness.errors import ConfigError
+
+    parts = [file.resolve().with_suffix("").parts for file in files]
+    for depth in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(own[-depth:]) for own in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise ConfigError("--hits: two files have one name, endings aside. Rename one of them.")
+
+
+def names_of_measures(text: str) -> list[str]:
+    """Split at the commas outside parentheses; each name once."""
+    names = [""]
+    depth = 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            names.append("")
+        else:
+            names[-1] += letter
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
