@@ -2,6 +2,8 @@
 
 import csv
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -157,6 +159,9 @@ def test_evidence_that_was_not_returned_stays_in_the_ideal(score, corpus):
     # gain 7 of an ideal of 15 + 7 / log2(3); the answer of grade 4 was never returned
     ideal = 15 + 7 * 0.6309297535714575
     assert float(values(mine, "hits")["q1", "ndcg_exp@10"]) == pytest.approx(7 / ideal, abs=1e-12)
+    counts = json.loads((mine / "record.json").read_text())["counts"]["settings"]["hits"]
+    # q1's first label, and those of q2 to q4
+    assert counts["evidence_not_returned"] == 4
     assert len(read_result(mine).texts) == 3
 
 
@@ -201,6 +206,26 @@ def test_an_unknown_document_may_be_kept_as_unjudged_text(score, corpus):
     code, mine, _ = score(write(corpus / "hits.jsonl", hits), more=["--other-documents", "keep"])
     assert code == 0
     assert rows(mine, "rankings.csv")[0]["grade"] == ""
+
+
+@pytest.mark.parametrize("framework", ["LangChain", "LlamaIndex"])
+def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score, corpus, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "hits.md").read_text(encoding="utf-8")
+    loop = page.split(f"From {framework}:", 1)[1].split("```python\n", 1)[1].split("```", 1)[0]
+    text, name = SENTENCES["people"][0], "people.txt"
+    node = SimpleNamespace(metadata={"file_name": name}, get_content=lambda: text)
+    documents = [SimpleNamespace(metadata={"source": f"/data/{name}"}, page_content=text)]
+    retriever = SimpleNamespace(
+        invoke=lambda query: documents, retrieve=lambda query: [SimpleNamespace(node=node, score=0.5)]
+    )
+    monkeypatch.chdir(corpus)
+    exec(loop, {"retriever": retriever})
+    code, mine, _ = score(corpus / "mine.jsonl")
+    assert code == 0
+    ranked = rows(mine, "rankings.csv")
+    assert {row["query_id"]: row["grade"] for row in ranked} == dict.fromkeys(
+        ("q2", "q3", "q4", "q5"), ""
+    ) | {"q1": "4"}
 
 
 def test_distances_are_pointed_at(score, corpus):
