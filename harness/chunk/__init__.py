@@ -11,6 +11,7 @@ from harness.chunk.health import (
     BINS,
     HEALTH_VERSION,
     examine,
+    text_lengths,
     token_lengths,
 )
 from harness.chunk.markdown import MarkdownConfig
@@ -45,6 +46,7 @@ __all__ = [
     "chunk_documents",
     "chunker_fingerprint",
     "examine",
+    "text_lengths",
     "token_lengths",
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -10,15 +9,10 @@ from pydantic import Field
 
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.chunk.sizes import Measure, OverlappingConfig, measure_in
+from harness.text.headings import markdown_headings
 from harness.text.spans import Span, between
 from harness.text.tokenizer import Tokenizer
 from harness.types import Document
-
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
-_SETEXT = re.compile(r" {0,3}(=+|-+)\s*$")
-# A line that cannot be part of a paragraph, hence not of a setext heading.
-_NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-*+]\s|\d{1,9}[.)]\s|\|)")
 
 
 class MarkdownConfig(OverlappingConfig):
@@ -50,7 +44,7 @@ def split_documents(
 
 def section_spans(text: str, heading_level: int = 6) -> list[Span]:
     """The sections of a text, from one heading to the next; what stands before the first is one too."""
-    cuts = (offset for offset, level in _headings(text) if level <= heading_level)
+    cuts = (heading.start for heading in markdown_headings(text) if heading.level <= heading_level)
     return list(between(0, len(text), cuts))
 
 
@@ -79,29 +73,3 @@ def _merged(text: str, sections: list[Span], measure: Measure, limit: int) -> li
             merged.append(section)
             size = length
     return merged
-
-
-def _headings(text: str) -> Iterator[tuple[int, int]]:
-    """Offset and level of each heading, ATX (``## Title``) or setext (underlined), outside fenced code."""
-    fence = ""
-    paragraph: int | None = None
-    offset = 0
-    for line in text.splitlines(keepends=True):
-        body = line.rstrip("\r\n")
-        mark = _FENCE.match(body)
-        if fence:
-            if mark and mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            fence, paragraph = mark[1], None
-        elif heading := _ATX.match(body):
-            yield offset, len(heading[1])
-            paragraph = None
-        elif paragraph is not None and (underline := _SETEXT.match(body)):
-            yield paragraph, 1 if underline[1][0] == "=" else 2
-            paragraph = None
-        elif _NO_PARAGRAPH.match(body):
-            paragraph = None
-        elif paragraph is None:
-            paragraph = offset
-        offset += len(line)

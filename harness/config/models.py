@@ -13,9 +13,9 @@ from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfi
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.measures import less_is_better, parse_measure
-from harness.search import RerankerConfig, RetrieverConfig, RewriterConfig
+from harness.search import ContextConfig, ReadConfig, RerankerConfig, RetrieverConfig, RewriterConfig
 
-STAGES = ("chunk", "rewrite", "retrieve", "rerank")
+STAGES = ("chunk", "context", "rewrite", "retrieve", "rerank", "read")
 DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
@@ -36,16 +36,19 @@ class BootstrapConfig(StageConfig):
 class Setting(StageConfig):
     """One point of the sweep: the configuration of every step, and a name that says what varies.
 
-    ``tokenizer`` names the model in whose tokens chunks are counted; ``rerank`` are the rerankers in their
-    order, none for an empty tuple.
+    ``tokenizer`` names the model in whose tokens chunks are counted; ``context`` is what is indexed around
+    chunks, the outermost first, and ``rerank`` the rerankers in their order; none for an empty tuple.
+    ``read`` is what is read for a chunk that was found, None for the chunk itself.
     """
 
     name: str
     chunk: SerializeAsAny[ChunkerConfig]
     tokenizer: str = DEFAULT_TOKENIZER
+    context: tuple[SerializeAsAny[ContextConfig], ...] = ()
     rewrite: SerializeAsAny[RewriterConfig] | None = None
     retrieve: SerializeAsAny[RetrieverConfig]
     rerank: tuple[SerializeAsAny[RerankerConfig], ...] = ()
+    read: SerializeAsAny[ReadConfig] | None = None
 
 
 class BenchConfig(StageConfig):

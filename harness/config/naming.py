@@ -40,12 +40,17 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     where a step may come several times.
     """
     parts: list[list[str]] = [[] for _ in combinations]
+    absent: list[list[str]] = [[] for _ in combinations]
     for stage in STAGES:
         for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
             word = stage if place == 0 else f"{stage}{place + 1}"
-            for name, label in zip(parts, _labels(word, [_dump(config) for config in configs]), strict=True):
+            labels = _labels(word, [_dump(config) for config in configs])
+            several = any(config is not None for config in configs)
+            for config, name, missing, label in zip(configs, parts, absent, labels, strict=True):
                 name += label
-    return [" ".join(name) or ONLY for name in parts]
+                missing += [f"{word}=none"] if config is None and several else []
+    # a step that is left out is said only where nothing else tells the setting from the others
+    return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(parts, absent, strict=True)]
 
 
 def _places(values: Sequence[Any]) -> list[tuple[StageConfig | None, ...]]:
@@ -91,10 +96,10 @@ def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
     varying = {kind: _varying(dumps, kind) for kind in set(kinds)}
     several = len(set(kinds)) > 1
     routes = _routes(dumps)
-    labels = []
+    labels: list[list[str]] = []
     for dump, kind, inner in zip(dumps, kinds, routes, strict=True):
         if dump is None:
-            labels.append([f"{stage}=none"] if several else [])
+            labels.append([])
             continue
         shown = {
             key: _UNSET.get(key, "none") if dump[key] is None else _value(dump[key], varying[kind][key])

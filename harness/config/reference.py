@@ -15,17 +15,19 @@ from harness.config.sweep import OPTIONAL, TABLES
 from harness.corpus import PARSERS
 from harness.judge import KINDS as JUDGES
 from harness.judge import LabelsConfig
-from harness.kinds import StageConfig
+from harness.kinds import Section, StageConfig
 
 _INTRO = """\
 # Configuration
 
 One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown
-key is an error. In the sections `chunk`, `rewrite`, `retrieve` and `rerank` any value may be a list: the
-product of all lists is the sweep, and each of its points is a *setting*, named by what varies
-(`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different kinds;
+key is an error. In the sections `chunk`, `context`, `rewrite`, `retrieve`, `rerank` and `read` any value
+may be a list: the product of all lists is the sweep, and each of its points is a *setting*, named by what
+varies (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different kinds;
 `rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`, `weights`) is swept
-by a list of lists, and so are rerankers that work one after the other: `rerank: [[{…}, {…}]]`.
+by a list of lists, and so are rerankers that work one after the other: `rerank: [[{…}, {…}]]`, and contexts
+that are indexed together: `context: [[{…}, {…}]]`. [What is searched, and what is read](context.md) has more
+about `context` and `read`.
 
 An embedding model belongs to the retriever that uses it. A fusion is a retriever made of others, its
 `routes`, which may be fusions too:
@@ -110,7 +112,7 @@ def _table(
     if not fields:
         return f"## {title}\n\n{about}"
     rows = [
-        f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {field.description or ''} |"
+        f"| `{name}` | {_type_of(field)} | {_default(field)} | {field.description or ''} |"
         for name, field in fields
     ]
     if model is BenchConfig:
@@ -120,6 +122,12 @@ def _table(
         )
     head = "| key | type | default | meaning |\n|---|---|---|---|"
     return f"## {title}\n\n{about}{head}\n" + "\n".join(rows) + "\n"
+
+
+def _type_of(field: FieldInfo) -> str:
+    """The type of a field; one of another step is a section like that step's."""
+    nested = any(isinstance(one, Section) for one in field.metadata)
+    return "section" if nested and field.annotation is StageConfig else _type(field.annotation)
 
 
 def _type(annotation: Any) -> str:

@@ -19,22 +19,24 @@ from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
 from harness.kinds import Kinds, Section, StageConfig
 from harness.printable import quoted
-from harness.search import RERANKERS, RETRIEVERS, REWRITERS
+from harness.search import CONTEXTS, READERS, RERANKERS, RETRIEVERS, REWRITERS
 
 TABLES: dict[str, Kinds[Any]] = {
     "chunk": CHUNKERS,
+    "context": CONTEXTS,
     "rewrite": REWRITERS,
     "retrieve": RETRIEVERS,
     "rerank": RERANKERS,
+    "read": READERS,
 }
-OPTIONAL = frozenset({"rewrite", "rerank"})
-SEQUENCE = "rerank"
+OPTIONAL = frozenset({"context", "rewrite", "rerank", "read"})
+SEQUENCES = frozenset({"context", "rerank"})
 
 SETTINGS = "settings"
 MOST_SETTINGS = 1000
 
 Stages = dict[str, Any]
-"""A configuration by step, None for a step that is left out; for ``rerank`` a tuple of configurations."""
+"""A configuration by step, None for a step that is left out; for those in ``SEQUENCES`` a tuple of them."""
 
 
 def expand(source: Source) -> list[Stages]:
@@ -87,7 +89,7 @@ def _section(source: Source, stage: str, at: KeyPath) -> list[Any]:
         for key in at:
             value = value[key]
         found = _alternatives(source, stage, at, value)
-    return [_sequence(one) for one in found] if stage == SEQUENCE else found
+    return [_sequence(one) for one in found] if stage in SEQUENCES else found
 
 
 def _sequence(config: Any) -> tuple[StageConfig, ...]:
@@ -105,7 +107,7 @@ def _alternatives(source: Source, stage: str, at: KeyPath, value: Any) -> list[A
 def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[Any]:
     if value is None and stage in OPTIONAL:
         return [None]
-    if isinstance(value, list) and stage == SEQUENCE:
+    if isinstance(value, list) and stage in SEQUENCES:
         return _in_turn(source, stage, at, value)
     if not isinstance(value, dict):
         kinds = ", ".join(TABLES[stage])

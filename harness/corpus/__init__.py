@@ -1,7 +1,7 @@
 """Files become documents, queries and labels; importers bring in known collections."""
 
 from harness.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor
-from harness.corpus.documents import SUFFIXES, DocumentFile, document_id, find_documents
+from harness.corpus.documents import SUFFIXES, DocumentFile, document_id, find_documents, ids_meant
 from harness.corpus.duplicates import credit_duplicates
 from harness.corpus.judgments import read_judgments
 from harness.corpus.labels import LabelRow, read_labels
@@ -36,6 +36,7 @@ __all__ = [
     "credit_duplicates",
     "document_id",
     "find_documents",
+    "ids_meant",
     "parse_document",
     "parse_documents",
     "parser_fingerprint",

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.corpus.answers import answer_span
-from harness.corpus.documents import SUFFIXES, document_id
+from harness.corpus.documents import ids_meant
 from harness.corpus.labels import LabelRow
 from harness.corpus.locate import Method, Place, Searcher
 from harness.corpus.table import nearest
@@ -137,8 +137,7 @@ def _where(row: LabelRow) -> str:
 
 def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collection[str]) -> str:
     """The document id that a row means, with or without a file suffix."""
-    name = document_id(row.document)
-    stem = next((name[: -len(suffix)] for suffix in SUFFIXES if name.lower().endswith(suffix)), name)
+    name, stem = ids_meant(row.document)
     for candidate in (name, stem):
         if candidate in documents or candidate in skipped:
             return candidate

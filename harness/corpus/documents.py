@@ -32,6 +32,12 @@ def document_id(stem: str) -> str:
     return re.sub(r"\s+|:", "_", unicodedata.normalize("NFC", stem))
 
 
+def ids_meant(name: str) -> tuple[str, str]:
+    """The ids that the name of a document in a table may mean: as it stands, and without a file's ending."""
+    full = document_id(name)
+    return full, next((full[: -len(end)] for end in SUFFIXES if full.lower().endswith(end)), full)
+
+
 def find_documents(patterns: str | Sequence[str], base: Path) -> list[DocumentFile]:
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 

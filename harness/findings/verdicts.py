@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.compare import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
+from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
 from harness.findings.label_sensitivity import LabelSensitivity
 from harness.measures import across_chunkings, headline, trusted_for
 
@@ -91,12 +91,17 @@ def _means(matrix: ScoreMatrix) -> dict[str, float]:
 
 
 def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """How each configured setting cuts documents, as text to compare by, by its name."""
+    """How each configured setting cuts what is read, as text to compare by, by its name."""
     return {
-        str(one["name"]): json.dumps(one["chunk"], sort_keys=True, default=str)
+        str(one["name"]): json.dumps(_cut(one), sort_keys=True, default=str)
         for one in settings
         if "name" in one and one.get("chunk") is not None
     }
+
+
+def _cut(setting: Mapping[str, Any]) -> Any:
+    """The chunker, and what is read for its chunks where that is something else."""
+    return setting["chunk"] if setting.get("read") is None else [setting["chunk"], setting["read"]]
 
 
 def headline_of(record: Mapping[str, Any], measures: Sequence[str]) -> str:

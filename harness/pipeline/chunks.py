@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,7 @@ from numpy.typing import NDArray
 from harness.chunk import (
     HEALTH_VERSION,
     OUTLINE_VERSION,
-    Outline,
     Tokenizer,
-    chunk_documents,
-    chunker_fingerprint,
     examine,
     token_lengths,
 )
@@ -24,10 +20,14 @@ from harness.config import Setting
 from harness.kinds import StageConfig
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
+from harness.pipeline.cutting import cut
+from harness.pipeline.indexed import Indexed, with_context
+from harness.pipeline.outlines import outlines
+from harness.pipeline.reading import Reading, reading_of
 from harness.report import ChunkRow
 from harness.search import Passages
 from harness.store import key_of
-from harness.types import Chunk, Document
+from harness.types import Chunk
 
 _FULL = 0.9
 # A few chunks are cut under any window, such as tables, whose figures take many tokens.
@@ -39,7 +39,8 @@ class Chunking:
     """All chunks of one chunking; ``key`` identifies text, chunker, tokenizer; ``health`` counts tokens.
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
-    holds the columns of ``ChunkHealth``, none where there are no chunks.
+    holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
+    that is more than the chunks, ``reading`` what is read for them where that is something else.
     """
 
     chunks: tuple[Chunk, ...]
@@ -47,33 +48,46 @@ class Chunking:
     health: dict[str, Any]
     tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
     quality: dict[str, Any] = field(default_factory=dict)
+    indexed: Indexed | None = field(default=None, compare=False)
+    reading: Reading | None = field(default=None, compare=False)
 
     @property
     def passages(self) -> Passages:
-        """The chunks as search steps see them."""
+        """The chunks as search steps see them, with their context."""
+        texts = tuple(chunk.text for chunk in self.chunks)
         return Passages(
             ids=tuple(chunk.chunk_id for chunk in self.chunks),
-            texts=tuple(chunk.text for chunk in self.chunks),
-            lengths=tuple(len(chunk.text) for chunk in self.chunks),
-            key=self.key,
+            texts=texts if self.indexed is None else self.indexed.texts,
+            lengths=tuple(map(len, texts)),
+            key=self.key if self.indexed is None else self.indexed.key,
         )
+
+    @property
+    def index_tokens(self) -> int:
+        """What the encoder reads of all that is indexed: each text up to its window."""
+        if self.indexed is None:
+            return int(self.quality.get("index_tokens", 0))
+        return self.indexed.index_tokens
+
+    def tokens_read(self, with_context: bool) -> NDArray[np.int32]:
+        """The length of each chunk [chunks] as a reranker reads it, special tokens left out."""
+        return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
 
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
     """Split the corpus for a setting; warns where chunks are longer than the encoder reads."""
     tokenizer = context.tokenizer(setting.tokenizer)
-    fingerprint = chunker_fingerprint(setting.chunk, tokenizer)
-    key = key_of(corpus.key, fingerprint, tokenizer.fingerprint)
-    stored = context.artifacts.get("chunks", key)
     with context.timed("chunk"):
-        if stored is None:
-            chunks = chunk_documents(corpus.documents, setting.chunk, tokenizer)
-            context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
-        else:
-            chunks = _from_spans(stored["spans"], corpus.documents)
+        chunks, key = cut(corpus, setting.chunk, tokenizer, context)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
     health = _health(lengths, tokenizer.window)
-    if health["overlong"]:
+    indexed = with_context(chunks, key, setting, tokenizer, corpus, context)
+    if indexed is not None:
+        health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
+    reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
+    if reading is not None:
+        health |= {"read_spans": len(reading.spans), "read_tokens_p50": int(np.median(reading.tokens))}
+    if health["overlong"] and indexed is None:
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
             f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
@@ -85,7 +99,9 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
             f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. Compare "
             "it by that length, or take a smaller chunk_size or a model that reads more."
         )
-    return Chunking(tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality)
+    return Chunking(
+        tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,25 +146,6 @@ def _examined(
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
 
 
-def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
-    """Sentences and tables of every document, found at most once per text; one file serves all chunkings."""
-    key = key_of(corpus.key, OUTLINE_VERSION)
-    stored = context.artifacts.get("outlines", key)
-    if stored is None:
-        found = {}
-        with context.reporter.task("outline documents", len(corpus.documents)) as task:
-            for document in corpus.documents:
-                found[document.doc_id] = Outline.of(document.text)
-                task.advance()
-        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
-        context.artifacts.put("outlines", key, flat)
-        return found
-    return {
-        doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
-        for doc_id, both in stored.items()
-    }
-
-
 def _health(lengths: Any, window: int) -> dict[str, Any]:
     if not len(lengths):
         return {"chunks": 0, "overlong": 0, "window": window}
@@ -163,20 +160,3 @@ def _health(lengths: Any, window: int) -> dict[str, Any]:
         "tokens_p95": high,
         "tokens_max": int(np.max(lengths)),
     }
-
-
-def _spans(chunks: list[Chunk]) -> list[list[Any]]:
-    """Chunks as [doc_id, start, end, start, end, …], one list a document."""
-    rows: dict[str, list[Any]] = {}
-    for chunk in chunks:
-        rows.setdefault(chunk.doc_id, [chunk.doc_id]).extend((chunk.start, chunk.end))
-    return list(rows.values())
-
-
-def _from_spans(rows: list[list[Any]], documents: list[Document]) -> list[Chunk]:
-    by_id = {document.doc_id: document for document in documents}
-    return [
-        Chunk.of(by_id[doc_id], start, end)
-        for doc_id, *flat in rows
-        for start, end in list(pairwise(flat))[::2]
-    ]

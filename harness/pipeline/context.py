@@ -92,8 +92,8 @@ class Context:
         return self._tokenizers[name]
 
     def reranker(self, config: RerankerConfig) -> PairScorer:
-        """The pair scorer of a configuration; one that differs in ``top_n`` alone is the same."""
-        key = config.model_copy(update={"top_n": 1}).model_dump_json()
+        """The pair scorer of a configuration; those that differ in what they read are the same."""
+        key = config.model_copy(update={"top_n": 1, "reads_context": True}).model_dump_json()
         if key not in self._rerankers:
             self._rerankers[key] = RERANKERS.make(config)
         return self._rerankers[key]

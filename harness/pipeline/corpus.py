@@ -89,8 +89,17 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
             else read_judgments(file, documents, [query.query_id for query in queries.queries])
         )
     read = [path for path in (config.queries, config.labels, file) if path is not None]
+    read += _files_of_contexts(config)
     hashes |= {str(path): _sha256(path) for path in read}
     return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes, label_rows)
+
+
+def _files_of_contexts(config: BenchConfig) -> list[Path]:
+    """The files that contexts read, each once; what is in them is checked where they are used."""
+    files = dict.fromkeys(file for s in config.settings for one in s.context for file in one.files)
+    for file in files:
+        refuse_special(file)
+    return list(files)
 
 
 def _with_duplicates(

@@ -17,9 +17,9 @@ from harness.measures import (
     relabelled,
     score,
 )
-from harness.pipeline.chunks import outlines
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
+from harness.pipeline.outlines import outlines
 from harness.pipeline.scoring import token_boundaries
 from harness.pipeline.search import Searched
 from harness.report import LabelSensitivityRow

@@ -27,11 +27,12 @@ def price_rows(
     judge = {row.setting: row.cost_alone for row in costs}
     rows = []
     for one in searched:
+        over_chunks = one.over_chunks or one
         lengths, characters = _lengths(one), text_ranked(one, "characters")
         for stage, rankings in one.rankings.items():
             mean = means[one.setting.name, stage]
             tokens = _read(rankings, lengths, k) / len(queries)
-            pairs = _reranked(one, stage)
+            pairs, pair_tokens = _reranked(over_chunks, stage)
             rows.append(
                 PriceRow(
                     setting=one.setting.name,
@@ -42,9 +43,9 @@ def price_rows(
                     characters_ranked=float(characters.mean()),
                     tokens_at_k=tokens,
                     tokens_per_point=tokens / (100 * mean) if mean else None,
-                    index_tokens=one.chunking.quality.get("index_tokens", 0),
-                    rerank_pairs=len(pairs),
-                    rerank_tokens=sum(lengths[chunk_id] for chunk_id in pairs),
+                    index_tokens=over_chunks.chunking.index_tokens,
+                    rerank_pairs=pairs,
+                    rerank_tokens=pair_tokens,
                     judge_cost=judge.get(one.setting.name),
                 )
             )
@@ -56,21 +57,23 @@ def reading_depth(measures: Sequence[str]) -> int | None:
     return next((depth for depth in map(rank_cutoff, measures) if depth), None)
 
 
-def _lengths(searched: Searched) -> dict[str, int]:
-    chunks, tokens = searched.chunking.chunks, searched.chunking.tokens.tolist()
-    return {chunk.chunk_id: length for chunk, length in zip(chunks, tokens, strict=True)}
+def _lengths(searched: Searched, with_context: bool = False) -> dict[str, int]:
+    tokens = searched.chunking.tokens_read(with_context).tolist()
+    return {chunk.chunk_id: length for chunk, length in zip(searched.chunking.chunks, tokens, strict=True)}
 
 
 def _read(rankings: Sequence[Ranking], lengths: dict[str, int], k: int | None) -> int:
     return sum(lengths[chunk_id] for ranking in rankings for chunk_id in ranking.chunk_ids[:k])
 
 
-def _reranked(searched: Searched, stage: str) -> list[str]:
-    """The chunks that the reranker of a stage reads, over all queries; none for a stage without."""
+def _reranked(searched: Searched, stage: str) -> tuple[int, int]:
+    """The chunks that the reranker of a stage reads, over all queries, and their tokens; 0 without one."""
     names = reranker_names(searched.setting)
     if stage not in names:
-        return []
+        return 0, 0
     place = names.index(stage)
-    top_n = searched.setting.rerank[place].top_n
+    reranker = searched.setting.rerank[place]
+    lengths = _lengths(searched, reranker.reads_context)
     before = searched.rankings[searched.steps[place]]
-    return [chunk_id for ranking in before for chunk_id in ranking.chunk_ids[:top_n]]
+    read = [lengths[chunk_id] for ranking in before for chunk_id in ranking.chunk_ids[: reranker.top_n]]
+    return len(read), sum(read)

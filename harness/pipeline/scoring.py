@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.compare import mean_of
+from harness.comparison import mean_of
 from harness.config import BenchConfig, RelevanceConfig
 from harness.measures import (
     UNJUDGED,
@@ -202,7 +202,10 @@ def warn_of_pool(config: BenchConfig, reporter: Reporter) -> None:
             f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
             f"at {deepest}; what lies between may be unjudged and gains nothing."
         )
-    if judge.pool.unit == "chunk" and len({repr(setting.chunk) for setting in config.settings}) > 1:
+    if (
+        judge.pool.unit == "chunk"
+        and len({repr((setting.chunk, setting.read)) for setting in config.settings}) > 1
+    ):
         reporter.warn(
             "several chunkings are judged chunk by chunk: their spans overlap, so a small chunk can earn the "
             "grade of a large one around it. To compare chunkings use relevance.pool: {unit: passage}."

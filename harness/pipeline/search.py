@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -29,6 +29,9 @@ class Searched:
     ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
     their order. ``asked`` are the queries as a rewriter put them, by step; none where nothing was rewritten.
     ``efforts``: what it took up to and with each step.
+
+    Where something else is read than the chunks that were searched, ``chunking`` and ``rankings`` hold what
+    would be read if the search ended with a step, and ``over_chunks`` is the same search by its chunks.
     """
 
     setting: Setting
@@ -37,6 +40,7 @@ class Searched:
     notes: dict[str, Any]
     asked: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     efforts: list[Effort] = field(default_factory=list)
+    over_chunks: Searched | None = None
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -58,6 +62,17 @@ class Point:
     seconds: float = 0.0
 
 
+def as_read(one: Searched) -> Searched:
+    """The search with what is read in place of its chunks, by step."""
+    reading = one.chunking.reading
+    if reading is None:
+        return one
+    own = one.chunking
+    chunking = Chunking(reading.spans, reading.key, own.health, reading.tokens, own.quality)
+    rankings = {step: list(map(reading.ranking, ranked)) for step, ranked in one.rankings.items()}
+    return replace(one, chunking=chunking, rankings=rankings, over_chunks=one)
+
+
 def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
     """Rank all chunks of one setting for all queries, step by step."""
     return search_points([Point(setting, chunking)], queries, context)[0]
@@ -69,7 +84,24 @@ def search_points(
     context: Context,
     found: Callable[[Searched], None] | None = None,
 ) -> list[Searched]:
-    """Rank all chunks of every point for all queries; ``found`` is called with each as it gets rankings."""
+    """Rank all chunks of every point for all queries; ``found`` is called with each as it gets rankings.
+
+    What comes back, and what is found, is as it is read.
+    """
+
+    def tell(one: Searched) -> None:
+        if found is not None:
+            found(as_read(one))
+
+    return [as_read(one) for one in _search_chunks(points, queries, context, tell)]
+
+
+def _search_chunks(
+    points: Sequence[Point],
+    queries: Sequence[Query],
+    context: Context,
+    found: Callable[[Searched], None] | None = None,
+) -> list[Searched]:
     tools = RunTools(context)
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     efforts = _embed_all(points, asked, tools)
@@ -163,9 +195,13 @@ def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Quer
 
 def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
     """The (query, passage) texts that the reranker at this place reads, once those before it have ranked."""
-    top_n = one.setting.rerank[place].top_n
-    passages = one.chunking.passages
-    text = dict(zip(passages.ids, passages.texts, strict=True))
+    reranker = one.setting.rerank[place]
+    top_n = reranker.top_n
+    if reranker.reads_context:
+        passages = one.chunking.passages
+        text = dict(zip(passages.ids, passages.texts, strict=True))
+    else:
+        text = {chunk.chunk_id: chunk.text for chunk in one.chunking.chunks}
     asked = {query.query_id: query.text for query in queries}
     before = one.rankings[one.steps[place]]
     return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
@@ -176,7 +212,8 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
     tools = RunTools(context)
     if setting.rewrite is not None or not tools.is_known(setting.retrieve, chunking.passages, queries):
         return False
-    one = search(setting.model_copy(update={"rerank": ()}), chunking, queries, context)
+    point = Point(setting.model_copy(update={"rerank": ()}), chunking)
+    one = _search_chunks([point], queries, context)[0]
     one = Searched(setting, chunking, one.rankings, one.notes)
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}

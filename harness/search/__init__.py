@@ -1,9 +1,13 @@
-"""Queries → rankings, step by step: rewrite, retrieve (and fuse), rerank.
+"""Queries → rankings, step by step: context, rewrite, retrieve (and fuse), rerank.
 
 A variant of a step is one file: its frozen configuration and its class. The table of kinds of the step's
 folder names it, and everything else, the configuration reference and the contract test among it, follows.
 """
 
+from harness.search.context import KINDS as CONTEXTS
+from harness.search.context import ContextConfig
+from harness.search.read import KINDS as READERS
+from harness.search.read import ReadConfig
 from harness.search.rerank import KINDS as RERANKERS
 from harness.search.rerank import PairScorer
 from harness.search.retrieve import KINDS as RETRIEVERS
@@ -24,14 +28,18 @@ from harness.search.step import (
 from harness.search.tools import Slot, Tools
 
 __all__ = [
+    "CONTEXTS",
+    "READERS",
     "RERANKERS",
     "RETRIEVERS",
     "REWRITERS",
+    "ContextConfig",
     "Effort",
     "Found",
     "Identity",
     "PairScorer",
     "Passages",
+    "ReadConfig",
     "RerankerConfig",
     "Retriever",
     "RetrieverConfig",

@@ -24,8 +24,8 @@ Identity = list[Any]
 class Passages:
     """The chunks of a setting as steps see them.
 
-    ``texts`` is what is indexed and read by rerankers; ``lengths`` are the characters that count as read;
-    ``key`` identifies all of it.
+    ``texts`` is what is indexed: the chunk, and the context of the setting around it; ``lengths`` are the
+    characters that count as read, those of the chunk alone; ``key`` identifies all of it.
     """
 
     ids: tuple[str, ...]
@@ -127,6 +127,9 @@ class RerankerConfig(StageConfig):
         ge=1,
         description="How many chunks of each ranking are scored; those below follow in the retriever's "
         "order. Empty: all.",
+    )
+    reads_context: bool = Field(
+        True, description="Whether it reads a chunk with what `context` puts around it, or the chunk alone."
     )
 
     @property

@@ -9,7 +9,14 @@ from harness.search.retrieve import ChromaConfig
 def names_of(*models):
     return name_settings(
         [
-            {"chunk": None, "rewrite": None, "retrieve": ChromaConfig(model=model), "rerank": ()}
+            {
+                "chunk": None,
+                "context": (),
+                "rewrite": None,
+                "retrieve": ChromaConfig(model=model),
+                "rerank": (),
+                "read": None,
+            }
             for model in models
         ]
     )

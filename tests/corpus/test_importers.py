@@ -165,7 +165,7 @@ def test_chunking_eval_errors(write, tmp_path, rows, message):
 @pytest.fixture
 def financebench(write, tmp_path):
     write("fb/pdfs/ACME_2022.pdf", pdf_bytes("Cover", "Revenue was 12 million.", "Cost was 7 million."))
-    write("fb/documents.csv", "document,doc_type\nACME_2022,10k\n")
+    write("fb/documents.csv", "document,company,doc_type,period\nACME_2022,Acme,10k,2022\n")
     write(
         "fb/questions.csv",
         "query_id,document,question,answer,question_type,question_reasoning,justification\n"
@@ -190,6 +190,8 @@ def test_financebench(financebench, tmp_path):
         ("q2", "Cost was 7 million", 3),
     ]
     assert queries.extras["q2"]["type"] == "metrics"
+    table = (tmp_path / "corpora" / "fb" / "documents.csv").read_text(encoding="utf-8")
+    assert table.split() == ["document,company,sector,form,period", "ACME_2022,Acme,,10-K,2022"]
     assert (summary.documents, summary.queries, summary.labels) == (1, 2, 3)
     with pytest.raises(CorpusError, match="is there already"):
         import_financebench(financebench, tmp_path / "corpora" / "fb")

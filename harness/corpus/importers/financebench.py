@@ -24,6 +24,8 @@ from harness.errors import CorpusError
 
 _ANSWERS_ALONE = 4
 _ANSWERS_IN_PART = 3
+# as people write them in questions
+_FORMS = {"10k": "10-K", "10q": "10-Q", "8k": "8-K", "earnings": "earnings release"}
 _README = """# FinanceBench
 
 Written by `harness import financebench`. Questions, answers and evidence: FinanceBench by Patronus AI (Islam
@@ -32,6 +34,7 @@ use inside a product. The PDFs are filings published by the companies.
 
 - `queries.csv`: the question as text; type and reasoning as the collection names them; note is what the
   collection says to justify the answer.
+- `documents.csv`: company, sector, form and period of each filing, where the collection says so.
 - `labels.csv`: page (1-based, of the PDF file) and verbatim quote. Grade 4 where the passage is the only
   evidence of its question, 3 where a question has several, for then none of them answers it alone.
 """
@@ -68,6 +71,11 @@ def import_financebench(source: Path, target: Path) -> ImportSummary:
             ("query_id", "document", "page", "quote", "grade", "note"),
             _labels(evidence.rows),
         )
+        write_csv(
+            folder / "documents.csv",
+            ("document", "company", "sector", "form", "period"),
+            [_document(row) for row in documents.rows],
+        )
         write_text(folder / "README.md", _README)
     return ImportSummary(target, len(facts), queries, labels, _notes(questions, evidence))
 
@@ -88,6 +96,17 @@ def _check_references(documents: Table, questions: Table, evidence: Table) -> No
                 f"{evidence.path}, line {row.line}: {questions.path.name} has no {row.get('query_id')!r}. "
                 "Correct one of the two."
             )
+
+
+def _document(row: Row) -> tuple[str, ...]:
+    form = row.get("doc_type")
+    return (
+        row.get("document"),
+        row.get("company"),
+        row.get("sector"),
+        _FORMS.get(form.lower(), form),
+        row.get("period"),
+    )
 
 
 def _query(row: Row, facts: Mapping[str, Row]) -> tuple[str, ...]:

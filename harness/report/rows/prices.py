@@ -67,11 +67,16 @@ class PriceRow:
             unit="tokens",
         ),
     ]
-    index_tokens: Annotated[int, Column("as in `chunks.csv`", unit="tokens")]
+    index_tokens: Annotated[
+        int, Column("as in `chunks.csv`, and with what `context` puts around chunks", unit="tokens")
+    ]
     rerank_pairs: Annotated[
         int, Column("pairs the reranker reads for all queries; 0 before it", unit="pairs")
     ]
-    rerank_tokens: Annotated[int, Column("the tokens of their passages; 0 before it", unit="tokens")]
+    rerank_tokens: Annotated[
+        int,
+        Column("the tokens of their passages, context included where it is read; 0 before it", unit="tokens"),
+    ]
     judge_cost: Annotated[
         float | None,
         Column(

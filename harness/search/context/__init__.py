@@ -1,0 +1,39 @@
+"""Contexts: what is indexed around a chunk and not shown as read. One file a kind."""
+
+from typing import Any
+
+from harness.kinds import Kind, Kinds
+from harness.search.context.document import DocumentConfig, DocumentContext
+from harness.search.context.fields import FieldsConfig, FieldsContext
+from harness.search.context.headings import HeadingsConfig, HeadingsContext
+from harness.search.context.neighbours import NeighboursConfig, NeighboursContext
+from harness.search.context.step import (
+    Around,
+    ContextConfig,
+    Contextualizer,
+    nested,
+)
+
+KINDS: Kinds[Contextualizer[Any]] = Kinds(
+    "context",
+    Kind(DocumentConfig, DocumentContext),
+    Kind(FieldsConfig, FieldsContext),
+    Kind(HeadingsConfig, HeadingsContext),
+    Kind(NeighboursConfig, NeighboursContext),
+)
+
+__all__ = [
+    "KINDS",
+    "Around",
+    "ContextConfig",
+    "Contextualizer",
+    "DocumentConfig",
+    "DocumentContext",
+    "FieldsConfig",
+    "FieldsContext",
+    "HeadingsConfig",
+    "HeadingsContext",
+    "NeighboursConfig",
+    "NeighboursContext",
+    "nested",
+]

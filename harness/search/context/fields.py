@@ -1,0 +1,78 @@
+"""Before every chunk what a table says of its document, such as company and year."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from harness.errors import ConfigError
+from harness.search.context.step import Around, ContextConfig, Contextualizer, line
+from harness.search.sources import Sources
+from harness.types import Chunk
+
+_PLACE = re.compile(r"\{([^{}]+)\}")
+
+
+class FieldsConfig(ContextConfig):
+    """A line made of the columns of a table of documents."""
+
+    kind: Literal["fields"] = "fields"
+    file: Path = Field(description="CSV or JSONL with one row a document; rows of other documents may stand.")
+    key: str = Field(
+        "document", description="The column with the name of the document's file, with or without ending."
+    )
+    template: str = Field(description="The line, each column in braces, such as `{company} {form} {period}`.")
+    on_missing: Literal["fail", "leave_out"] = Field(
+        "fail",
+        description="A document without a row, or with an empty cell: `fail` lists them, `leave_out` gives "
+        "their chunks no such line.",
+    )
+
+    @field_validator("template")
+    @classmethod
+    def _names_a_column(cls, text: str) -> str:
+        if not _PLACE.search(text):
+            raise ValueError("the template names no column; put one in braces, such as {company}")
+        return text
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the template names, each once."""
+        return tuple(dict.fromkeys(_PLACE.findall(self.template)))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The table."""
+        return (self.file,)
+
+
+class FieldsContext(Contextualizer[FieldsConfig]):
+    """Fills the template from the row of the document."""
+
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+        """The line of its document, for each chunk; raises ConfigError for documents without one."""
+        c = self.config
+        rows = sources.facts(c.file, c.key, c.columns)
+        lines, missing = {}, []
+        for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
+            row = rows.get(doc_id, {})
+            empty = [column for column in c.columns if not row.get(column)]
+            if empty:
+                missing.append(f"{doc_id} ({', '.join(empty)})" if row else doc_id)
+                lines[doc_id] = Around()
+            else:
+                lines[doc_id] = line(_filled(c.template, row))
+        if missing and c.on_missing == "fail":
+            raise ConfigError(
+                f"{c.file}: there is no row, or an empty cell, for {len(missing)} of {len(lines)} documents: "
+                f"{'; '.join(missing)}. Add them, or set on_missing: leave_out in this context."
+            )
+        return [lines[chunk.doc_id] for chunk in chunks]
+
+
+def _filled(template: str, row: Mapping[str, str]) -> str:
+    return _PLACE.sub(lambda place: row[place[1]], template)

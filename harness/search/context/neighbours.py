@@ -1,0 +1,46 @@
+"""Around every chunk the text that stands next to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+from pydantic import Field
+
+from harness.search.context.step import Around, ContextConfig, Contextualizer
+from harness.search.sources import Sources
+from harness.search.window import WindowUnit, window_of
+from harness.types import Chunk
+
+
+class NeighboursConfig(ContextConfig):
+    """The sentences or characters before and after the chunk."""
+
+    kind: Literal["neighbours"] = "neighbours"
+    amount: int = Field(1, ge=1, description="How many, on each side.")
+    unit: WindowUnit = Field(
+        "sentences",
+        description="`sentences` or `characters`. A sentence that a border cuts counts as one.",
+    )
+    side: Literal["both", "before", "after"] = Field("both", description="On which side.")
+
+
+class NeighboursContext(Contextualizer[NeighboursConfig]):
+    """Slices of the document that end or begin where the chunk begins or ends."""
+
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+        """What stands beside each chunk in its document."""
+        around = []
+        for chunk in chunks:
+            text = sources.document(chunk.doc_id).text
+            start, end = window_of(
+                chunk, self.config.amount, self.config.unit, text, partial(sources.sentences, chunk.doc_id)
+            )
+            around.append(
+                Around(
+                    "" if self.config.side == "after" else text[start : chunk.start],
+                    "" if self.config.side == "before" else text[chunk.end : end],
+                )
+            )
+        return around

@@ -1,0 +1,60 @@
+"""What a context is: text indexed around a chunk that nobody reads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from harness.kinds import StageConfig
+from harness.search.sources import Sources
+from harness.types import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is indexed before and after a chunk, with what parts it from the chunk."""
+
+    before: str = ""
+    after: str = ""
+
+    def __call__(self, text: str) -> str:
+        """The text with what is around it."""
+        return self.before + text + self.after
+
+
+class ContextConfig(StageConfig):
+    """Base of the configurations of contexts."""
+
+    kind: str
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files it reads, besides the documents."""
+        return ()
+
+
+Configured = TypeVar("Configured", bound=ContextConfig)
+
+
+class Contextualizer(ABC, Generic[Configured]):
+    """Chunks → what is indexed around each. It decides nothing by the queries, and changes no chunk."""
+
+    def __init__(self, config: Configured) -> None:
+        self.config = config
+
+    @abstractmethod
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+        """What is around each chunk, in their order; an empty ``Around`` where there is nothing to say."""
+
+
+def line(text: str) -> Around:
+    """A line of its own before the chunk; nothing for an empty text."""
+    return Around(f"{text}\n") if text else Around()
+
+
+def nested(outer: Sequence[Around], inner: Sequence[Around]) -> list[Around]:
+    """One context around another, chunk by chunk."""
+    return [Around(o.before + i.before, i.after + o.after) for o, i in zip(outer, inner, strict=True)]

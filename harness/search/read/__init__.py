@@ -1,0 +1,12 @@
+"""What is read: small to search, large to read. One file a kind."""
+
+from typing import Any
+
+from harness.kinds import Kind, Kinds
+from harness.search.read.parent import Parent, ParentConfig
+from harness.search.read.step import ReadConfig, Reader
+from harness.search.read.window import Window, WindowConfig
+
+KINDS: Kinds[Reader[Any]] = Kinds("read", Kind(ParentConfig, Parent), Kind(WindowConfig, Window))
+
+__all__ = ["KINDS", "Parent", "ParentConfig", "ReadConfig", "Reader", "Window", "WindowConfig"]

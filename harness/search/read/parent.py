@@ -1,0 +1,58 @@
+"""A small chunk is found, and the larger one that holds it is read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Annotated, Literal
+
+from pydantic import Field, SerializeAsAny
+
+from harness.kinds import Section, StageConfig
+from harness.search.read.step import ReadConfig, Reader
+from harness.search.sources import Sources
+from harness.text.spans import Span
+from harness.types import Chunk
+
+
+class ParentConfig(ReadConfig):
+    """The larger chunk, of another chunker, that holds the chunk."""
+
+    kind: Literal["parent"] = "parent"
+    chunk: Annotated[SerializeAsAny[StageConfig], Section("chunk")] = Field(
+        description="How the larger chunks are cut: a section like `chunk`. Where several hold a part, the "
+        "one that holds most of it is read, of two alike the first; where none does, the chunk itself.",
+    )
+
+
+class Parent(Reader[ParentConfig]):
+    """Chunks with one parent are read once, where the first of them is ranked."""
+
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
+        """The parent of each chunk."""
+        parents: dict[str, list[Span]] = {}
+        for larger in sources.chunks(self.config.chunk):
+            parents.setdefault(larger.doc_id, []).append((larger.start, larger.end))
+        reached = {doc_id: list(accumulate((end for _, end in its), max)) for doc_id, its in parents.items()}
+        return [
+            _parent((chunk.start, chunk.end), parents.get(chunk.doc_id, []), reached.get(chunk.doc_id, []))
+            for chunk in chunks
+        ]
+
+
+def _parent(chunk: Span, parents: Sequence[Span], reached: Sequence[int]) -> Span:
+    """Of ``parents``, in the order of the text, the one that holds most of ``chunk``.
+
+    ``reached`` is the largest end of each and those before it.
+    """
+    start, end = chunk
+    best, most = chunk, 0
+    # those that begin before the chunk ends, the last one first, until none reaches it
+    for i in range(bisect_left(parents, end, key=lambda span: span[0]) - 1, -1, -1):
+        if reached[i] <= start:
+            break
+        held = min(end, parents[i][1]) - max(start, parents[i][0])
+        if held >= max(most, 1):
+            best, most = parents[i], held
+    return best

@@ -1,0 +1,32 @@
+"""What is read in place of a chunk that was found."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from harness.kinds import StageConfig
+from harness.search.sources import Sources
+from harness.text.spans import Span
+from harness.types import Chunk
+
+
+class ReadConfig(StageConfig):
+    """Base of the configurations of what is read."""
+
+    kind: str
+
+
+Configured = TypeVar("Configured", bound=ReadConfig)
+
+
+class Reader(ABC, Generic[Configured]):
+    """Chunks → the span of its document that is read for each, whatever the query."""
+
+    def __init__(self, config: Configured) -> None:
+        self.config = config
+
+    @abstractmethod
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
+        """A half-open range of the document of each chunk, in their order; it overlaps the chunk."""

@@ -1,0 +1,42 @@
+"""A chunk is read with the sentences or characters on both sides of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+from pydantic import Field
+
+from harness.search.read.step import ReadConfig, Reader
+from harness.search.sources import Sources
+from harness.search.window import WindowUnit, window_of
+from harness.text.spans import Span
+from harness.types import Chunk
+
+
+class WindowConfig(ReadConfig):
+    """The chunk with what stands on both sides of it, as far as the document goes."""
+
+    kind: Literal["window"] = "window"
+    amount: int = Field(2, ge=1, description="How many sentences or characters, on each side.")
+    unit: WindowUnit = Field(
+        "sentences", description="`sentences` or `characters`. A sentence that a border cuts counts as one."
+    )
+
+
+class Window(Reader[WindowConfig]):
+    """Windows of neighbouring chunks overlap: what was read in one earns nothing in the next."""
+
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
+        """The window of each chunk."""
+        return [
+            window_of(
+                chunk,
+                self.config.amount,
+                self.config.unit,
+                sources.document(chunk.doc_id).text,
+                partial(sources.sentences, chunk.doc_id),
+            )
+            for chunk in chunks
+        ]

@@ -1,0 +1,181 @@
+"""Small to search, large to read: what is scored, shown and paid for is what is read."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from harness.bench import run_bench
+from harness.chunk.recursive import RecursiveConfig
+from harness.config import load_config
+from harness.pipeline.chunks import chunk_corpus
+from harness.pipeline.context import Context
+from harness.pipeline.corpus import load_corpus
+from harness.pipeline.reading import Reading
+from harness.pipeline.search import Point, rerank_pairs, search_points
+from harness.progress import Silent
+from harness.search import READERS
+from harness.search.read.parent import _parent
+from harness.types import NOT_SCORED, Chunk, Document, Ranking
+from tests.search.test_context import Library, chunk_at
+
+PARENT = "{kind: parent, chunk: {kind: recursive, chunk_size: 400}}"
+
+
+class Larger(Library):
+    """A document cut in halves."""
+
+    def chunks(self, config):
+        documents = self.documents.values()
+        halves = ((d, len(d.text) // 2) for d in documents)
+        return [Chunk.of(d, *span) for d, half in halves for span in ((0, half), (half, len(d.text)))]
+
+
+LEAST = {"parent": {"chunk": RecursiveConfig()}}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_every_kind_reads_a_span_of_the_document_that_overlaps_the_chunk(kind):
+    chunks = [chunk_at("Rain fell", "note"), chunk_at("Three ships call."), chunk_at("Forty people")]
+    config = READERS[kind].config(**LEAST.get(kind, {}))
+    found = READERS.make(config).run(chunks, Larger())
+    for chunk, (start, end) in zip(chunks, found, strict=True):
+        assert 0 <= start < chunk.end
+        assert chunk.start < end <= len(Library.documents[chunk.doc_id].text)
+    assert READERS.make(config).run(chunks[::-1], Larger()) == found[::-1]
+    assert READERS.make(config).run([], Larger()) == []
+    assert json.loads(json.dumps(config.model_dump(mode="json")))["kind"] == kind
+
+
+def test_a_window_is_clipped_to_the_document():
+    document = Library.documents["yard-guide_2024"]
+    chunks = [
+        chunk_at("# The yard"),
+        chunk_at("A crane failed in March."),
+        chunk_at("Forty people work there."),
+    ]
+    read = READERS.make(READERS["window"].config(amount=1)).run(chunks, Library())
+    texts = [document.text[start:end] for start, end in read]
+    assert texts[0].startswith("# The yard\n\nThe yard holds")
+    assert texts[1] == "Three ships call. A crane failed in March. It took nine days."
+    assert texts[2].endswith("\n\nForty people work there.")
+    wide = READERS["window"].config(amount=10_000, unit="characters")
+    assert READERS.make(wide).run(chunks, Library()) == [(0, len(document.text))] * 3
+
+
+@pytest.mark.parametrize(
+    ("chunk", "parents", "read"),
+    [
+        ((10, 20), [(0, 30), (30, 60)], (0, 30)),
+        ((30, 40), [(0, 30), (30, 60)], (30, 60)),
+        # it straddles a border: 4 characters against 6
+        ((26, 36), [(0, 30), (30, 60)], (30, 60)),
+        ((25, 35), [(0, 30), (30, 60)], (0, 30)),
+        # parents overlap and both hold all of it: the first
+        ((22, 28), [(0, 30), (20, 50)], (0, 30)),
+        # a small parent between does not hide the large one around it
+        ((50, 60), [(0, 100), (10, 20)], (0, 100)),
+        ((50, 60), [(0, 40), (70, 80)], (50, 60)),
+        ((50, 60), [], (50, 60)),
+    ],
+)
+def test_the_parent_is_the_one_that_holds_most_of_the_chunk(chunk, parents, read):
+    reached = np.maximum.accumulate([end for _, end in parents]).tolist() if parents else []
+    assert _parent(chunk, parents, reached) == read
+
+
+def test_a_span_is_read_once_where_the_first_of_its_chunks_is_ranked():
+    document = Document("d", "x" * 100, (), "")
+    spans = (Chunk.of(document, 0, 50), Chunk.of(document, 50, 100))
+    of = {"d:0-10": "d:0-50", "d:10-20": "d:0-50", "d:60-70": "d:50-100"}
+    reading = Reading(spans, np.array([9, 9], dtype=np.int32), of, "key")
+    found = Ranking("q", ("d:10-20", "d:60-70", "d:0-10"), (3.0, 2.0, NOT_SCORED))
+    assert reading.ranking(found) == Ranking("q", ("d:0-50", "d:50-100"), (3.0, 2.0))
+
+
+# --- in a run ---
+
+
+@pytest.fixture
+def searched(write_config, tmp_path):
+    def run(read, **sections):
+        config = load_config(
+            write_config(chunk="{kind: recursive, chunk_size: 90}", more=f"read: {read}", **sections)
+        )
+        reporter = Silent()
+        with Context.at(tmp_path / "cache", reporter) as context:
+            corpus = load_corpus(config, context)
+            points = [Point(one, chunk_corpus(corpus, one, context)) for one in config.settings]
+            return search_points(points, corpus.queries.queries, context), corpus, reporter
+
+    return run
+
+
+def test_rankings_are_of_what_is_read_and_rerankers_read_what_was_searched(searched):
+    (plain, parent, window), corpus, _ = searched(f"[null, {PARENT}, {{kind: window, amount: 1}}]")
+    assert [one.setting.name for one in (plain, parent, window)] == ["read=none", "parent", "window"]
+    assert plain.over_chunks is None
+    text = {document.doc_id: document.text for document in corpus.documents}
+    for one in (parent, window):
+        assert one.over_chunks.rankings == plain.rankings
+        read = {span.chunk_id: span for span in one.chunking.chunks}
+        small = {chunk.chunk_id: chunk for chunk in plain.chunking.chunks}
+        assert all(span.text == text[span.doc_id][span.start : span.end] for span in read.values())
+        for step, rankings in one.rankings.items():
+            for large, found in zip(rankings, plain.rankings[step], strict=True):
+                assert 0 < len(large.chunk_ids) <= len(found.chunk_ids)
+                best, first = read[large.chunk_ids[0]], small[found.chunk_ids[0]]
+                assert best.start <= first.start
+                assert first.end <= best.end
+                assert large.scores[0] == found.scores[0]
+        pairs = rerank_pairs(one.over_chunks, 0, corpus.queries.queries)
+        assert pairs == rerank_pairs(plain, 0, corpus.queries.queries)
+    assert len(parent.chunking.chunks) < len(plain.chunking.chunks)
+    assert len({one.chunking.key for one in (plain, parent, window)}) == 3
+
+
+def test_measures_tables_and_prices_are_of_what_is_read(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        more=f"read: [null, {PARENT}]\nmeasures: [ndcg_exp@3, ndcg_text@900, tokens@3]",
+    )
+    results, folder = run_bench(load_config(path), Silent())
+    plain, parent = "read=none", "parent"
+    rows = {(r.setting, r.stage, r.measure): r.mean for r in results.summary if r.split == "all"}
+    assert rows[parent, "rerank", "tokens@3"] > 2 * rows[plain, "rerank", "tokens@3"]
+    assert rows[parent, "rerank", "ndcg_text@900"] != rows[plain, "rerank", "ndcg_text@900"]
+    # both are cut otherwise, so the headline is one that can be compared
+    assert results.verdict["measure"] == "ndcg_text@900"
+    with (folder / "prices.csv").open(newline="") as file:
+        prices = {(row["setting"], row["stage"]): row for row in csv.DictReader(file)}
+    for column in ("index_tokens", "rerank_pairs", "rerank_tokens"):
+        assert prices[plain, "rerank"][column] == prices[parent, "rerank"][column] != "0"
+    assert float(prices[parent, "rerank"]["tokens_at_k"]) == pytest.approx(rows[parent, "rerank", "tokens@3"])
+    with (folder / "chunk_offsets.csv").open(newline="") as file:
+        offsets = {
+            f"{r['document']}:{r['start']}-{r['end']}" for r in csv.DictReader(file) if r["setting"] == parent
+        }
+    assert {i for ranking in results.runs[parent, "retrieve"] for i in ranking.chunk_ids} <= offsets
+    noted = results.record.counts["settings"]
+    assert noted[parent]["read_spans"] == len(offsets) < noted[plain]["chunks"] == noted[parent]["chunks"]
+    with (folder / "waterfall.csv").open(newline="") as file:
+        lost = [row for row in csv.DictReader(file) if row["setting"] == parent and row["step"] == "rerank"]
+    scored = [row for row in results.per_query if row.setting == parent and row.stage == "rerank"]
+    value = {row.query_id: row.value for row in scored if row.measure == "ndcg_text@900"}
+    assert len(lost) == 4
+    assert all(float(row["left"]) == pytest.approx(value[row["query_id"]]) for row in lost)
+
+
+def test_chunks_that_their_parents_cut_are_warned_of(searched):
+    (one,), _, reporter = searched("{kind: parent, chunk: {kind: recursive, chunk_size: 100}}")
+    spans = one.over_chunks.chunking.reading
+    told = [text for text in reporter.warnings if "are not whole in what is read" in text]
+    read = {span.chunk_id: span for span in one.chunking.chunks}
+    cut = sum(
+        read[spans.of[c.chunk_id]].start > c.start or read[spans.of[c.chunk_id]].end < c.end
+        for c in one.over_chunks.chunking.chunks
+    )
+    assert bool(told) == bool(cut)
+    _, _, reporter = searched("{kind: parent, chunk: {kind: sentence, chunk_size: [60]}}")
+    assert [text for text in reporter.warnings if "are not whole in what is read" in text]
