@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.config import BenchConfig
 from harness.pipeline.prices import reading_depth
-from harness.pipeline.search import Searched, is_route
-from harness.report import RouteRow
+from harness.pipeline.search import Searched
+from harness.report import RouteRow, is_route
 from harness.types import Ranking
 
 
