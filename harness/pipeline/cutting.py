@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from harness.chunk import ChunkerConfig, Tokenizer, chunk_documents, chunker_fingerprint
+from harness.chunk import ChunkerConfig, chunk_documents, chunker_fingerprint
+from harness.models import ModelTokenizer
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.store import key_of
@@ -13,7 +14,7 @@ from harness.types import Chunk, Document
 
 
 def cut(
-    corpus: Corpus, config: ChunkerConfig, tokenizer: Tokenizer, context: Context
+    corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
 ) -> tuple[list[Chunk], str]:
     """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
     key = key_of(corpus.key, chunker_fingerprint(config, tokenizer), tokenizer.fingerprint)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk import Tokenizer, text_lengths
+from harness.chunk import text_lengths
 from harness.config import Setting
+from harness.models import ModelTokenizer
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.sources import RunSources
@@ -43,7 +44,7 @@ def reading_of(
     chunks: Sequence[Chunk],
     key: str,
     setting: Setting,
-    tokenizer: Tokenizer,
+    tokenizer: ModelTokenizer,
     corpus: Corpus,
     context: Context,
 ) -> Reading | None:

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk import ChunkerConfig, Outline, Tokenizer
+from harness.chunk import ChunkerConfig, Outline
 from harness.corpus import ids_meant
 from harness.corpus.table import read_table
 from harness.errors import ConfigError
 from harness.kinds import StageConfig
+from harness.models import ModelTokenizer
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.cutting import cut
@@ -30,7 +31,7 @@ class RunSources:
 
     corpus: Corpus
     context: Context
-    tokenizer: Tokenizer
+    tokenizer: ModelTokenizer
     _documents: dict[str, Document] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
     _headings: dict[tuple[str, str], list[Heading]] = field(default_factory=dict)

@@ -301,7 +301,7 @@ def test_rerankers_may_follow_one_another(write):
         ["late_interaction", "cross_encoder"],
     ]
     assert names(config) == [
-        "rerank=none rerank2=none",
+        "rerank=none",
         "late_interaction rerank2=none",
         "late_interaction cross_encoder top_n=5",
         "late_interaction cross_encoder top_n=10",
