@@ -22,7 +22,7 @@ import numpy as np
 
 from harness.bench import run_bench
 from harness.chunk import chunk_documents
-from harness.compare import mean_of
+from harness.comparison import mean_of
 from harness.config import BenchConfig, Setting, load_config
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus, load_corpus

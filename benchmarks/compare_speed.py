@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.compare_populations import POPULATIONS, draw
-from harness.compare import Options, ScoreMatrix, compare_all, compare_to, conclude, select
+from harness.comparison import Options, ScoreMatrix, compare_all, compare_to, conclude, select
 
 
 def matrices(settings: int, queries: int, measures: int) -> list[ScoreMatrix]:

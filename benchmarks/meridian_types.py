@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.compare import Comparison, ScoreMatrix, compare_all, said
-from harness.compare.labels import held_to_labels
-from harness.compare.turn import turned
+from harness.comparison import Comparison, ScoreMatrix, compare_all, said
+from harness.comparison.labels import held_to_labels
+from harness.comparison.turn import turned
 from harness.findings import read_stored, scores_of, turning_of
 from harness.report import SummaryRow, read_summary
 

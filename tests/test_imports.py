@@ -40,8 +40,8 @@ ALLOWED = {
     "search": SHARED | {"models", "text", "llm"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
-    "compare": SHARED | {"stats"},
-    "findings": SHARED | {"compare", "measures", "report"},
+    "comparison": SHARED | {"stats"},
+    "findings": SHARED | {"comparison", "measures", "report"},
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }

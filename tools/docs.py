@@ -34,20 +34,20 @@ def quickstart_table() -> str:
     config = load_config(ROOT / "configs" / "quickstart.yaml")
     with tempfile.TemporaryDirectory() as folder:
         results, _ = run_bench(config.model_copy(update={"results": Path(folder)}), Silent())
-    cells: dict[tuple[str, str], dict[tuple[str, str], SummaryRow]] = {}
+    # a later stage of a setting takes the place of an earlier one
+    cells: dict[str, dict[tuple[str, str], SummaryRow]] = {}
     for row in results.summary:
-        cells.setdefault((row.setting, row.stage), {})[row.measure, row.split] = row
+        cells.setdefault(row.setting, {})[row.measure, row.split] = row
     lines = [
-        f"| setting | stage | {MEASURES[0]} | 95 % interval | train | validation | "
-        f"{' | '.join(MEASURES[1:])} |",
-        "|---|---|" + "---:|" * (len(MEASURES) + 3),
+        f"| setting | {MEASURES[0]} | 95 % interval | train | validation | {' | '.join(MEASURES[1:])} |",
+        "|---|" + "---:|" * (len(MEASURES) + 3),
     ]
-    for (setting, stage), row in sorted(cells.items(), key=lambda item: -_mean(item[1][MEASURES[0], "all"])):
+    for setting, row in sorted(cells.items(), key=lambda item: -_mean(item[1][MEASURES[0], "all"])):
         head = row[MEASURES[0], "all"]
         splits = " | ".join(_show(row[MEASURES[0], split].mean) for split in ("train", "validation"))
         more = " | ".join(_show(row[measure, "all"].mean) for measure in MEASURES[1:])
         interval = f"{_show(head.ci_low)}–{_show(head.ci_high)}"
-        lines.append(f"| {setting} | {stage} | **{_show(head.mean)}** | {interval} | {splits} | {more} |")
+        lines.append(f"| {setting} | **{_show(head.mean)}** | {interval} | {splits} | {more} |")
     return "\n".join(lines)
 
 

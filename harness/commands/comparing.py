@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.compare import Comparison, Verdict
+    from harness.comparison import Comparison, Verdict
     from harness.findings import Stored
     from harness.report import Part
 
@@ -113,18 +113,19 @@ def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
     import json
 
-    from harness.compare import verdict_json
+    from harness.comparison import verdict_json
     from harness.findings import (
         compared_parts,
         label_parts,
         measure_to_take,
+        names_of,
         scores_of,
         verdict_of,
     )
     from harness.terminal import tell, write_lines
 
     stored, done = _united(args.results, args)
-    names = _distinct(args.results)
+    names = names_of(args.results)
     measure = measure_to_take(stored, args.measure)
     named = {name: (folder, stored[folder]) for name, folder in zip(names, args.results, strict=True)}
     scores = scores_of(named)
@@ -171,7 +172,7 @@ def _changed(stored: Mapping[str, Stored], measure: str) -> list[Part]:
 
 def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
     """What the reranker does, where one folder is compared by its last stage and has both stages."""
-    from harness.compare import from_table
+    from harness.comparison import from_table
     from harness.findings import options_of, reranked_table
     from harness.report import read_result
 
@@ -187,7 +188,7 @@ def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
 
 def run_gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
-    from harness.compare import gate, github_annotations, junit
+    from harness.comparison import gate, github_annotations, junit
     from harness.findings import measure_to_take
     from harness.terminal import print_line, write_lines, write_out
 
@@ -220,26 +221,14 @@ def _united(
     folders: Sequence[Path], args: argparse.Namespace
 ) -> tuple[Mapping[Path, Stored], tuple[str, ...]]:
     """The results, on the same judgments where one judge has graded different pools, and what was done."""
-    from harness.findings import read_stored
+    from harness.findings import names_of, read_stored
     from harness.pipeline.uniting import united
     from harness.terminal import TerminalReporter
 
     stored = {folder: read_stored(folder, args.stage) for folder in folders}
     if len({folder.resolve() for folder in folders}) < 2:
         return stored, ()
-    names = dict(zip(folders, _distinct(folders), strict=True))
+    names = dict(zip(folders, names_of(folders), strict=True))
     results = {folder: one.result for folder, one in stored.items()}
     again, done = united(results, names, args.measure, args.judge, TerminalReporter())
     return {folder: one.scored_again(again[folder]) for folder, one in stored.items()}, done
-
-
-def _distinct(folders: Sequence[Path]) -> list[str]:
-    """Names of results: as many of the last parts of their paths as tell them apart."""
-    from harness.errors import HarnessError
-
-    parts = [folder.resolve().parts for folder in folders]
-    for depth in range(1, max(map(len, parts)) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
-        if len(set(names)) == len(names):
-            return names
-    raise HarnessError("A folder of results is named twice.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.commands.comparing import add_format
 
 if TYPE_CHECKING:
-    from harness.compare import Verdict
+    from harness.comparison import Verdict
     from harness.report import Part, SummaryRow, Table
 
 _DESCRIPTION = """\
@@ -94,7 +94,7 @@ def _json(folder: Path) -> str:
     """The verdict as JSON."""
     import json
 
-    from harness.compare import verdict_json
+    from harness.comparison import verdict_json
 
     return json.dumps(verdict_json(verdict_on(folder)), indent=2, ensure_ascii=False) + "\n"
 
@@ -139,7 +139,7 @@ def _verdict_or_why(
     folder: Path, rows: list[SummaryRow], record: dict[str, Any]
 ) -> tuple[tuple[str, ...], str]:
     """The verdict in sentences, and its measure; where there is none, one sentence says why."""
-    from harness.compare import sentences_of
+    from harness.comparison import sentences_of
     from harness.errors import HarnessError
 
     try:

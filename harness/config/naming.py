@@ -41,15 +41,17 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     where a step may come several times.
     """
     parts: list[list[str]] = [[] for _ in combinations]
+    absent: list[list[str]] = [[] for _ in combinations]
     for stage in STAGES:
         for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
             word = stage if place == 0 else f"{stage}{place + 1}"
             labels = _labels(word, [_dump(config) for config in configs])
-            for name, label, combination in zip(parts, labels, combinations, strict=True):
-                # that the first of a sequence is missing says it of the others
-                if place == 0 or combination[stage]:
-                    name += label
-    return [" ".join(name) or ONLY for name in parts]
+            several = any(config is not None for config in configs)
+            for config, name, missing, label in zip(configs, parts, absent, labels, strict=True):
+                name += label
+                missing += [f"{word}=none"] if config is None and several else []
+    # a step that is left out is said only where nothing else tells the setting from the others
+    return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(parts, absent, strict=True)]
 
 
 def _places(values: Sequence[Any]) -> list[tuple[StageConfig | None, ...]]:
@@ -95,10 +97,10 @@ def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
     varying = {kind: _varying(dumps, kind) for kind in set(kinds)}
     several = len(set(kinds)) > 1
     routes = _routes(dumps)
-    labels = []
+    labels: list[list[str]] = []
     for dump, kind, inner in zip(dumps, kinds, routes, strict=True):
         if dump is None:
-            labels.append([f"{stage}=none"] if several else [])
+            labels.append([])
             continue
         shown = {
             key: _UNSET.get(key, "none") if dump[key] is None else _value(dump[key], varying[kind][key])
@@ -196,4 +198,6 @@ def _on_one_line(text: str) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(one, int | float) for one in value):
+        return ",".join(repr(one).removesuffix(".0") for one in value)
     return value if isinstance(value, str) else repr(value)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import multiprocessing
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Generic, TypeVar
 
 from harness.corpus.parsing import ParsingConfig
@@ -21,8 +22,7 @@ from harness.errors import CorpusError
 K = TypeVar("K")
 
 _CANNOT_START = (
-    "A worker process that reads PDFs could not start: memory or processes may be short (ulimit -a). "
-    "A script that calls the harness must do so under: if __name__ == '__main__':"
+    "A worker process that reads PDFs could not start: memory or processes may be short (ulimit -a)."
 )
 _RAISE_MEMORY = "Raise parsing.memory_mb, or leave the document out."
 
@@ -98,7 +98,8 @@ class _Worker(Generic[K]):
         self.connection, theirs = context.Pipe()
         self._limits = limits
         self._process = context.Process(target=serve, args=(theirs, limits.memory_mb), daemon=True)
-        self._process.start()
+        with _no_main_module():
+            self._process.start()
         theirs.close()
         self.starting, self.dead = True, False
         self._memory_mb = limits.memory_mb
@@ -199,6 +200,17 @@ class _Worker(Generic[K]):
         assert self._task is not None
         (key,), self._task = self._task, None
         return key, outcome
+
+
+@contextmanager
+def _no_main_module() -> Iterator[None]:
+    """Keep a process that starts from running the user's script again, which needs no main guard then."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _cause_of_death(code: int | None, memory_mb: int) -> str:

@@ -12,7 +12,14 @@ from harness.findings.label_sensitivity import (
     label_sensitivity,
     sensitivity_of,
 )
-from harness.findings.stored import Stored, common_measures, measure_to_take, read_stored, scores_of
+from harness.findings.stored import (
+    Stored,
+    common_measures,
+    measure_to_take,
+    names_of,
+    read_stored,
+    scores_of,
+)
 from harness.findings.verdicts import (
     Scores,
     chunkings_of,
@@ -35,6 +42,7 @@ __all__ = [
     "label_parts",
     "label_sensitivity",
     "measure_to_take",
+    "names_of",
     "options_of",
     "read_stored",
     "reranked_table",

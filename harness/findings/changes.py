@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.compare import Comparison, Options, ScoreMatrix, compare_changes
+from harness.comparison import Comparison, Options, ScoreMatrix, compare_changes
 from harness.findings.compared import difference_cells
 from harness.report import Part, Table
 from harness.report.tables import number

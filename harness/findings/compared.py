@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.compare import (
+from harness.comparison import (
     FEWEST_FOR_INTERVAL,
     Comparison,
     ScoreMatrix,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.compare import Costs
+from harness.comparison import Costs
 
 NO_PRICES = "Costs are left out: not all results have a prices.csv."
 OTHER_DEPTHS = "Costs are left out: the results count tokens to different depths (k)."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.compare import Comparison, Turning
+from harness.comparison import Comparison, Turning
 from harness.report import LabelSensitivityRow, Part, Table, read_any
 from harness.report.tables import number
 

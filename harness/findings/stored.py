@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.compare import ScoredOn, ScoreMatrix, from_table, join, joined_names
-from harness.errors import ConfigError
+from harness.comparison import ScoredOn, ScoreMatrix, from_table, join, joined_names
+from harness.errors import ConfigError, HarnessError
 from harness.findings.costs import costs_of
 from harness.findings.label_sensitivity import sensitivity_of
 from harness.findings.verdicts import Scores, chunkings_of, options_of
@@ -51,6 +51,16 @@ def read_stored(folder: Path, stage: str = "final") -> Stored:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
     names = tuple(name for name in dict.fromkeys(result.per_query["measure"]) if not less_is_better(name))
     return Stored(result, stage, names)
+
+
+def names_of(folders: Sequence[Path]) -> list[str]:
+    """Names of results: as many of the last parts of their paths as tell them apart."""
+    parts = [folder.resolve().parts for folder in folders]
+    for depth in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise HarnessError("A folder of results is named twice." if folders else "Name the results to compare.")
 
 
 def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.compare import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
+from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
 from harness.findings.label_sensitivity import LabelSensitivity
 from harness.measures import across_chunkings, headline, trusted_for
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.compare.waterfall import Level, Waterfall, waterfall
+from harness.comparison.waterfall import Level, Waterfall, waterfall
 from harness.config import BenchConfig
 from harness.corpus import AnchorResult, LabelRow
 from harness.measures import ChunkTable, SpanQrels, parse_measure, score

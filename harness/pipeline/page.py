@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.compare import Comparison, ScoreMatrix, Verdict, select, verdict_json
+from harness.comparison import Comparison, ScoreMatrix, Verdict, select, verdict_json
 from harness.errors import HarnessError
 from harness.findings import (
     Scores,

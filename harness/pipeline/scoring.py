@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.compare import mean_of
+from harness.comparison import mean_of
 from harness.config import BenchConfig, RelevanceConfig
 from harness.measures import (
     UNJUDGED,

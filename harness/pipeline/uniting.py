@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.compare.union import Grades, Pool, Span, Union, identity, unite
+from harness.comparison.union import Grades, Pool, Span, Union, identity, unite
 from harness.config import load_config
 from harness.errors import HarnessError
 from harness.judge import Graded, Pair

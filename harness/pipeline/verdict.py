@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.compare import Options, ScoreMatrix, from_scores, sentences_of, verdict_json
+from harness.comparison import Options, ScoreMatrix, from_scores, sentences_of, verdict_json
 from harness.config import BenchConfig, Setting
 from harness.errors import HarnessError
 from harness.findings import Scores, chunkings_of, costs_of, sensitivity_of, verdict_of

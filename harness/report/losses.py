@@ -75,8 +75,11 @@ def mean_losses(rows: Iterable[LossRow]) -> dict[tuple[str, str], tuple[dict[str
 
 
 def loss_table(rows: Sequence[LossRow]) -> Table:
-    """What each part costs on average, in units of the measure, best setting first, its routes below it."""
-    means = mean_losses(rows)
+    """What each part costs on average, in units of the measure, best setting first, its routes below it.
+
+    A route that loses what a setting or an earlier route does is not said again.
+    """
+    means = _said_once(mean_losses(rows))
     left = {setting: final for (setting, route), (_, final) in means.items() if not route}
     ordered = sorted(means.items(), key=lambda item: -left[item[0][0]])
     names = names_in_order(losses for losses, _ in means.values())
@@ -101,6 +104,26 @@ def loss_table(rows: Sequence[LossRow]) -> Table:
         ),
         notes=tuple(notes),
     )
+
+
+def _said_once(
+    means: Mapping[tuple[str, str], tuple[dict[str, float], float]],
+) -> dict[tuple[str, str], tuple[dict[str, float], float]]:
+    said = [figures for (_, route), figures in means.items() if not route]
+    kept = {}
+    for way, figures in means.items():
+        if way[1] and any(_alike(figures, other) for other in said):
+            continue
+        said.append(figures)
+        kept[way] = figures
+    return kept
+
+
+def _alike(one: tuple[dict[str, float], float], other: tuple[dict[str, float], float]) -> bool:
+    """Whether two ways look the same in a table of three decimals."""
+    names = {*one[0], *other[0]}
+    pairs = [(one[1], other[1]), *((one[0].get(name, 0.0), other[0].get(name, 0.0)) for name in names)]
+    return all(number(a) == number(b) for a, b in pairs)
 
 
 def names_in_order(ways: Iterable[Iterable[str]]) -> list[str]:

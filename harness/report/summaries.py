@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.report.losses import is_route
 from harness.report.rows import SummaryRow
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted, interval, number
 from harness.types import SPLITS
@@ -21,7 +22,8 @@ def summary_table(
     """One row per setting and stage, best first by the ``headline``; it alone with n, interval and splits.
 
     ``headline`` is the first measure unless given. ``shown`` names the other measures that get a column
-    (None: all); a note names those left out.
+    (None: all); a note names those left out. A route of a fusion that scores as a setting or an earlier route
+    does is not said again.
     """
     lines: dict[tuple[str, str], _Cells] = {}
     for row in rows:
@@ -29,7 +31,7 @@ def summary_table(
     first = headline or rows[0].measure
     others = other_measures(rows, first)
     more = others if shown is None else list(shown)
-    ordered = sorted(lines.items(), key=lambda item: -_mean(item[1][first, "all"]))
+    ordered = sorted(_said_once(lines).items(), key=lambda item: -_mean(item[1][first, "all"]))
     judge = f", graded by {rows[0].judge}" if rows[0].judge else ""
     return Table(
         title=f"{name}: means over queries{judge}",
@@ -49,6 +51,18 @@ def summary_table(
         left=frozenset({0, 1}),
         notes=_notes(ordered[0][1], first, [m for m in others if m not in more]),
     )
+
+
+def _said_once(lines: Mapping[tuple[str, str], _Cells]) -> dict[tuple[str, str], _Cells]:
+    means = {way: tuple(row.mean for row in cells.values()) for way, cells in lines.items()}
+    said = {means[way] for way in lines if not is_route(way[1])}
+    kept = {}
+    for way, cells in lines.items():
+        if is_route(way[1]) and means[way] in said:
+            continue
+        said.add(means[way])
+        kept[way] = cells
+    return kept
 
 
 def last_stages(rows: Sequence[SummaryRow], measure: str) -> list[SummaryRow]:

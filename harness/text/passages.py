@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.text.characters import width
-from harness.text.sentences import sentence_spans
-from harness.text.spans import Span, tidy
 
+# A sentence ends after its closing marks: Western ones need a blank behind them, full-width ones do not.
+_BREAK = re.compile(r"""(?<=[.!?])["'”’)\]]*\s+|[。！？；]["”’）】」』]*\s*|\s*\n\s*\n\s*""")
+# "Dr. Low", "No. 7", "J. Doe": a full stop that ends no sentence.
+_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|vs|cf|e\.g|i\.e|approx|Fig)\.$")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
-def passage_spans(text: str, target: int) -> list[Span]:
+def passage_spans(text: str, target: int) -> list[tuple[int, int]]:
     """Disjoint passages of about ``target`` width that together hold every character that is not blank.
 
     A passage is a run of whole sentences; it ends at the first sentence end that fills ``target``, or
@@ -21,7 +23,7 @@ def passage_spans(text: str, target: int) -> list[Span]:
     anywhere if it has none. A full-width character is two wide. The same text gives the same passages,
     always.
     """
-    spans: list[Span] = []
+    spans: list[tuple[int, int]] = []
     start, filled = 0, 0
     for begin, end in _sentences(text, 2 * target):
         if not filled:
@@ -29,22 +31,26 @@ def passage_spans(text: str, target: int) -> list[Span]:
         filled += width(text[begin:end])
         paragraph_ends = _PARAGRAPH.search(text[begin:end]) is not None
         if filled >= target or (paragraph_ends and 2 * filled >= target):
-            spans.append((start, end))
+            spans += _trimmed(text, start, end)
             filled = 0
     if filled:
-        spans.append((start, len(text)))
-    return tidy(text, spans, strip=True)
+        spans += _trimmed(text, start, len(text))
+    return spans
 
 
-def _sentences(text: str, widest: int) -> Iterator[Span]:
+def _sentences(text: str, widest: int) -> Iterator[tuple[int, int]]:
     """Half-open ranges of sentences, blanks behind them included, that cover the text."""
-    starts = [start for start, _ in sentence_spans(text)]
-    for begin, end in pairwise([0, *starts[1:], len(text)]):
+    ends = [match.end() for match in _BREAK.finditer(text) if not _is_abbreviation(text, match)]
+    for begin, end in pairwise([0, *ends, len(text)]):
         if begin < end:
             yield from _pieces(text, begin, end, widest)
 
 
-def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[Span]:
+def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
+    return _ABBREVIATION.search(text[max(0, found.start() - 10) : found.start()]) is not None
+
+
+def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[tuple[int, int]]:
     """Cut a run without sentence ends (a table, a listing) into pieces of at most ``widest``."""
     while width(text[begin:end]) > widest:
         reach, wide = begin, 0
@@ -57,3 +63,12 @@ def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[Span]:
         begin = cut
     if begin < end:
         yield begin, end
+
+
+def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    whole = text[start:end]
+    inner = whole.strip()
+    if not inner:
+        return []
+    start += len(whole) - len(whole.lstrip())
+    return [(start, start + len(inner))]

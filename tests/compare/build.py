@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.compare import ScoreMatrix
+from harness.comparison import ScoreMatrix
 
 
 def matrix(rows, measure="ndcg_exp@10", splits=None, strata=(), ids=None):

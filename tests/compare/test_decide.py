@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from harness.compare import icc, mean_of, units_of
-from harness.compare.decide import bound_below, decide
+from harness.comparison import icc, mean_of, units_of
+from harness.comparison.decide import bound_below, decide
 
 grid = st.floats(-1, 1).map(lambda x: round(x, 2))
 studies = st.tuples(st.integers(2, 4), st.integers(6, 30)).flatmap(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from harness.compare import Options, compare_all, compare_changes, compare_pair, compare_to
+from harness.comparison import Options, compare_all, compare_changes, compare_pair, compare_to
 from harness.errors import HarnessError
 
 from .build import matrix, noisy
@@ -46,7 +46,7 @@ def test_many_pairs_give_the_same_in_blocks(monkeypatch):
     scores = noisy(30, (0.5, 0.52, 0.55, 0.6, 0.5), seed=2)
     whole = compare_all(scores, QUICK)
     for room in ("decide", "paired"):
-        monkeypatch.setattr(f"harness.compare.{room}.CACHE_CELLS", 70)
+        monkeypatch.setattr(f"harness.comparison.{room}.CACHE_CELLS", 70)
     assert compare_all(scores, QUICK) == whole
 
 

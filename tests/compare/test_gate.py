@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from harness.compare import ScoredOn, gate, github_annotations, junit
+from harness.comparison import ScoredOn, gate, github_annotations, junit
 from harness.errors import HarnessError
 
 from .build import matrix

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.compare import waterfall
+from harness.comparison import waterfall
 from harness.corpus import Anchoring, AnchorResult, LabelRow
 from harness.measures import score
 from harness.pipeline.chunks import Chunking

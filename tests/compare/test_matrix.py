@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.compare import ScoredOn, ScoreMatrix, differences, from_scores, from_table, join
-from harness.compare.comparable import matrix_differences
+from harness.comparison import ScoredOn, ScoreMatrix, differences, from_scores, from_table, join
+from harness.comparison.comparable import matrix_differences
 from harness.errors import HarnessError
 from harness.types import QueryScore
 

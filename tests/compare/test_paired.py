@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from harness.compare import Options, compare_pair
-from harness.compare.effect import cohen_dz, dominance, win_tie_loss
-from harness.compare.power import needed_for
+from harness.comparison import Options, compare_pair
+from harness.comparison.effect import cohen_dz, dominance, win_tie_loss
+from harness.comparison.power import needed_for
 
 
 def test_effects_by_hand():

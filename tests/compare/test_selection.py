@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from harness.compare import Options, cross_validate, folds, select
+from harness.comparison import Options, cross_validate, folds, select
 from harness.errors import HarnessError
 
 from .build import matrix, noisy

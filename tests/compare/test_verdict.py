@@ -5,7 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.compare import Costs, Holes, Options, Trust, conclude, lines_of, said, sentences_of, verdict_json
+from harness.comparison import (
+    Costs,
+    Holes,
+    Options,
+    Trust,
+    conclude,
+    lines_of,
+    said,
+    sentences_of,
+    verdict_json,
+)
 from harness.errors import HarnessError
 
 from .build import matrix, noisy

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.compare import Level, front, waterfall
+from harness.comparison import Level, front, waterfall
 from harness.errors import HarnessError
 
 NAMES = ("parsed", "chunked", "found", "ranked")

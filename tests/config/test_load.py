@@ -73,11 +73,11 @@ def test_a_list_of_mappings_compares_kinds(write):
         )
     )
     assert names(config) == [
-        "recursive chunk=500/0 rerank=none",
+        "recursive chunk=500/0",
         "recursive chunk=500/0 late_interaction",
-        "recursive chunk=1000/0 rerank=none",
+        "recursive chunk=1000/0",
         "recursive chunk=1000/0 late_interaction",
-        "page rerank=none",
+        "page",
         "page late_interaction",
     ]
 
@@ -302,7 +302,7 @@ def test_rerankers_may_follow_one_another(write):
     ]
     assert names(config) == [
         "rerank=none",
-        "late_interaction rerank2=none",
+        "late_interaction",
         "late_interaction cross_encoder top_n=5",
         "late_interaction cross_encoder top_n=10",
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from harness.bench import run_bench
 from harness.cli import main
-from harness.compare import compare_pair
+from harness.comparison import compare_pair
 from harness.config import load_config
 from harness.findings import LabelSensitivity, label_parts, label_sensitivity
 from harness.progress import Silent

@@ -8,7 +8,7 @@ import pytest
 
 from harness.bench import run_bench
 from harness.cli import main
-from harness.compare.union import Pool, unite
+from harness.comparison.union import Pool, unite
 from harness.config import load_config
 from harness.pipeline.uniting import united
 from harness.progress import Silent

@@ -243,7 +243,7 @@ def test_settings_share_their_chunks_and_differ_in_what_is_indexed(config_of, tm
     plain, fields, both = (one.chunking for one in found)
     assert [one.setting.name for one in found] == [
         "context=none",
-        "fields context2=none",
+        "fields",
         "fields neighbours",
     ]
     assert plain.chunks == fields.chunks == both.chunks

@@ -101,4 +101,4 @@ def test_weights_are_swept_by_lists_of_lists(write_config, kind):
     )
     settings = load_config(path).settings
     assert [setting.retrieve.weights for setting in settings] == [(1, 1), (2, 1), (0, 1)]
-    assert len({setting.name for setting in settings}) == 3
+    assert [setting.name for setting in settings] == ["weights=1,1", "weights=2,1", "weights=0,1"]

@@ -74,6 +74,8 @@ def smallest(kind, **more):
 
 @pytest.fixture(params=[*TABLES["retrieve"], "toy_words", "toy_best_rank"])
 def retriever(request, with_toys):
+    if request.param == "faiss":
+        pytest.importorskip("faiss")
     return TABLES["retrieve"][request.param]
 
 

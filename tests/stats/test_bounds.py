@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from harness.compare import bounds_of_means, compare_pair, units_of
+from harness.comparison import bounds_of_means, compare_pair, units_of
 from harness.stats.bounds import bounds_at, hall_statistic, inverse_hall, student_tail, within
 from tests.stats.rows import guarded, moments
 

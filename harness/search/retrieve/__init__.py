@@ -17,13 +17,19 @@ from harness.search.fuse import (
 )
 from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
+from harness.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
+from harness.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.search.retrieve.faiss import FaissConfig, FaissRetriever
 from harness.search.retrieve.python import PythonConfig, PythonRetriever
 from harness.search.step import Retriever
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
     "retrieve",
     Kind(ChromaConfig, ChromaRetriever),
+    Kind(ExactConfig, ExactRetriever),
+    Kind(FaissConfig, FaissRetriever),
     Kind(Bm25Config, Bm25Retriever),
+    Kind(ConcatenatedConfig, ConcatenatedRetriever),
     Kind(RrfConfig, Rrf),
     Kind(MinMaxConfig, MinMax),
     Kind(ZScoreConfig, ZScore),
@@ -32,4 +38,16 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(PythonConfig, PythonRetriever),
 )
 
-__all__ = ["KINDS", "Bm25Config", "Bm25Retriever", "ChromaConfig", "ChromaRetriever"]
+__all__ = [
+    "KINDS",
+    "Bm25Config",
+    "Bm25Retriever",
+    "ChromaConfig",
+    "ChromaRetriever",
+    "ConcatenatedConfig",
+    "ConcatenatedRetriever",
+    "ExactConfig",
+    "ExactRetriever",
+    "FaissConfig",
+    "FaissRetriever",
+]

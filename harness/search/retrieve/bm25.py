@@ -7,16 +7,14 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.search.depth import Depth
-from harness.search.retrieve.lexical import DECIMALS, TermIds, Terms, TermsConfig
+from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
+from harness.search.retrieve.ranked import DECIMALS, Doubles, in_order
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
-
-Doubles = NDArray[np.float64]
 
 # Lv and Zhai's own values: CIKM 2011 for BM25+, SIGIR 2011 for BM25L.
 _DELTA = {"bm25+": 1.0, "bm25l": 0.5}
@@ -91,10 +89,6 @@ class Bm25Retriever(Retriever[Bm25Config]):
 def _ranking(query: Query, scored: tuple[Doubles, float], passages: Passages, depth: Depth) -> Ranking:
     scores, nothing = scored
     hits = np.flatnonzero(np.round(scores - nothing, DECIMALS) > 0)
-    rounded = np.round(scores[hits], DECIMALS)
-    order = np.argsort(-rounded, kind="stable")
-    rows = hits[order]
+    rows, rounded = in_order(hits, scores[hits])
     end = depth.of_ranked(depth.lengths[rows])
-    return Ranking(
-        query.query_id, tuple(passages.ids[i] for i in rows[:end]), tuple(rounded[order[:end]].tolist())
-    )
+    return Ranking(query.query_id, tuple(passages.ids[i] for i in rows[:end]), tuple(rounded[:end].tolist()))

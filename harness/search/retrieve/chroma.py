@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.errors import HarnessError
 from harness.search.dense import DenseConfig, DenseRetriever
 from harness.search.depth import Depth
 from harness.search.retrieve.distinct import Distinct
+from harness.search.retrieve.ranked import Doubles, ranked
 from harness.search.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
 from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Slot, Tools
 from harness.types import Query, Ranking
 
-Doubles = NDArray[np.float64]
 Hits = tuple[Ints, Doubles]
 
 _NOTHING: Hits = (np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -32,8 +31,6 @@ _RAISE = 4
 _RESULTS_AT_ONCE = 1_000_000
 # Asked for beyond top_k, so that equal scores at the cut are ordered by us and not by the index.
 _MARGIN = 16
-# Scores keep this many decimals: below it, float32 sums depend on the machine and would reorder ties.
-_DECIMALS = 6
 
 
 class ChromaConfig(DenseConfig):
@@ -132,7 +129,7 @@ class ChromaRetriever(DenseRetriever[ChromaConfig]):
         with self._collection(key, slot, chunk_vectors[distinct.first]) as collection:
             hits = self._search(collection, query_vectors, distinct, nearest)
         rankings = [
-            self._ranking(query, true.k, *found, chunk_ids)
+            ranked(query.query_id, *found, true.k, chunk_ids)
             for query, true, found in zip(queries, nearest, hits, strict=True)
         ]
         return Found(rankings, exact_share(rankings, nearest))
@@ -175,15 +172,6 @@ class ChromaRetriever(DenseRetriever[ChromaConfig]):
             )
             for ids, distances in zip(found["ids"], found["distances"], strict=True):
                 yield np.array(ids, dtype=np.int64), offset - np.array(distances, dtype=np.float64)
-
-    def _ranking(
-        self, query: Query, k: int, rows: Ints, scores: Doubles, chunk_ids: Sequence[str]
-    ) -> Ranking:
-        rounded = np.array([round(score, _DECIMALS) for score in scores.tolist()]) + 0.0  # no -0.0
-        order = np.lexsort((rows, -rounded))[:k]
-        return Ranking(
-            query.query_id, tuple(chunk_ids[i] for i in rows[order]), tuple(rounded[order].tolist())
-        )
 
     @contextmanager
     def _collection(self, key: str, slot: Callable[[str], Slot], vectors: Floats) -> Iterator[Any]:

@@ -21,9 +21,6 @@ from harness.search.analyse import (
 from harness.search.step import Identity, Passages
 from harness.search.tools import Tools
 
-# Scores keep this many decimals: below it, sums depend on the machine and would reorder ties.
-DECIMALS = 6
-
 
 class TermsConfig(StageConfig):
     """Base of the configurations of retrievers by terms: how text becomes terms, and how terms weigh."""

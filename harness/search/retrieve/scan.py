@@ -12,6 +12,7 @@ from harness.types import Ranking
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Doubles = NDArray[np.float64]
 
 # float32 sums differ between libraries by less than this share of the score
 _SLACK = 1e-5
@@ -64,6 +65,33 @@ def exact_share(rankings: Sequence[Ranking], nearest: Sequence[Nearest]) -> floa
         hits += sum(score >= true.kth - slack(true.kth) for score in ranking.scores)
         total += len(ranking.scores)
     return hits / total if total else None
+
+
+def found_share(
+    rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
+) -> float | None:
+    """The share of the true nearest chunks that an index returned, whatever scores it gave them.
+
+    For an index whose scores are estimates, or that returns fewer than it is asked for. Chunks that tie at
+    the true cut count as near. None where nothing was to be found.
+    """
+    hits = total = 0
+    for ranking, true in zip(rankings, nearest, strict=True):
+        near = {chunk_ids[row] for row in true.rows}
+        hits += min(true.k, len(near.intersection(ranking.chunk_ids)))
+        total += true.k
+    return hits / total if total else None
+
+
+def similarities(query: Floats, chunks: Floats, distance: str) -> Doubles:
+    """The similarity of a query [d] to each chunk [n, d] in double precision, as ``scan`` has it."""
+    one, many = query.astype(np.float64), chunks.astype(np.float64)
+    scores: Doubles = (many * one).sum(axis=1)
+    if distance == "l2":
+        scores = -((many - one) ** 2).sum(axis=1)
+    if distance == "cosine":
+        scores /= np.linalg.norm(one) * np.linalg.norm(many, axis=1) + 1e-30
+    return scores
 
 
 def _scores(queries: Floats, chunks: Floats, norms: Floats, distance: str) -> Floats:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.compare.holes import Holes
-from harness.compare.paired import Comparison
-from harness.compare.verdict import LABELS, Verdict
-from harness.compare.words import lines_of
+from harness.comparison.holes import Holes
+from harness.comparison.paired import Comparison
+from harness.comparison.verdict import LABELS, Verdict
+from harness.comparison.words import lines_of
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.compare.decide import Decided, decide
-from harness.compare.effect import cohen_dz, dominance, win_tie_loss
+from harness.comparison.decide import Decided, decide
+from harness.comparison.effect import cohen_dz, dominance, win_tie_loss
 from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats
 from harness.stats.bounds import within
 from harness.stats.units import Units, units_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.decide import bounds_at
-from harness.compare.paired import number
+from harness.comparison.decide import bounds_at
+from harness.comparison.paired import number
 from harness.stats.arrays import Floats
 from harness.stats.bounds import student_quantile, within
 from harness.stats.units import Units, units_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harness.compare.paired import Comparison
+from harness.comparison.paired import Comparison
 
 
 def turned(found: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:

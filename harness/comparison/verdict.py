@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.compare.holes import Holes
-from harness.compare.labels import Turning
-from harness.compare.paired import Comparison
+from harness.comparison.holes import Holes
+from harness.comparison.labels import Turning
+from harness.comparison.paired import Comparison
 from harness.stats.units import Kind
 
 Decision = Literal["best", "open", "few", "single", "better", "not better"]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.compare.labels import Turning, held_to_labels
-from harness.compare.matrix import ScoreMatrix
-from harness.compare.means import Estimate, mean_of
-from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
-from harness.compare.split import folds
-from harness.compare.words import FEWEST_FOR_INTERVAL, p_value
+from harness.comparison.labels import Turning, held_to_labels
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.means import Estimate, mean_of
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
+from harness.comparison.split import folds
+from harness.comparison.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats
 from harness.stats.bounds import student_quantile

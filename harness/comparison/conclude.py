@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from harness.compare.decide import Decided
-from harness.compare.family import all_pairs, compare_to, pairs_to, usable
-from harness.compare.holes import Holes
-from harness.compare.labels import Turning, held_to_labels
-from harness.compare.matrix import ScoreMatrix
-from harness.compare.means import bounds_of_means
-from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
-from harness.compare.power import needed_for
-from harness.compare.turn import turned
-from harness.compare.verdict import (
+from harness.comparison.decide import Decided
+from harness.comparison.family import all_pairs, compare_to, pairs_to, usable
+from harness.comparison.holes import Holes
+from harness.comparison.labels import Turning, held_to_labels
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.means import bounds_of_means
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
+from harness.comparison.power import needed_for
+from harness.comparison.turn import turned
+from harness.comparison.verdict import (
     Conflict,
     Costs,
     Decision,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.compare.matrix import ScoreMatrix, listed
+from harness.comparison.matrix import ScoreMatrix, listed
 from harness.errors import HarnessError
 
 _HASH = re.compile(r"[0-9a-f]{64}")

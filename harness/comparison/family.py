@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from harness.compare.matrix import ScoreMatrix
-from harness.compare.paired import Comparison, Options, compare_rows
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import Comparison, Options, compare_rows
 from harness.errors import HarnessError
 from harness.stats.arrays import Bools
 from harness.stats.units import units_of

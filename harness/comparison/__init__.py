@@ -4,22 +4,22 @@ Everything starts from a ``ScoreMatrix``, settings × queries of one measure. do
 method is used for what, and how well it keeps its promises.
 """
 
-from harness.compare.comparable import ScoredOn, differences, join, joined_names, matrix_differences
-from harness.compare.conclude import conclude
-from harness.compare.family import compare_all, compare_changes, compare_to
-from harness.compare.gate import Check, GateResult, gate, github_annotations, junit
-from harness.compare.holes import ENOUGH_JUDGED, Holes
-from harness.compare.labels import Turning
-from harness.compare.matrix import FINAL, ScoreMatrix, from_scores, from_table
-from harness.compare.means import Estimate, bounds_of_means, mean_of
-from harness.compare.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
-from harness.compare.pareto import Step, front
-from harness.compare.selection import CrossValidation, Selection, cross_validate, select
-from harness.compare.split import folds
-from harness.compare.verdict import LABELS, Costs, Line, Standing, Trust, Verdict
-from harness.compare.verdict_json import verdict_json
-from harness.compare.waterfall import Level, Waterfall, waterfall
-from harness.compare.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, sentences_of
+from harness.comparison.comparable import ScoredOn, differences, join, joined_names, matrix_differences
+from harness.comparison.conclude import conclude
+from harness.comparison.family import compare_all, compare_changes, compare_to
+from harness.comparison.gate import Check, GateResult, gate, github_annotations, junit
+from harness.comparison.holes import ENOUGH_JUDGED, Holes
+from harness.comparison.labels import Turning
+from harness.comparison.matrix import FINAL, ScoreMatrix, from_scores, from_table
+from harness.comparison.means import Estimate, bounds_of_means, mean_of
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
+from harness.comparison.pareto import Step, front
+from harness.comparison.selection import CrossValidation, Selection, cross_validate, select
+from harness.comparison.split import folds
+from harness.comparison.verdict import LABELS, Costs, Line, Standing, Trust, Verdict
+from harness.comparison.verdict_json import verdict_json
+from harness.comparison.waterfall import Level, Waterfall, waterfall
+from harness.comparison.words import FEWEST_FOR_INTERVAL, lines_of, p_value, said, sentences_of
 from harness.stats.units import Units, icc, units_of
 
 __all__ = [

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from harness.compare.comparable import ScoredOn, differences, matrix_differences
-from harness.compare.decide import bound_below
-from harness.compare.matrix import ScoreMatrix
+from harness.comparison.comparable import ScoredOn, differences, matrix_differences
+from harness.comparison.decide import bound_below
+from harness.comparison.matrix import ScoreMatrix
 from harness.errors import HarnessError
 from harness.printable import printable
 from harness.stats.units import Units, units_of

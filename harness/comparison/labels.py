@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from harness.compare.paired import Comparison
+from harness.comparison.paired import Comparison
 
 # Pairs of settings, in either order, whose difference has another sign with labels drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]

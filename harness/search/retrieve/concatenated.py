@@ -1,0 +1,120 @@
+"""Dense and sparse in one vector: a dot product that is weight × BM25 + similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from harness.search.dense import DenseConfig, DenseRetriever
+from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
+from harness.search.retrieve.ranked import Doubles, in_order
+from harness.search.retrieve.scan import Floats
+from harness.search.retrieve.sparse import (
+    Method,
+    Saturation,
+    chunk_vectors,
+    inverse_document_frequency,
+    query_vectors,
+)
+from harness.search.step import Found, Identity, Passages
+from harness.search.tools import Tools
+from harness.types import Query, Ranking
+
+# Raised when the same vectors are ranked otherwise than before.
+_VERSION = 1
+# doubles held at once for a block of queries
+_CELLS = 8_000_000
+
+
+class ConcatenatedConfig(TermsConfig, DenseConfig):
+    """BM25 and a bi-encoder in one vector, as stores for hybrid search hold them; searched in full."""
+
+    kind: Literal["concatenated"] = "concatenated"
+    distance: Literal["cosine", "ip"] = Field(
+        "cosine", description="The dense part: cosine, or inner product."
+    )
+    weight: float = Field(
+        0.05,
+        ge=0,
+        description="What BM25 counts, as cosine ends at 1 and BM25 at some 20; tune it on train.",
+    )
+    method: Method = Field("lucene", description="BM25's formula, as for `bm25`.")
+    average_length: float | None = Field(
+        None,
+        gt=0,
+        description="BM25: terms of an average chunk. Empty: what it is among these chunks. Set, the vectors "
+        "of chunks stay the same when others come.",
+    )
+
+
+class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
+    """The dot product of [weight × IDF, dense query] with [saturated term frequencies, dense chunk].
+
+    The stored vector of a chunk depends on no other chunk but by the average length (see ``sparse``); the
+    IDF stands in the query. Every chunk has a similarity, so every chunk is a hit. A query without terms is
+    ranked by its dense part.
+    """
+
+    def store_facts(self) -> Identity:
+        """What BM25 is made of, and the weight."""
+        c = self.config
+        bm25 = [c.k1, c.b, c.method, c.average_length, Terms(c).identity]
+        return [_VERSION, c.weight, bm25]
+
+    def nearest(
+        self,
+        queries: Sequence[Query],
+        asked: Floats,
+        passages: Passages,
+        vectors: Floats,
+        tools: Tools,
+    ) -> Found:
+        """All chunks by their dot products, equal ones in the order of the chunks."""
+        if not len(vectors) or not len(queries):
+            return Found([Ranking(query.query_id, (), ()) for query in queries])
+        terms = Terms(self.config)
+        known = terms.of_passages(passages, tools)
+        sparse = chunk_vectors(known, self._saturation(known))
+        idf = inverse_document_frequency(sparse, self.config.method)
+        own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
+        stored = concatenate(sparse, self._scaled(vectors))
+        question = concatenate(own * self.config.weight, self._scaled(asked))
+        return Found(self._rankings(queries, question, stored, passages), 1.0)
+
+    def _rankings(
+        self, queries: Sequence[Query], asked: Any, stored: Any, passages: Passages
+    ) -> list[Ranking]:
+        depth = self.depth(passages)
+        rows = np.arange(len(passages.ids))
+        step = max(1, _CELLS // sum(stored.shape))
+        rankings = []
+        for begin in range(0, len(queries), step):
+            block = stored @ asked[begin : begin + step].toarray().T
+            for query, scores in zip(queries[begin : begin + step], block.T, strict=True):
+                order, rounded = in_order(rows, scores)
+                end = depth.of_ranked(depth.lengths[order])
+                ids = tuple(passages.ids[row] for row in order[:end])
+                rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
+        return rankings
+
+    def _saturation(self, known: TermIds) -> Saturation:
+        c = self.config
+        average = c.average_length or float(known.lengths.mean()) or 1.0
+        return Saturation(c.method, c.k1, c.b, average)
+
+    def _scaled(self, vectors: Floats) -> Doubles:
+        """Vectors whose inner products are the similarities asked for."""
+        rows = vectors.astype(np.float64)
+        if self.config.distance == "cosine":
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-30)
+        return rows
+
+
+def concatenate(sparse: Any, dense: Doubles) -> Any:
+    """One CSR array [n, vocabulary + d] of a sparse one [n, vocabulary] and a dense one [n, d]."""
+    from scipy.sparse import csr_array, hstack
+
+    return hstack([sparse, csr_array(dense)], format="csr")

@@ -1,0 +1,195 @@
+"""Approximate nearest neighbours by the indexes of FAISS (extra `faiss`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from harness.errors import ConfigError, HarnessError
+from harness.search.dense import DenseConfig, DenseRetriever
+from harness.search.retrieve.distinct import Distinct
+from harness.search.retrieve.ranked import ranked
+from harness.search.retrieve.scan import Floats, found_share, scan
+from harness.search.step import Found, Identity, Passages
+from harness.search.tools import Tools
+from harness.types import Query, Ranking
+
+_SEED = 1234
+_FILE = "index.faiss"
+# Asked for beyond top_k, so that equal scores at the cut are ordered by us and not by the index.
+_MARGIN = 16
+
+
+class FaissConfig(DenseConfig):
+    """An index of FAISS: a graph (HNSW), or cells of whole (IVF-Flat) or coded vectors (IVF-PQ)."""
+
+    kind: Literal["faiss"] = "faiss"
+    index: Literal["hnsw", "ivf_flat", "ivf_pq"] = Field("hnsw", description="The index.")
+    max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
+    ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
+    ef_search: int = Field(64, ge=1, description="HNSW: candidates looked at when searching.")
+    nlist: int = Field(64, ge=1, description="IVF: cells; no more than there are chunks.")
+    nprobe: int = Field(8, ge=1, description="IVF: cells searched for a query.")
+    m: int = Field(48, ge=1, description="IVF-PQ: parts of a vector, each a code; divides its dimension.")
+    nbits: int = Field(
+        8, ge=1, le=12, description="IVF-PQ: bits of a code; takes 2^nbits chunks or more to learn."
+    )
+
+    @model_validator(mode="after")
+    def _no_more_cells_than_there_are(self) -> FaissConfig:
+        if self.index != "hnsw" and self.nprobe > self.nlist:
+            raise ValueError(f"nprobe {self.nprobe} is more than the {self.nlist} cells of nlist")
+        return self
+
+
+class FaissRetriever(DenseRetriever[FaissConfig]):
+    """Builds an index once per content and searches it as it is: what it misses is told by ``exact_share``.
+
+    Scores are the index's own; those of IVF-PQ are estimates. One thread and a fixed seed: the same vectors
+    give the same index.
+    """
+
+    def store_facts(self) -> Identity:
+        """FAISS' version, the index, and how hard it is searched."""
+        c = self.config
+        return [_faiss().__version__, self._built_by(), c.ef_search if c.index == "hnsw" else c.nprobe]
+
+    def nearest(
+        self,
+        queries: Sequence[Query],
+        asked: Floats,
+        passages: Passages,
+        vectors: Floats,
+        tools: Tools,
+    ) -> Found:
+        """Search the index of these passages, made anew where there is none.
+
+        Raises HarnessError where there are too few chunks to learn it from, or ``m`` does not divide the
+        dimension of the vectors.
+        """
+        if not len(vectors) or not len(queries):
+            return Found([Ranking(query.query_id, (), ()) for query in queries])
+        c = self.config
+        true = list(scan(asked, vectors, c.distance, self.depth(passages)))
+        distinct = Distinct.of(self._scaled(vectors))
+        key = tools.key(
+            passages.key, tools.fingerprint(c.embed), c.passage_prefix, _faiss().__version__, self._built_by()
+        )
+        with _one_thread(), self._index(key, self._scaled(vectors)[distinct.first], tools) as index:
+            if c.index == "hnsw":
+                index.hnsw.efSearch = c.ef_search
+            else:
+                index.nprobe = c.nprobe
+            wanted = min(max(one.k for one in true) + _MARGIN, len(distinct.first))
+            similar, found = index.search(self._scaled(asked), wanted)
+        scores = (-similar if c.distance == "l2" else similar).astype(np.float64)
+        rankings = []
+        for query, one, rows, own in zip(queries, true, found.astype(np.int64), scores, strict=True):
+            # -1 stands for a place that the index could not fill
+            hits = distinct.expand(rows[rows >= 0], own[rows >= 0])
+            rankings.append(ranked(query.query_id, *hits, one.k, passages.ids))
+        return Found(rankings, found_share(rankings, passages.ids, true))
+
+    def _scaled(self, vectors: Floats) -> Floats:
+        """Vectors whose inner products are the similarities asked for."""
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        if self.config.distance == "cosine":
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + np.float32(1e-30))
+        return rows
+
+    def _built_by(self) -> Identity:
+        """What decides the index besides the vectors."""
+        c = self.config
+        own = {
+            "hnsw": [c.max_neighbors, c.ef_construction],
+            "ivf_flat": [c.nlist],
+            "ivf_pq": [c.nlist, c.m, c.nbits],
+        }
+        return [c.index, c.distance, _SEED, own[c.index]]
+
+    @contextmanager
+    def _index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+        place = tools.index(key)
+        try:
+            if place.built:
+                yield _faiss().read_index(str(place.path / _FILE))
+            else:
+                index = self._build(vectors)
+                place.path.mkdir(parents=True, exist_ok=True)
+                _faiss().write_index(index, str(place.path / _FILE))
+                place.finish()
+                yield index
+        finally:
+            place.release()
+
+    def _build(self, vectors: Floats) -> Any:
+        faiss, c = _faiss(), self.config
+        count, dimension = vectors.shape
+        metric = faiss.METRIC_L2 if c.distance == "l2" else faiss.METRIC_INNER_PRODUCT
+        if c.index == "hnsw":
+            index = faiss.IndexHNSWFlat(dimension, c.max_neighbors, metric)
+            index.hnsw.efConstruction = c.ef_construction
+        else:
+            self._check(count, dimension)
+            flat = faiss.IndexFlat(dimension, metric)
+            if c.index == "ivf_flat":
+                index = faiss.IndexIVFFlat(flat, dimension, c.nlist, metric)
+            else:
+                index = faiss.IndexIVFPQ(flat, dimension, c.nlist, c.m, c.nbits, metric)
+                _set_learning(index.pq.cp)
+            _set_learning(index.cp)
+            index.train(vectors)
+        index.add(vectors)
+        return index
+
+    def _check(self, count: int, dimension: int) -> None:
+        """Raise HarnessError where the index cannot be learnt from so many vectors."""
+        c = self.config
+        if count < c.nlist:
+            raise HarnessError(
+                f"faiss: nlist is {c.nlist}, and there are {count} different chunks; each cell takes one or "
+                "more. Lower retrieve.nlist, or search so few with kind: exact."
+            )
+        if c.index == "ivf_pq" and dimension % c.m:
+            raise HarnessError(
+                f"faiss: m is {c.m}, which does not divide the {dimension} dimensions of {c.model}."
+            )
+        if c.index == "ivf_pq" and count < 2**c.nbits:
+            raise HarnessError(
+                f"faiss: nbits is {c.nbits}, which takes {2**c.nbits} different chunks to learn; there are "
+                f"{count}. Lower retrieve.nbits, or use index: ivf_flat."
+            )
+
+
+def _set_learning(clustering: Any) -> None:
+    clustering.seed = _SEED
+    # k-means learns from few points as well; faiss would print a warning
+    clustering.min_points_per_centroid = 1
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The order in which threads insert decides a graph, so there is one."""
+    faiss = _faiss()
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def _faiss() -> Any:
+    """The library; raises ConfigError where it is not installed."""
+    try:
+        import faiss
+    except ImportError:
+        raise ConfigError(
+            "retrieve: the kind faiss is not installed. Install it: pip install 'harness[faiss]', or use "
+            "kind: chroma or kind: exact."
+        ) from None
+    return faiss

@@ -1,0 +1,127 @@
+"""FAISS as a retriever: its recall is told, its builds repeat, and what it cannot learn is refused."""
+
+import builtins
+
+import numpy as np
+import pytest
+
+from harness.config import load_config
+from harness.errors import ConfigError, HarnessError
+from harness.pipeline.context import Context
+from harness.pipeline.tools import RunTools
+from harness.progress import Silent
+from harness.search import Passages
+from harness.search.retrieve import ExactConfig, ExactRetriever, FaissConfig, FaissRetriever
+from harness.types import Query
+
+MODEL = "embedded:all-MiniLM-L6-v2"
+RNG = np.random.default_rng(8)
+CHUNKS = RNG.normal(size=(900, 24)).astype(np.float32)
+CHUNKS[200:240] = CHUNKS[7]
+ASKED = np.vstack([RNG.normal(size=(20, 24)).astype(np.float32), CHUNKS[7]])
+QUERIES = [Query(f"q{i}", "", "train") for i in range(len(ASKED))]
+IDS = tuple(f"d:{i}-{i + 1}" for i in range(len(CHUNKS)))
+PASSAGES = Passages(IDS, ("",) * len(IDS), (100,) * len(IDS), "key")
+
+INDEXES = {
+    "hnsw": {"index": "hnsw", "ef_search": 900},
+    "ivf_flat": {"index": "ivf_flat", "nlist": 8, "nprobe": 8},
+    "ivf_pq": {"index": "ivf_pq", "nlist": 4, "nprobe": 4, "m": 12, "nbits": 6},
+}
+
+
+@pytest.fixture
+def search(tmp_path):
+    pytest.importorskip("faiss")
+
+    def run(folder="cache", passages=PASSAGES, vectors=CHUNKS, **config):
+        tools = RunTools(Context.at(tmp_path / folder, Silent()))
+        config = {"top_k": 10, "model": MODEL, **config}
+        return FaissRetriever(FaissConfig(**config)).nearest(QUERIES, ASKED, passages, vectors, tools)
+
+    return run
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
+@pytest.mark.parametrize("index", ["hnsw", "ivf_flat"])
+def test_searched_hard_enough_it_finds_what_a_scan_finds(search, index, distance):
+    found = search(distance=distance, **INDEXES[index])
+    exact = ExactRetriever(ExactConfig(distance=distance, top_k=10)).nearest(
+        QUERIES, ASKED, PASSAGES, CHUNKS, None
+    )
+    assert [r.chunk_ids for r in found.rankings] == [r.chunk_ids for r in exact.rankings]
+    for one, other in zip(found.rankings, exact.rankings, strict=True):
+        np.testing.assert_allclose(one.scores, other.scores, rtol=1e-5, atol=2e-5)
+    assert found.exact_share == 1.0
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
+def test_what_codes_blur_is_told(search, distance):
+    found = search(distance=distance, **INDEXES["ivf_pq"])
+    exact = ExactRetriever(ExactConfig(distance=distance, top_k=10)).nearest(
+        QUERIES, ASKED, PASSAGES, CHUNKS, None
+    )
+    same = [
+        len(set(one.chunk_ids) & set(other.chunk_ids))
+        for one, other in zip(found.rankings[:-1], exact.rankings[:-1], strict=True)
+    ]
+    # the last query is that of 41 copies, all of them near
+    last = len(set(found.rankings[-1].chunk_ids) & {IDS[7], *IDS[200:240]})
+    assert found.exact_share == pytest.approx((sum(same) + last) / (10 * len(QUERIES)))
+    assert 0.3 < found.exact_share < 1.0
+
+
+def test_the_share_rises_with_the_effort_and_counts_what_is_not_returned(search):
+    shares = [search(index="ivf_flat", nlist=64, nprobe=nprobe).exact_share for nprobe in (1, 8, 64)]
+    assert shares[0] < shares[1] < shares[2] == 1.0
+    few = search(index="ivf_flat", nlist=300, nprobe=1, top_k=50)
+    returned = sum(len(ranking.chunk_ids) for ranking in few.rankings) / (50 * len(QUERIES))
+    assert few.exact_share <= returned < 0.5
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_a_fresh_build_and_a_stored_one_give_the_same_bits(search, tmp_path, monkeypatch, index):
+    low = {**INDEXES[index], "ef_search": 10, "nprobe": 1}
+    first = search(**low)
+    assert search("fresh", **low) == first
+
+    def build(*_):
+        raise AssertionError("it is stored")
+
+    monkeypatch.setattr(FaissRetriever, "_build", build)
+    assert search(**low) == first
+    # another effort searches the same index
+    assert search(**INDEXES[index]).exact_share > first.exact_share
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"index": "ivf_flat", "nlist": 861, "nprobe": 1}, r"nlist is 861, and there are 860 different"),
+        ({"index": "ivf_pq", "m": 7}, r"m is 7, which does not divide the 24 dimensions"),
+        ({"index": "ivf_pq", "m": 8, "nbits": 10}, r"nbits is 10, which takes 1024 different chunks"),
+    ],
+)
+def test_what_cannot_be_learnt_is_refused(search, config, message):
+    with pytest.raises(HarnessError, match=message):
+        search(**config)
+
+
+def test_more_cells_searched_than_there_are_is_an_error(write_config):
+    retrieve = f'{{kind: faiss, index: ivf_flat, model: "{MODEL}", nlist: 4, nprobe: 8}}'
+    with pytest.raises(ConfigError, match="nprobe 8 is more than the 4 cells"):
+        load_config(write_config(retrieve=retrieve))
+
+
+def test_without_faiss_the_message_says_how_to_get_it(monkeypatch, tmp_path):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name == "faiss":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    tools = RunTools(Context.at(tmp_path, Silent()))
+    with pytest.raises(ConfigError, match=r"pip install 'harness\[faiss\]'"):
+        tools.identity(FaissConfig(model=MODEL))

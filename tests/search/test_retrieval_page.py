@@ -1,0 +1,61 @@
+"""docs/retrieval.md: its sections can be run, it names every kind, its figures are its command's."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.bench import run_bench
+from harness.config import load_config
+from harness.config.sweep import TABLES
+from harness.progress import Silent
+from harness.search.analyse import Analyser, Synonyms
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")
+TABLE = PAGE.partition("<!-- meridian")[2].partition("<!-- end -->")[0]
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", blocks("yaml"))
+def test_every_section_on_the_page_is_a_configuration(write_config, block):
+    path = write_config(retrieve=block.removeprefix("retrieve:"), rerank="null")
+    assert load_config(path).settings
+
+
+def test_every_kind_stands_on_the_page():
+    kinds = PAGE.partition("## By terms")[0]
+    assert [kind for kind in TABLES["retrieve"] if f"`{kind}`" not in kinds] == []
+
+
+def test_the_synonyms_on_the_page_do_what_is_said_of_them(tmp_path):
+    path = tmp_path / "synonyms.txt"
+    path.write_text(blocks("text")[0], encoding="utf-8")
+    terms = Analyser("auto", "long").terms
+    rules = Synonyms.read(path, terms)
+    assert rules.expand(terms("The capex")) == terms("capex capital expenditure")
+    assert rules.expand(terms("CEO")) == terms("chief executive officer")
+
+
+@pytest.mark.slow
+def test_the_figures_are_those_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    config = load_config(ROOT / "configs" / "meridian_retrieval.yaml")
+    results, _ = run_bench(
+        config.model_copy(update={"results": tmp_path / "results", "cache": tmp_path / "cache"}), Silent()
+    )
+    means = {
+        (row.setting, row.measure): row.mean
+        for row in results.summary
+        if (row.stage, row.split) == ("retrieve", "all")
+    }
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in TABLE.splitlines() if "|" in line]
+    measures, rows = lines[0][1:], lines[2:]
+    assert {row[0] for row in rows} == {setting for setting, _ in means}
+    for setting, *cells in rows:
+        told = [float(cell) for cell in cells]
+        # figures of a model move in their last digits between processors
+        assert told == pytest.approx([means[setting, measure] for measure in measures], abs=0.01)

@@ -1,0 +1,109 @@
+"""`import harness`: what commands can do, a script and a notebook can."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.errors import ConfigError, HarnessError
+from tests.pipeline.conftest import corpus, shared_cache, write_config
+
+__all__ = ["corpus", "shared_cache", "write_config"]
+
+
+def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
+    results = harness.run(write_config(more="measures: [ndcg_exp@3, ndcg_text@300, recall@3]"))
+    assert isinstance(results, harness.Results)
+    assert set(results.summary["stage"]) == {"retrieve", "rerank"}
+    assert results.per_query["value"].dtype == "float64"
+    assert (results.folder / "report.html").stat().st_size > 10_000
+    page = results.report(results.folder / "again.html")
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    compared = results.compare("ndcg_exp@3")
+    assert compared.as_dict()["measure"] == "ndcg_exp@3"
+    assert len(compared.differences) == 1
+    assert "chunk=90/0" in str(results)
+    again = harness.read_results(str(results.folder))
+    assert again.table("rankings")["rank"].min() == 1
+    assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
+
+
+def test_what_is_not_there_is_told(tmp_path, write_config):
+    with pytest.raises(HarnessError, match="no results"):
+        harness.read_results(tmp_path)
+    with pytest.raises(HarnessError, match="Name the results"):
+        harness.compare()
+    with pytest.raises(ConfigError, match="no configuration file"):
+        harness.load_config(tmp_path / "none.yaml")
+    with pytest.raises(AttributeError, match="no attribute 'ndgc'"):
+        _ = harness.ndgc
+
+
+def test_runs_of_other_tools_are_scored_from_dictionaries_frames_and_files(tmp_path):
+    run = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d9": 1.0}}
+    qrels = {"q1": {"d1": 0, "d2": 2}, "q2": {"d8": 1}}
+    from_dicts = harness.score(run, qrels, ["ndcg_exp@10", "recall@10"])
+    # DCG of q1: 3 / log2(3), over the ideal 3
+    assert from_dicts.loc["q1", "ndcg_exp@10"] == pytest.approx(1 / math.log2(3))
+    assert from_dicts.loc["q2", "recall@10"] == 0
+    import pandas as pd
+
+    frame = pd.DataFrame([(q, d, s) for q, docs in run.items() for d, s in docs.items()])
+    frame.columns = ["query_id", "doc_id", "score"]
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 0\nq1 0 d2 2\nq2 0 d8 1\n")
+    from_files = harness.score(frame, tmp_path / "qrels.txt", ["ndcg_exp@10", "recall@10"])
+    pd.testing.assert_frame_equal(from_dicts, from_files.loc[from_dicts.index])
+
+
+def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
+    # gains 1, 0, 15 at ranks 1 to 3; the ideal 15, 7, 1 of which the 7 was never retrieved
+    found = 1 + 15 / 2
+    best = 15 + 7 / math.log2(3) + 1 / 2
+    assert harness.ndcg([1, 0, 4], [4, 3, 1, 0], k=3) == pytest.approx(found / best)
+    assert harness.ndcg([2, 0], [2], gain="lin") == 1
+    assert math.isnan(harness.ndcg([0, 0], [0, 0]))
+    assert harness.ndcg([], [3]) == 0
+
+
+def test_importing_is_light():
+    code = "import harness, sys; print(sorted({'numpy', 'torch', 'pydantic', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
+    from tests.corpus.attacks import LINE, pages_of
+
+    (tmp_path / "a.pdf").write_bytes(pages_of(LINE, LINE))
+    (tmp_path / "b.pdf").write_bytes(pages_of(LINE))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('started')\n"
+        "import harness\n"
+        "config = harness.load_config('c.yaml')\n"
+        "from harness.pipeline.context import Context\n"
+        "from harness.pipeline.corpus import load_corpus\n"
+        "from harness.progress import Silent\n"
+        "with Context.at(config.cache, Silent()) as context:\n"
+        "    print(len(load_corpus(config, context).documents))\n"
+    )
+    (tmp_path / "queries.csv").write_text("query_id,text\nq1,What is there?\n")
+    (tmp_path / "labels.csv").write_text("query_id,document,page,grade\nq1,a,1,4\n")
+    (tmp_path / "c.yaml").write_text(
+        "name: one\ndocuments: '*.pdf'\nqueries: queries.csv\nlabels: labels.csv\n"
+        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n"
+    )
+    root = str(Path(harness.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": root, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout.split() == ["started", "2"], done.stderr
