@@ -290,7 +290,11 @@ def _likeliest_documents(
             for key, own in anywhere.items():
                 if count := sum(seed in text for seed in own):
                     shared[key].append((-count, document.doc_id))
-    best = {key: [doc_id for _, doc_id in sorted(own)[:_ALIGNED_DOCUMENTS]] for key, own in shared.items()}
+    best = {
+        # a document with less than half as many is not where the text comes from
+        key: [doc_id for count, doc_id in sorted(own)[:_ALIGNED_DOCUMENTS] if 2 * count <= min(own)[0]]
+        for key, own in shared.items()
+    }
     return {key: [key[0]] if key[0] else best[key] for key in keys}
 
 
