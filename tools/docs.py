@@ -39,8 +39,7 @@ def quickstart_table() -> str:
     for row in results.summary:
         cells.setdefault(row.setting, {})[row.measure, row.split] = row
     lines = [
-        f"| setting | {MEASURES[0]} | 95 % interval | train | validation | "
-        f"{' | '.join(MEASURES[1:])} |",
+        f"| setting | {MEASURES[0]} | 95 % interval | train | validation | {' | '.join(MEASURES[1:])} |",
         "|---|" + "---:|" * (len(MEASURES) + 3),
     ]
     for setting, row in sorted(cells.items(), key=lambda item: -_mean(item[1][MEASURES[0], "all"])):
