@@ -24,6 +24,7 @@ from harness.pipeline.label_warnings import warn_of_labels
 from harness.pipeline.loss import lost_rows
 from harness.pipeline.prices import price_rows
 from harness.pipeline.record import make_record
+from harness.pipeline.rewriting import asked_rows
 from harness.pipeline.scoring import (
     queries_to_score,
     score_setting,
@@ -89,6 +90,7 @@ def run_bench(
         judgments=judged.rows,
         rows=[
             *losses,
+            *asked_rows(searched),
             *chunk_rows((one.setting.name, one.chunking) for one in searched),
             *drawn,
             *prices,

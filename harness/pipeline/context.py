@@ -15,6 +15,7 @@ from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.progress import Reporter
 from harness.search import RERANKERS, PairScorer, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
+from harness.types import Query
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Context:
     timings: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
+    rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from time import perf_counter
 from typing import Any
 
@@ -70,7 +70,14 @@ class RunTools:
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
         """The queries as a rewriter asks them; as they are where there is none."""
-        return queries if rewrite is None else REWRITERS.make(rewrite).run(queries, self)
+        if rewrite is None:
+            return queries
+        done = self.context.rewritten
+        # its fields, for a query of another split is another one
+        key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
+        if key not in done:
+            done[key] = tuple(REWRITERS.make(rewrite).run(queries, self))
+        return done[key]
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
