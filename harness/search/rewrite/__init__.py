@@ -3,6 +3,7 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
+from harness.search.rewrite.llm import LlmRewriter, LlmRewriterConfig
 from harness.search.rewrite.python import PythonRewriter, PythonRewriterConfig
 from harness.search.rewrite.statement import StatementConfig, StatementRewriter
 from harness.search.rewrite.template import TemplateConfig, TemplateRewriter
@@ -12,6 +13,7 @@ KINDS: Kinds[Rewriter[Any]] = Kinds(
     "rewrite",
     Kind(TemplateConfig, TemplateRewriter),
     Kind(StatementConfig, StatementRewriter),
+    Kind(LlmRewriterConfig, LlmRewriter),
     Kind(PythonRewriterConfig, PythonRewriter),
 )
 
