@@ -25,6 +25,7 @@ from harness.pipeline.loss import lost_rows
 from harness.pipeline.prices import price_rows
 from harness.pipeline.record import make_record
 from harness.pipeline.rewriting import asked_rows, missing_rewritings
+from harness.pipeline.routes import route_rows
 from harness.pipeline.scoring import (
     queries_to_score,
     score_setting,
@@ -94,6 +95,7 @@ def run_bench(
         rows=[
             *losses,
             *asked_rows(searched),
+            *route_rows(searched, config),
             *chunk_rows((one.setting.name, one.chunking) for one in searched),
             *drawn,
             *prices,

@@ -23,6 +23,7 @@ ONLY = "base"
 _UNSAFE = re.compile(r"[^\w.,=+@~()\[\]-]")
 # bytes; a file system allows 255, and the names of a stage and of the format come on top
 _LONGEST = 160
+_SHORT_WORD = re.compile(r"\w{1,16}")
 _WINDOW = {"tokens_per_chunk", "token_overlap"}
 # English prose has some four and a half characters a token, other text fewer.
 _CHARACTERS_A_TOKEN = 5
@@ -160,6 +161,8 @@ def _is_capped(dump: Mapping[str, Any]) -> bool:
 
 
 def _short(stage: str, key: str) -> str:
+    if key == "chunk":
+        return stage
     return {"retrieve": "embed", "route": "model"}.get(stage, stage) if key == "model" else key
 
 
@@ -167,11 +170,12 @@ def _value(value: Any, others: Sequence[Any]) -> str:
     """A value in short: of a path as many of its last parts as tell it from the other values."""
     if isinstance(value, Mapping) and "kind" in value:
         alike = [other for other in others if isinstance(other, Mapping) and other["kind"] == value["kind"]]
-        return str(value["kind"]) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
+        return str(value["kind"]) + (_told_apart(value, alike) if len(alike) > 1 else "")
     if isinstance(value, Mapping) and "model" in value:
         # an endpoint goes by its model
-        alike = [other for other in others if isinstance(other, Mapping) and other["model"] == value["model"]]
-        return _last_parts(value["model"], 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
+        model = value["model"]
+        alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
+        return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
     depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
     for depth in depths:
         short = _last_parts(value, depth)
@@ -179,6 +183,14 @@ def _value(value: Any, others: Sequence[Any]) -> str:
             return short
     # what tells them apart is a blank, or no part of a path
     return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
+
+
+def _told_apart(value: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
+    """What tells a section from others of its kind: its numbers and short words, else a hash."""
+    keys = [key for key in value if len({repr(other.get(key)) for other in alike}) > 1]
+    if all(isinstance(value[key], int | float) or _SHORT_WORD.fullmatch(str(value[key])) for key in keys):
+        return f"({','.join(f'{key}={value[key]}' for key in keys)})"
+    return f"~{_hash(_text(value))[:6]}"
 
 
 def _last_parts(value: Any, count: int) -> str:

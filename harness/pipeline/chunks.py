@@ -75,7 +75,7 @@ class Chunking:
 
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
-    """Split the corpus for a setting; warns where chunks are longer than the encoder reads."""
+    """Split the corpus for a setting; warns where chunks are longer than an encoder of the setting reads."""
     tokenizer = context.tokenizer(setting.tokenizer)
     with context.timed("chunk"):
         chunks, key = cut(corpus, setting.chunk, tokenizer, context)
@@ -87,7 +87,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
     if reading is not None:
         health |= {"read_spans": len(reading.spans), "read_tokens_p50": int(np.median(reading.tokens))}
-    if health["overlong"] and indexed is None:
+    if health["overlong"] and indexed is None and setting.retrieve.encoders():
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
             f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."

@@ -13,7 +13,7 @@ def label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | No
     None where all settings cut documents alike, or the record does not say.
     """
     chunkers = {
-        json.dumps(setting.get("chunk"), sort_keys=True, default=str)
+        json.dumps([setting.get("chunk"), setting.get("read")], sort_keys=True, default=str)
         for setting in config.get("settings", ())
     }
     length = counts.get("label_characters_p50")

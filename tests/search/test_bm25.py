@@ -1,13 +1,17 @@
 """BM25 as its papers have it, and what is a hit."""
 
 import math
+import os
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from harness.bench import run_bench
+from harness.config import load_config
 from harness.pipeline.context import Context
 from harness.pipeline.tools import RunTools
 from harness.progress import Silent
@@ -169,3 +173,42 @@ def test_a_lexical_run_loads_no_torch(write_config):
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert out.returncode == 0, out.stderr
     assert out.stdout.strip().splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("retrieve", "warned"),
+    [
+        ("{kind: bm25}", False),
+        ('{kind: rrf, routes: [{kind: bm25}, {kind: chroma, model: "embedded:all-MiniLM-L6-v2"}]}', True),
+    ],
+)
+def test_terms_are_searched_to_the_end_of_a_chunk(write_config, corpus, retrieve, warned):
+    words = " ".join(f"word{i}" for i in range(400))
+    (corpus / "docs" / "long.txt").write_text(f"{words} terminus", encoding="utf-8")
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 5000, chunk_overlap: 0}", retrieve=retrieve, rerank="null"
+    )
+    reporter = Silent()
+    run_bench(load_config(path), reporter)
+    assert any("the rest of each is not searched" in text for text in reporter.warnings) == warned
+
+
+def test_two_processes_rank_alike():
+    code = (
+        "from pathlib import Path; from tests.search.test_bm25 import *;"
+        "tools = RunTools(Context.at(Path(__import__('tempfile').mkdtemp()), Silent()));"
+        "print(Bm25Retriever(Bm25Config()).run(passages(), queries(*ASKED), tools).rankings)"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parent.parent.parent,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
+    assert "d:" in told.pop()

@@ -14,6 +14,7 @@ from harness.errors import ConfigError, CorpusError
 from harness.pipeline.chunks import chunk_corpus
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import load_corpus
+from harness.pipeline.plan import make_plan
 from harness.pipeline.search import Point, rerank_pairs, search
 from harness.progress import Silent
 from harness.search import CONTEXTS
@@ -241,8 +242,8 @@ def test_settings_share_their_chunks_and_differ_in_what_is_indexed(config_of, tm
     found, _, _ = searched(path, tmp_path / "cache")
     plain, fields, both = (one.chunking for one in found)
     assert [one.setting.name for one in found] == [
-        "context=none context2=none",
-        "fields context2=none",
+        "context=none",
+        "fields",
         "fields neighbours",
     ]
     assert plain.chunks == fields.chunks == both.chunks
@@ -348,3 +349,10 @@ def test_a_table_that_does_not_serve_ends_the_run(config_of, corpus, tmp_path, t
         (corpus / "documents.csv").write_text(table, encoding="utf-8")
     with pytest.raises(error, match=told):
         searched(path, tmp_path / "cache")
+
+
+def test_a_check_of_the_configuration_finds_what_the_table_lacks(config_of, corpus):
+    path = config_of(FIELDS)
+    (corpus / "documents.csv").write_text("document,company,year\nengines,T,\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"for 3 of 3 documents: engines \(year\); harbour; people"):
+        make_plan(load_config(path), Silent())

@@ -8,6 +8,7 @@ import pytest
 
 from harness.bench import run_bench
 from harness.chunk.recursive import RecursiveConfig
+from harness.cli import main
 from harness.config import load_config
 from harness.pipeline.chunks import chunk_corpus
 from harness.pipeline.context import Context
@@ -15,6 +16,7 @@ from harness.pipeline.corpus import load_corpus
 from harness.pipeline.reading import Reading
 from harness.pipeline.search import Point, rerank_pairs, search_points
 from harness.progress import Silent
+from harness.report.page.lines import curves
 from harness.search import READERS
 from harness.search.read.parent import _parent
 from harness.types import NOT_SCORED, Chunk, Document, Ranking
@@ -179,3 +181,29 @@ def test_chunks_that_their_parents_cut_are_warned_of(searched):
     assert bool(told) == bool(cut)
     _, _, reporter = searched("{kind: parent, chunk: {kind: sentence, chunk_size: [60]}}")
     assert [text for text in reporter.warnings if "are not whole in what is read" in text]
+
+
+def test_larger_chunks_of_several_sizes_have_readable_names(write_config):
+    sizes = "{kind: parent, chunk: {kind: recursive, chunk_size: [400, 800]}}"
+    config = load_config(write_config(chunk="{kind: recursive, chunk_size: 90}", more=f"read: {sizes}"))
+    names = [setting.name for setting in config.settings]
+    assert names == ["read=recursive(chunk_size=400)", "read=recursive(chunk_size=800)"]
+
+
+def test_the_page_of_settings_with_context_and_several_readers_is_written(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: [60, 90]}",
+        more="context: [null, [{kind: document}, {kind: neighbours}]]\n"
+        "read: {kind: parent, chunk: {kind: recursive, chunk_size: [400, 800]}}",
+    )
+    with pytest.raises(SystemExit) as done:
+        main(["bench", str(path)])
+    assert done.value.code == 0
+    assert (path.parent / "results" / "tiny" / "report.html").stat().st_size > 0
+    lines = curves([setting.model_dump(mode="json") for setting in load_config(path).settings])
+    labels = {line["label"] for line in lines}
+    assert len(labels) == 4
+    assert all(
+        label.startswith("recursive, ") and ("recursive 400" in label) != ("recursive 800" in label)
+        for label in labels
+    )

@@ -89,7 +89,10 @@ def _label(one: Mapping[str, Any], varying: set[str]) -> str:
         stage, _, name = key.partition(".")
         if key not in varying or name in _NOT_SAID or isinstance(value, list):
             continue
-        if name == "kind":
+        if isinstance(value, Mapping):
+            size = size_of({"chunk": value})
+            parts.append(" ".join([str(value.get("kind", name)), *([str(size[1])] if size else [])]))
+        elif name == "kind":
             if stage != "chunk":
                 parts.append(str(value))
         elif name == "model":

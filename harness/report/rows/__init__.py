@@ -7,6 +7,7 @@ A new table is a class in one of these modules, and something that makes its row
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.rows.ranked import AskedRow, ChunkOffsetRow, PassageRow, RankedRow
 from harness.report.rows.losses import LossRow
+from harness.report.rows.routes import RouteRow
 from harness.report.rows.chunks import ChunkRow
 from harness.report.rows.sensitivity import LabelSensitivityRow
 from harness.report.rows.prices import CostRow, PriceRow
@@ -28,6 +29,7 @@ __all__ = [
     "PriceRow",
     "QueryRow",
     "RankedRow",
+    "RouteRow",
     "ScoreRow",
     "SeedRatioRow",
     "SummaryRow",

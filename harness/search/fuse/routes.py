@@ -84,10 +84,15 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
 
 
 def route_names(routes: Sequence[RetrieverConfig]) -> list[str]:
-    """What the routes are called: their kinds, numbered from the second of a kind on."""
+    """What the routes are called: their kinds, numbered from the second of a kind on.
+
+    A dash stands before the number where the kind ends in one: ``chroma2``, ``bm25-2``.
+    """
     seen: Counter[str] = Counter()
     names = []
     for route in routes:
-        seen[route.kind] += 1
-        names.append(route.kind if seen[route.kind] == 1 else f"{route.kind}{seen[route.kind]}")
+        kind = route.kind
+        seen[kind] += 1
+        dash = "-" if kind[-1].isdigit() else ""
+        names.append(kind if seen[kind] == 1 else f"{kind}{dash}{seen[kind]}")
     return names
