@@ -124,3 +124,37 @@ def test_settings_that_differ_in_the_model_are_named_by_it(write_config):
     )
     names = [setting.name for setting in load_config(path).settings]
     assert names == ["endpoint=small", "endpoint=large"]
+
+
+def test_what_a_run_says_and_what_keeps_it_from_asking(write_config, monkeypatch, capsys):
+    monkeypatch.delenv("FAKE_KEY", raising=False)
+    with FakeServer(fake) as server:
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"rewrite: {rewriting(server.url)}\nmeasures: [ndcg_exp@3]",
+            cache="own",
+        )
+        command("validate", path)
+        assert "the environment variable FAKE_KEY is not set" in " ".join(capsys.readouterr().err.split())
+        monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+        command("bench", path)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "declarative v1 by fake-1 rewrote the queries: 5 calls now for 0.0100, 0 answers from" in told
+
+
+def test_a_dry_run_of_an_agreement_asks_nothing(write_config, capsys):
+    with FakeServer(fake) as server:
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"rewrite: {rewriting(server.url)}\nmeasures: [ndcg_exp@3]\n"
+            f"relevance: {{judge: llm, endpoint: {{model: fake-1, base_url: '{server.url}'}}}}",
+            cache="own",
+        )
+        with pytest.raises(SystemExit) as done:
+            main(["judge", "agreement", str(path), "--settings", "--dry-run"])
+        assert (done.value.code, server.count) == (1, 0)
+    assert "a rewriting that has not been made yet" in " ".join(capsys.readouterr().err.split())
