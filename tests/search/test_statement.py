@@ -4,16 +4,21 @@ import re
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from harness.bench import run_bench
+from harness.comparison import mean_of
+from harness.config import load_config
 from harness.pipeline.context import Context
 from harness.pipeline.tools import RunTools
 from harness.progress import Silent
 from harness.search.rewrite.statement import StatementConfig, statement_of
 from harness.types import Query
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "rewriting.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "rewriting.md").read_text(encoding="utf-8")
 TABLE = re.findall(r"^\| (.+[?？].*) \| (.+) \|$", PAGE, re.MULTILINE)
 
 
@@ -68,3 +73,28 @@ def test_how_many_fit_no_rule_is_told(tmp_path):
     asked = tools.rewritten(StatementConfig(), queries)
     assert [one.text for one in asked] == ["The price is", "What moved it?"]
     assert reporter.notes == ["1 of 2 queries fit no rule of `statement` and are asked as they are."]
+
+
+@pytest.mark.slow
+def test_the_figures_are_those_of_the_command_and_no_difference_is_real(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    config = load_config(ROOT / "configs" / "meridian_rewriting.yaml")
+    folders = {"results": tmp_path / "results", "cache": tmp_path / "cache"}
+    results, _ = run_bench(config.model_copy(update=folders), Silent())
+    means = {(row.setting, row.measure): row.mean for row in results.summary if row.split == "all"}
+    table = PAGE.partition("<!-- meridian")[2].partition("<!-- end -->")[0]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if "|" in line]
+    measures, rows = lines[0][1:], lines[2:]
+    assert {row[0] for row in rows} == {setting.name for setting in config.settings}
+    for setting, *cells in rows:
+        # figures of a model move in their last digits between processors
+        told = [means[setting, measure] for measure in measures]
+        assert [float(cell) for cell in cells] == pytest.approx(told, abs=0.01)
+    for plain in ("bm25 stop_words=long", "bm25 stop_words=none", "chroma"):
+        both = [
+            {one.query_id: one.value for one in results.per_query if (one.setting, one.measure) == at}
+            for at in ((plain, "ndcg_exp@10"), (f"statement {plain}", "ndcg_exp@10"))
+        ]
+        differences = [both[1][q] - value for q, value in both[0].items() if value is not None]
+        found = mean_of(np.array(differences))
+        assert found.low < 0 < found.high
