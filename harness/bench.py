@@ -20,17 +20,20 @@ from harness.pipeline.judges import asked, judge_name, pool_judge_config, warn_o
 from harness.pipeline.judging import estimate_pool, flag_passages, make_pool
 from harness.pipeline.keeping import keep_results
 from harness.pipeline.label_warnings import warn_of_labels
+from harness.pipeline.rewriting import missing_rewritings
 from harness.pipeline.scoring import warn_of_pool, warn_of_shallow_rankings
 from harness.pipeline.search import Point, Searched, search_points
 from harness.progress import Reporter
 from harness.report import Results
+from harness.search import NotAsked
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
 
-    ``skipped`` are the documents that cannot be used.
+    ``skipped`` are the documents that cannot be used. ``rewriting`` is what language models would be asked
+    before anything is retrieved; where there is any, nothing is known of what comes after it.
     """
 
     judge: str
@@ -38,6 +41,7 @@ class DryRun:
     settings: dict[str, int]
     estimate: Estimate | None
     skipped: tuple[str, ...]
+    rewriting: tuple[NotAsked, ...] = ()
 
 
 def run_bench(
@@ -64,6 +68,14 @@ def search_all(
 
     ``found`` is called with every setting as soon as it is searched.
     """
+    corpus, points = _cut_all(config, context)
+    tell = None if found is None else partial(found, corpus)
+    searched = search_points(points, corpus.queries.queries, context, tell)
+    warn_of_unfilled_budgets(searched, config, context.reporter)
+    return corpus, searched
+
+
+def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Point]]:
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
@@ -76,18 +88,23 @@ def search_all(
             chunking = chunk_corpus(corpus, setting, context)
             points.append(Point(setting, chunking, perf_counter() - begun))
             task.advance()
-    tell = None if found is None else partial(found, corpus)
-    searched = search_points(points, corpus.queries.queries, context, tell)
-    warn_of_unfilled_budgets(searched, config, context.reporter)
-    return corpus, searched
+    return corpus, points
 
 
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
-    """Retrieve for every setting, then say what judging would take; asks and spends nothing."""
-    with Context.at(config.cache, reporter) as context:
-        corpus, searched = search_all(config, context)
+    """Retrieve for every setting, then say what judging would take; asks and spends nothing.
+
+    Where a language model is still to rewrite queries, it says what that would take, and stops there.
+    """
+    with Context.at(config.cache, reporter, may_ask=False) as context:
+        corpus, points = _cut_all(config, context)
         judge = pool_judge_config(config)
         skipped = tuple(item.doc_id for item in corpus.skipped)
+        missing = missing_rewritings(config.settings, corpus.queries.queries, context)
+        if missing:
+            return DryRun("labels" if judge is None else judge_name(judge), 0, {}, None, skipped, missing)
+        searched = search_points(points, corpus.queries.queries, context)
+        warn_of_unfilled_budgets(searched, config, context.reporter)
         if judge is None:
             return DryRun("labels", 0, {}, None, skipped)
         pool = make_pool(searched, corpus, judge.pool)

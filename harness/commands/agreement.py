@@ -87,7 +87,7 @@ def _of_config(args: argparse.Namespace) -> int:
     judge = pool_judge_config(config)
     if judge is None:
         raise ConfigError(f"{args.config}: the judge is `labels`; there is nobody to compare with people.")
-    with Context.at(config.cache, TerminalReporter()) as context:
+    with Context.at(config.cache, TerminalReporter(), may_ask=not args.dry_run) as context:
         corpus, searched = (
             search_all(config, context) if args.settings else (load_corpus(config, context), [])
         )

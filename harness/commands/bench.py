@@ -25,7 +25,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="retrieve, say how many calls, tokens and how much money the judge would take, and stop",
+        help="retrieve, say how many calls, tokens and how much money rewriting and the judge would take, "
+        "and stop",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if losses:
         show(loss_table(losses))
     note = label_note(results.record.config, results.record.counts)
-    for line in [*([note] if note else []), *_judging(results.record)]:
+    for line in [*([note] if note else []), *_rewriting(results.record), *_judging(results.record)]:
         print_line(line)
     counts = results.record.counts
     print_line(
@@ -70,6 +71,20 @@ def run(args: argparse.Namespace) -> int:
             print_line(page.note)
     print_line(f"Look at them in a browser: {folder / REPORT}")
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
+
+
+def _rewriting(record: RunRecord) -> list[str]:
+    """What language models did to the queries, where one was asked."""
+    from harness.report import counted
+
+    lines = []
+    for name, facts in record.counts.get("rewriting", {}).items():
+        spent = "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
+        lines.append(
+            f"{name} rewrote the queries: {counted(facts['calls'], 'call')} now {spent}, "
+            f"{counted(facts['from_ledger'], 'answer')} from the ledger."
+        )
+    return lines
 
 
 def _judging(record: RunRecord) -> list[str]:
@@ -106,6 +121,14 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.terminal import TerminalReporter, print_line, print_table
 
     plan = dry_run(config, TerminalReporter(quiet=quiet))
+    for one in plan.rewriting:
+        print_line(f"{one.name}: {one.estimate}.")
+    if plan.rewriting:
+        print_line(
+            "Rankings, and with them what is to be judged, depend on a rewriting that has not been made yet. "
+            "Nothing was spent."
+        )
+        return exit_code(config, plan.skipped)
     if plan.settings:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
     cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)

@@ -33,7 +33,11 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
         return [("judgments missing", counted(len(plan.unlabelled), *no_label))]
     if judge.pairs is None:
         missing = f"what at most {judge.ranked} ranked chunks hold; "
-        missing += "`harness bench --dry-run` retrieves and counts it"
+        missing += (
+            "which, depends on a rewriting that has not been made yet"
+            if plan.rewriting
+            else "`harness bench --dry-run` retrieves and counts it"
+        )
     elif judge.estimate is None:
         missing = f"{counted(judge.pairs, 'pair')}, at no cost"
     else:
@@ -63,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
                 "labels",
                 f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
             ),
+            *(("to rewrite", f"{one.name}: {one.estimate}") for one in plan.rewriting),
             *_judging(plan),
             ("models", ", ".join(plan.models)),
             ("measures", ", ".join(config.measures)),
@@ -73,6 +78,9 @@ def run(args: argparse.Namespace) -> int:
         ("setting", "chunks", "median tokens", "too long", "to embed", "pairs to score"),
         [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
     )
-    if plan.judge is not None and plan.judge.problem:
-        reporter.warn(plan.judge.problem)
+    problems = [one.problem for one in plan.rewriting]
+    if plan.judge is not None:
+        problems.append(plan.judge.problem)
+    for problem in dict.fromkeys(filter(None, problems)):
+        reporter.warn(problem)
     return exit_code(config, [item.doc_id for item in corpus.skipped])

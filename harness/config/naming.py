@@ -171,6 +171,11 @@ def _value(value: Any, others: Sequence[Any]) -> str:
     if isinstance(value, Mapping) and "kind" in value:
         alike = [other for other in others if isinstance(other, Mapping) and other["kind"] == value["kind"]]
         return str(value["kind"]) + (_told_apart(value, alike) if len(alike) > 1 else "")
+    if isinstance(value, Mapping) and "model" in value:
+        # an endpoint goes by its model
+        model = value["model"]
+        alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
+        return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
     depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
     for depth in depths:
         short = _last_parts(value, depth)

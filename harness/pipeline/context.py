@@ -10,16 +10,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
+from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.progress import Reporter
 from harness.search import RERANKERS, PairScorer, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
+from harness.types import Query
 
 
 @dataclass(slots=True)
 class Context:
     """The state of one run. Models are made once per configuration and load their weights when first used.
+
+    ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
+    of them, by prompt and model; ``rewritten`` keeps what was made of queries.
 
     As a context manager it tells at the end what was wrong with the cache.
     """
@@ -30,16 +35,19 @@ class Context:
     timings: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
+    may_ask: bool = True
+    spent: dict[str, Spending] = field(default_factory=dict)
+    rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, cache: Path, reporter: Reporter) -> Context:
+    def at(cls, cache: Path, reporter: Reporter, *, may_ask: bool = True) -> Context:
         """A fresh context over the cache folder ``cache``."""
         layout = CacheLayout(cache)
-        return cls(layout, reporter, _in_use=layout.use())
+        return cls(layout, reporter, may_ask=may_ask, _in_use=layout.use())
 
     def __enter__(self) -> Context:
         return self

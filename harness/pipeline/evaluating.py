@@ -16,6 +16,7 @@ from harness.pipeline.label_sensitivity import label_sensitivity_rows
 from harness.pipeline.loss import lost_rows
 from harness.pipeline.prices import price_rows
 from harness.pipeline.record import make_record
+from harness.pipeline.rewriting import asked_rows
 from harness.pipeline.routes import route_rows
 from harness.pipeline.scoring import Scored, queries_to_score, score_setting
 from harness.pipeline.search import Searched
@@ -84,6 +85,7 @@ def results_of(
         judgments=judged.rows,
         rows=[
             *evaluated.losses,
+            *asked_rows(searched),
             *route_rows(searched, config),
             *chunk_rows((one.setting.name, one.chunking) for one in searched),
             *evaluated.drawn,

@@ -23,10 +23,11 @@ from harness.pipeline.judges import (
 )
 from harness.pipeline.judging import estimate_pool, make_pool
 from harness.pipeline.label_warnings import warn_of_labels
+from harness.pipeline.rewriting import missing_rewritings
 from harness.pipeline.scoring import warn_of_pool, warn_of_shallow_rankings
 from harness.pipeline.search import is_searched, search
 from harness.progress import Reporter
-from harness.search import RETRIEVERS, leaves
+from harness.search import RETRIEVERS, NotAsked, leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +59,22 @@ class JudgePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge."""
+    """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge.
+
+    ``rewriting`` is what language models would be asked before anything is retrieved.
+    """
 
     corpus: Corpus
     settings: tuple[SettingPlan, ...]
     unlabelled: tuple[str, ...]
     models: tuple[str, ...]
     judge: JudgePlan | None
+    rewriting: tuple[NotAsked, ...] = ()
 
 
 def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
     """Check everything a run needs (files, models, labels) and count what it would do."""
-    with Context.at(config.cache, reporter) as context:
+    with Context.at(config.cache, reporter, may_ask=False) as context:
         return _make_plan(config, context)
 
 
@@ -109,6 +114,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
         tuple(context.models()),
         None if judge is None else _plan_judge(judge, config, corpus, chunkings, context),
+        missing_rewritings(config.settings, queries, context),
     )
 
 

@@ -14,6 +14,7 @@ from harness.measures import SpanQrels, median_length
 from harness.pipeline.context import Context
 from harness.pipeline.corpus import Corpus
 from harness.pipeline.judging import Judged
+from harness.pipeline.rewriting import rewriting_facts
 from harness.pipeline.search import Searched
 from harness.types import RunRecord
 
@@ -55,6 +56,7 @@ def make_record(
         timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
         counts={
             **context.counts,
+            **({"rewriting": rewriting_facts(context)} if context.spent else {}),
             "documents": len(corpus.parsed),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),

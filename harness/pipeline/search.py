@@ -8,13 +8,14 @@ from time import perf_counter
 from typing import Any
 
 from harness.config import Setting
+from harness.llm import ModelConfig
 from harness.pipeline.chunks import Chunking
 from harness.pipeline.compute import digest, is_computed
 from harness.pipeline.context import Context
 from harness.pipeline.passes import Pair, embed_for_all, score_for_all
 from harness.pipeline.tools import RunTools
 from harness.report import is_route
-from harness.search import Effort, RerankerConfig, StepOutput
+from harness.search import Effort, NotAskedError, RerankerConfig, StepOutput
 from harness.search.rerank import rerank
 from harness.types import Query, Ranking
 
@@ -210,7 +211,14 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
 def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> bool:
     """Whether searching the setting would find everything in the cache and compute nothing."""
     tools = RunTools(context)
-    if setting.rewrite is not None or not tools.is_known(setting.retrieve, chunking.passages, queries):
+    # a plan runs no rewriter that it need not run, such as code of the user's
+    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig):
+        return False
+    try:
+        asked = tools.rewritten(setting.rewrite, queries)
+        if not tools.is_known(setting.retrieve, chunking.passages, asked):
+            return False
+    except NotAskedError:
         return False
     point = Point(setting.model_copy(update={"rerank": ()}), chunking)
     one = _search_chunks([point], queries, context)[0]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.errors import ConfigError
+from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
+from harness.llm import answers as answers_of
+from harness.llm.endpoint import read_key
 from harness.models.encoder import EmbedConfig
 from harness.pipeline.compute import Computed, compute_new, digest
 from harness.pipeline.context import Context
@@ -21,6 +25,8 @@ from harness.search import (
     Effort,
     Found,
     Identity,
+    NotAsked,
+    NotAskedError,
     Passages,
     RetrieverConfig,
     RewriterConfig,
@@ -28,7 +34,8 @@ from harness.search import (
     StepOutput,
 )
 from harness.store import key_of
-from harness.types import Query, Ranking
+from harness.store.ledger import Ledger
+from harness.types import Answered, Query, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,36 @@ class RunTools:
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
         """The queries as a rewriter asks them; as they are where there is none."""
-        return queries if rewrite is None else REWRITERS.make(rewrite).run(queries, self)
+        if rewrite is None:
+            return queries
+        done = self.context.rewritten
+        # its fields, for a query of another split is another one
+        key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
+        if key not in done:
+            done[key] = tuple(REWRITERS.make(rewrite).run(queries, self))
+        return done[key]
+
+    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+        """The answers of a language model about the texts, in their order; equal texts are asked once."""
+        title = f"{name} by {model.endpoint.model}"
+        with Ledger(self.context.cache.ledger) as ledger:
+            asker = Model(model, form, ledger)
+            calls = {text: asker.call(text) for text in texts}
+            estimate = asker.estimate(jobs_of(calls.values()), "queries")
+            if estimate.calls and not self.context.may_ask:
+                facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
+                key = key_of(facts, list(calls))
+                raise NotAskedError(NotAsked(title, key, estimate, _problem(model)))
+            if estimate.calls:
+                self.reporter.note(f"{title}: {estimate}")
+            with self.timed("rewrite"):
+                found, spending = answers_of(
+                    asker, list(calls.values()), reporter=self.reporter, name="rewrite"
+                )
+        self.context.spent.setdefault(title, Spending()).add_spending(spending)
+        self.context.spent[title].from_ledger += spending.from_ledger
+        by_text = dict(zip(calls, found, strict=True))
+        return [by_text[text] for text in texts]
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
@@ -132,6 +168,15 @@ class RunTools:
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
         stored = {"rankings": rows, "exact_share": found.exact_share}
         self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)
+
+
+def _problem(model: ModelConfig) -> str:
+    """What keeps the model from being asked; its endpoint is not."""
+    try:
+        read_key(model.endpoint)
+    except ConfigError as error:
+        return str(error)
+    return ""
 
 
 def vectors(texts: Sequence[str], config: EmbedConfig, context: Context) -> NDArray[np.float32]:

@@ -19,6 +19,7 @@ from harness.report.results import ChunkQrels, Results
 from harness.report.rows import (
     AnchoringRow,
     AnswerabilityRow,
+    AskedRow,
     ChunkRow,
     CostRow,
     DocumentRow,
@@ -50,6 +51,7 @@ __all__ = [
     "PARSER",
     "AnchoringRow",
     "AnswerabilityRow",
+    "AskedRow",
     "ChunkQrels",
     "ChunkRow",
     "CostRow",

@@ -25,7 +25,7 @@ from harness.search.step import (
     StepOutput,
     leaves,
 )
-from harness.search.tools import Slot, Tools
+from harness.search.tools import NotAsked, NotAskedError, Slot, Tools
 
 __all__ = [
     "CONTEXTS",
@@ -37,6 +37,8 @@ __all__ = [
     "Effort",
     "Found",
     "Identity",
+    "NotAsked",
+    "NotAskedError",
     "PairScorer",
     "Passages",
     "ReadConfig",

@@ -93,7 +93,9 @@ class RetrieverConfig(StageConfig):
         "chunkings are searched equally deep.",
     )
     rewrite: Annotated[SerializeAsAny[RewriterConfig] | None, Section("rewrite")] = Field(
-        None, description="A rewriter of the queries for this retriever alone, instead of the setting's."
+        None,
+        description="A rewriter of the queries for this retriever alone; it rewrites what the "
+        "setting's has made of them.",
     )
 
     @model_validator(mode="after")

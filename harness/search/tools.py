@@ -4,16 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.errors import LlmError
+from harness.llm import Form, ModelConfig
+from harness.llm.money import Estimate
 from harness.models.encoder import EmbedConfig
 from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
-from harness.types import Query
+from harness.types import Answered, Query
+
+
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    """What a language model would be asked: ``key`` tells two of them apart, ``problem`` what is missing."""
+
+    name: str
+    key: str
+    estimate: Estimate
+    problem: str = ""
+
+
+class NotAskedError(LlmError):
+    """What comes next depends on answers of a language model, which a plan or dry run does not ask for."""
+
+    def __init__(self, *missing: NotAsked) -> None:
+        self.missing = missing
+        told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
+        super().__init__(f"Rankings depend on a rewriting that has not been made yet. {told}.")
 
 
 class Slot(Protocol):
@@ -60,6 +83,13 @@ class Tools(Protocol):
 
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
+
+    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+        """The answers of a language model to a prompt about each text, from the ledger where it has them.
+
+        ``name`` is that of the prompt. Raises NotAskedError where the run may not ask, and LlmError where the
+        model cannot be asked.
+        """
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

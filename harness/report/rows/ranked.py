@@ -66,6 +66,25 @@ class PassageRow:
     text: Annotated[str, Column("its text", restored=passage_text)]
 
 
+@table(
+    "asked",
+    "what was asked in place of a query",
+    key=("setting", "step", "query_id"),
+    when="where something was rewritten",
+)
+@dataclass(frozen=True, slots=True)
+class AskedRow:
+    """A query of a setting as a rewriter put it to a step.
+
+    A step of a setting stands here whole or, where every query was asked as it is, not at all.
+    """
+
+    setting: Setting
+    step: Annotated[str, Column("the step that was asked; with a dot, a route", filled=True)]
+    query_id: QueryId
+    text: Annotated[str, Column("what was asked")]
+
+
 @table("chunk_offsets", "where every chunk stands")
 @dataclass(frozen=True, slots=True)
 class ChunkOffsetRow:

@@ -3,12 +3,18 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
+from harness.search.rewrite.llm import LlmRewriter, LlmRewriterConfig
 from harness.search.rewrite.python import PythonRewriter, PythonRewriterConfig
+from harness.search.rewrite.statement import StatementConfig, StatementRewriter
 from harness.search.rewrite.template import TemplateConfig, TemplateRewriter
 from harness.search.step import Rewriter
 
 KINDS: Kinds[Rewriter[Any]] = Kinds(
-    "rewrite", Kind(TemplateConfig, TemplateRewriter), Kind(PythonRewriterConfig, PythonRewriter)
+    "rewrite",
+    Kind(TemplateConfig, TemplateRewriter),
+    Kind(StatementConfig, StatementRewriter),
+    Kind(LlmRewriterConfig, LlmRewriter),
+    Kind(PythonRewriterConfig, PythonRewriter),
 )
 
 __all__ = ["KINDS", "TemplateConfig", "TemplateRewriter"]

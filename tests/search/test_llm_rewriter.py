@@ -1,0 +1,187 @@
+"""Questions rewritten by a language model: over HTTP, through the ledger, with its faults."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.config import load_config
+from harness.errors import ConfigError, LlmError
+from harness.llm.breaker import EndpointDownError
+from harness.pipeline.context import Context
+from harness.pipeline.tools import RunTools
+from harness.progress import Silent
+from harness.search import NotAskedError
+from harness.search.rewrite.llm import LlmRewriterConfig
+from harness.search.rewrite.prompt import built_in_prompts, load_prompt
+from harness.types import Query
+from tests.judge.conftest import quick_backoff
+from tests.judge.fake_server import Answer, FakeServer, error, says
+
+__all__ = ["quick_backoff"]
+
+QUERIES = [
+    Query("q1", "How many vehicles fit?", "train"),
+    Query("q2", "Why was it recalled?", "validation"),
+    Query("q3", "How many vehicles fit?", "validation"),
+]
+
+
+def config(url, **options):
+    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 120, "deadline": 300}
+    return LlmRewriterConfig(endpoint=endpoint | options.pop("endpoint", {}), **options)
+
+
+def tools(tmp_path, **options):
+    return RunTools(Context.at(tmp_path / "cache", Silent(), **options))
+
+
+def fenced(request):
+    """The question in a prompt."""
+    return request["body"]["messages"][-1]["content"].splitlines()[1]
+
+
+def stated(request, number):
+    return says(f"Statement of: {fenced(request)}")
+
+
+def rewrite(tmp_path, config, **options):
+    own = tools(tmp_path, **options)
+    return [query.text for query in own.rewritten(config, QUERIES)], own.context
+
+
+def test_every_question_is_asked_once_and_the_ledger_answers_the_next_run(tmp_path):
+    with FakeServer(stated) as server:
+        texts, first = rewrite(tmp_path, config(server.url))
+        again, second = rewrite(tmp_path, config(server.url))
+    assert texts == again == [f"Statement of: {query.text}" for query in QUERIES]
+    assert server.count == 2, "equal questions are one call"
+    assert [(one.calls, one.from_ledger) for one in first.spent.values()] == [(2, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.spent.values()] == [(0, 2)]
+
+
+def test_within_a_run_a_rewriting_is_made_once(tmp_path):
+    with FakeServer(stated) as server:
+        own = tools(tmp_path)
+        assert own.rewritten(config(server.url), QUERIES) is own.rewritten(config(server.url), QUERIES)
+    assert own.context.spent["declarative v1 by fake"].from_ledger == 0
+
+
+def test_the_question_may_stand_before_its_rewriting(tmp_path):
+    with FakeServer(stated) as server:
+        texts, _ = rewrite(tmp_path, config(server.url, with_question=True))
+    assert texts[1] == "Why was it recalled?\nStatement of: Why was it recalled?"
+
+
+@pytest.mark.parametrize("name", built_in_prompts())
+def test_every_prompt_shows_the_question_between_fences(name, tmp_path):
+    with FakeServer(stated) as server:
+        rewrite(tmp_path, config(server.url, prompt=name))
+    system, user = server.requests[0]["body"]["messages"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert fenced(server.requests[0]) in {query.text for query in QUERIES}
+    assert "{{" not in system["content"] + user["content"]
+    assert load_prompt(name).language == ("zh" if name.endswith("_zh") else "en")
+
+
+def test_a_prompt_of_ones_own(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("user: 'Rephrase {{ query }}'\n", encoding="utf-8")
+    with FakeServer(lambda request, number: says("other words")) as server:
+        texts, context = rewrite(tmp_path, config(server.url, prompt=str(path)))
+    assert texts == ["other words"] * 3
+    assert list(context.spent) == ["mine v1 by fake"]
+    assert server.requests[0]["body"]["messages"][0]["content"].startswith("Rephrase <query ")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("user: Rephrase it", "no {{ query }}"),
+        ("user: '{{ query }} {{ passages }}'", "shows passages"),
+        ("- a list", "not a mapping"),
+        ("users: '{{ query }}'", "cannot be used"),
+        ("user: '{{ query }}", "cannot be read"),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, content, told):
+    path = tmp_path / "mine.yaml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match=told):
+        config("http://127.0.0.1:9/v1", prompt=str(path))
+    with pytest.raises(ConfigError, match="Built in: declarative, declarative_zh, hyde, hyde_zh"):
+        config("http://127.0.0.1:9/v1", prompt="step_back")
+
+
+def refuses_one(request, number):
+    return says(None, refusal="no") if "recalled" in fenced(request) else stated(request, number)
+
+
+def test_a_failed_rewriting_ends_the_run_and_says_what_to_do(tmp_path):
+    with (
+        FakeServer(refuses_one) as server,
+        pytest.raises(LlmError, match=r"1 of 3 queries .* by fake: q2 \(refusal\).*on_failure: as_asked"),
+    ):
+        rewrite(tmp_path, config(server.url))
+
+
+def test_a_failed_rewriting_goes_as_asked_where_the_configuration_says_so(tmp_path):
+    with FakeServer(refuses_one) as server:
+        texts, context = rewrite(tmp_path, config(server.url, on_failure="as_asked"))
+    assert texts[1] == "Why was it recalled?"
+    assert texts[0] == "Statement of: How many vehicles fit?"
+    assert context.reporter.warnings == [
+        "1 of 3 queries have no usable rewriting by fake and are asked as they are: q2 (refusal)."
+    ]
+
+
+FAULTS = {
+    "a server error": error(500),
+    "a rate limit": Answer(429, {"error": {"message": "slow"}}, headers={"retry-after": "0"}),
+    "no JSON": Answer(200, b"<html>busy</html>"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_that_passes_is_outlasted(fault, tmp_path):
+    with FakeServer(lambda request, number: fault if number < 2 else stated(request, number)) as server:
+        texts, _ = rewrite(tmp_path, config(server.url))
+    assert texts[0] == "Statement of: How many vehicles fit?"
+    assert server.count == 4
+
+
+def test_an_endpoint_that_refuses_everything_ends_the_run_whatever_a_failure_is(tmp_path):
+    down = config("http://127.0.0.1:9/v1", on_failure="as_asked", breaker=2, breaker_seconds=0)
+    with pytest.raises(EndpointDownError):
+        rewrite(tmp_path, down)
+
+
+def test_a_plan_asks_nothing_and_says_what_it_would_take(tmp_path):
+    prices = {"fake": {"input": 10.0, "output": 100.0}}
+    with FakeServer(stated) as server:
+        one = config(server.url, prices=prices)
+        with pytest.raises(NotAskedError) as told:
+            rewrite(tmp_path, one, may_ask=False)
+        assert server.count == 0
+        (missing,) = told.value.missing
+        assert (missing.name, missing.estimate.items, missing.estimate.calls) == (
+            "declarative v1 by fake",
+            2,
+            2,
+        )
+        assert missing.estimate.price > 0
+        made, _ = rewrite(tmp_path, one)
+        known, _ = rewrite(tmp_path, one, may_ask=False)
+    assert known == made
+    assert server.count == 2
+
+
+def test_the_page_names_every_prompt_and_its_sections_can_be_run(tmp_path):
+    page = (Path(__file__).parent.parent.parent / "docs" / "rewriting.md").read_text(encoding="utf-8")
+    assert [name for name in built_in_prompts() if f"`{name}`" not in page] == []
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    for block in blocks:
+        path = tmp_path / "bench.yaml"
+        path.write_text(f"name: x\ndocuments: x\nqueries: x\nlabels: x\n{block}", encoding="utf-8")
+        assert len(load_config(path).settings) in {2, 3}
+    assert len(blocks) == 2
