@@ -51,7 +51,7 @@ def recipe(tmp_path):
             "queries: corpora/tesla_10k/queries.csv": f"queries: '{tmp_path}/queries.csv'",
             "endpoint: {": f"endpoint: {{base_url: '{url}', api_key_env: null, ",
             "prompt: pointwise": f"prompt: {prompt}",
-            "{model: sentence-transformers/all-MiniLM-L6-v2}": "{model: 'embedded:all-MiniLM-L6-v2'}",
+            "model: sentence-transformers/all-MiniLM-L6-v2": "model: 'embedded:all-MiniLM-L6-v2'",
             "rerank: {kind: cross_encoder, model: cross-encoder/ms-marco-MiniLM-L-6-v2, top_n: 5}": (
                 "rerank: {kind: late_interaction, top_n: 5}"
             ),

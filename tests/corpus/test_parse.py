@@ -135,10 +135,11 @@ def test_pypdf_warnings_are_kept_and_do_not_reach_the_terminal(write, capsys, mo
 
 
 def test_characters_that_cannot_be_decoded_are_counted_not_dropped(write, monkeypatch):
-    def read(path, config, on_page):
+    def read(path, on_page):
         return PdfPages(("lone \ud800 here", "pair \ud83d\ude00 and \ufffd, a\u00a0b\u00a0c"), "none")
 
-    monkeypatch.setitem(PARSERS, "pypdf", Kind(PypdfConfig, read))
+    kinds = {**PARSERS._kinds, "pypdf": Kind(PypdfConfig, lambda config: read)}
+    monkeypatch.setattr(PARSERS, "_kinds", kinds)
     parsed = parse(write("a.pdf", SOUND))
     assert parsed.document.text == "lone \ufffd here\npair \U0001f600 and \ufffd, a\u00a0b\u00a0c"
     assert (parsed.stats.undecodable_characters, parsed.stats.no_break_spaces) == (2, 2)

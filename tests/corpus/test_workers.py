@@ -121,5 +121,5 @@ def test_a_worker_that_cannot_start_says_what_to_do(monkeypatch):
     from harness.corpus import workers as module
 
     monkeypatch.setattr(module, "serve", partial(double, 1))  # takes one argument, not two: it dies at once
-    with pytest.raises(CorpusError, match=r"could not start.*__main__"):
+    with pytest.raises(CorpusError, match=r"could not start.*memory or processes may be short"):
         run({"a": partial(double, 1)})
