@@ -28,8 +28,9 @@ def warn_of_unfilled_budgets(
 ) -> None:
     """Say where rankings end before the text that a measure reads: what lies beyond is lost to depth alone.
 
-    ``remedy`` says what to do about it, by default in the configuration of a benchmark. Documents that hold
-    less text than the budget cannot fill it, and are not warned of.
+    ``remedy`` says what to do about it, by default in the configuration of a benchmark; with one, the depth
+    of the search is not known. Documents that hold less text than the budget cannot fill it, nor can a
+    retriever that finds no more, such as BM25 where no word matches: they are not warned of.
     """
     for name in text_budgets(config.measures):
         measure = parse_measure(name)
@@ -37,8 +38,7 @@ def warn_of_unfilled_budgets(
         short = []
         for one in searched:
             read = text_ranked(one, unit)
-            ranks = np.array([len(ranking.chunk_ids) for ranking in one.rankings[RETRIEVE]])
-            ends = (read < budget) & (ranks < len(one.chunking.chunks))
+            ends = (read < budget) & _cut_by_depth(one, bool(remedy))
             if ends.any():
                 told = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
                 short.append(f"{one.setting.name} ({told})")
@@ -51,6 +51,22 @@ def warn_of_unfilled_budgets(
                     or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
                 )
             )
+
+
+def _cut_by_depth(searched: Searched, unknown: bool) -> NDArray[np.bool_]:
+    """For which queries the search was as deep as asked for and left chunks out, [Q].
+
+    Where the depth that was asked for is ``unknown``, all that left chunks out.
+    """
+    by_chunks = searched.over_chunks or searched
+    ranks = np.array([len(ranking.chunk_ids) for ranking in by_chunks.rankings[RETRIEVE]])
+    left: NDArray[np.bool_] = ranks < len(by_chunks.chunking.chunks)
+    asked = searched.setting.retrieve
+    if unknown:
+        return left
+    if asked.top_chars is None:
+        return left & (ranks >= asked.top_k)
+    return left & (text_ranked(by_chunks, "characters") >= asked.top_chars)
 
 
 def text_budgets(measures: Sequence[str]) -> list[str]:

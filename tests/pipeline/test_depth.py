@@ -93,6 +93,18 @@ def test_rankings_that_end_before_the_budget_are_warned_of(write_config):
     assert "retrieve.top_chars to 600" in told
 
 
+def test_a_search_that_finds_no_more_is_not_told_to_go_deeper(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 60}", retrieve="{kind: bm25, top_k: 9}", more=MEASURES
+    )
+    results, _, warned = run(path)
+    found = [len(ranking.chunk_ids) for ranking in results.runs["base", "retrieve"]]
+    assert min(found) < 9
+    reached = sum(ranks == 9 for ranks in found)
+    told = [text for text in warned if "ndcg_text@600" in text]
+    assert [f"({reached} of {len(found)} queries" in text for text in told] == [True] * bool(reached)
+
+
 def test_documents_shorter_than_the_budget_are_no_fault_of_the_search(write_config):
     path = retrieving(
         write_config(chunk="{kind: recursive, chunk_size: 250}", more="measures: [ndcg_text@90000]"),
