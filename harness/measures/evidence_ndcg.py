@@ -40,7 +40,10 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
 
 
 def places(trail: Trail, needed: Floats) -> Floats:
-    """How much of the trail has been read when ``needed`` units of each span have; infinite where never."""
+    """How much of the trail has been read when ``needed`` units of each span have; infinite where never.
+
+    In whole units: half of three characters has been read with the second one.
+    """
     order = np.lexsort((trail.read_at, trail.read_span))
     span, begin = trail.read_span[order], trail.read_at[order]
     length = trail.read_until[order] - begin
@@ -48,7 +51,7 @@ def places(trail: Trail, needed: Floats) -> Floats:
     enough = np.flatnonzero(had + length >= needed[span] - _ROUNDING)
     found, first = np.unique(span[enough], return_index=True)
     place = np.full(len(trail.spans), np.inf)
-    place[found] = (begin + needed[span] - had)[enough[first]]
+    place[found] = np.ceil((begin + needed[span] - had)[enough[first]] - _ROUNDING)
     return place
 
 
