@@ -1,5 +1,6 @@
 """Judge N pairs, for the test that kills it: python -m tests.judge.killed_judge URL LEDGER N."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ class Aloud(Silent):
 
 
 if __name__ == "__main__":
+    # a shell that runs the tests in the background has its children ignore Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     url, path, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     grades = []
     with Ledger(path) as ledger:

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,8 +27,6 @@ def start(url, path, count, *, wrapped_in=()):
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        # a shell that runs the tests in the background has its children ignore Ctrl-C
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -171,8 +171,8 @@ def best_schedule(jobs, last, enough, L):
 
 
 def test_two_copies_found_with_the_same_character_are_found_as_the_better_one():
-    # of the copies 37-45 (grade 2) and 39-42 (grade 1) the chunk 19-41 shows 4 of 8 and 2 of 3 characters: half of
-    # each with its 22nd character, so the fact earns 2^2 - 1 there, in the stretch from 20 on, and no more
+    # of the copies 37-45 (grade 2) and 39-42 (grade 1) the chunk 19-41 shows 4 of 8 and 2 of 3 characters:
+    # half of each with its 22nd character, so the fact earns 2^2 - 1 there, in the stretch from 20 on
     judged = [span("q", "b", 37, 45, 2, "x"), span("q", "b", 39, 42, 1, "x")]
     got = value("ndcg_evidence(enough=4,L=1)@22", [chunk("b", 19, 41)], judged, [chunk("b", 19, 41)])
     assert got == pytest.approx((1 / log2(2 + 5 * 4)) / (1 / log2(2)), abs=1e-12)
