@@ -177,7 +177,7 @@ def test_pairs_losses_costs_and_folds_answer(chromium, page):
     assert chromium.find("#losses tbody").text != before
     chromium.choose("#price select", "seconds")
     chromium.until(
-        "return document.querySelector('#price .axis-title').textContent === 'seconds of computing'"
+        "return document.querySelector('#price .axis-title')?.textContent === 'seconds of computing'"
     )
     for fold in chromium.driver.find_elements("css selector", "#origin summary"):
         fold.click()
