@@ -52,9 +52,9 @@ def test_a_small_screen_shows_the_standing_and_that_the_board_goes_on(chromium, 
         ".getBoundingClientRect().right"
     )
     assert right < 390 - 16
-    chromium.until("return document.querySelector('#board .edged').matches('.goes-on')")
+    chromium.until("return document.querySelector('#board .edged')?.matches('.goes-on')")
     chromium.run("document.querySelector('#board .scroll').scrollLeft = 9999")
-    chromium.until("return !document.querySelector('#board .edged').matches('.goes-on')")
+    chromium.until("return document.querySelector('#board .edged')?.matches('.goes-on') === false")
     check(chromium)
 
 
