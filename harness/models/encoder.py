@@ -9,24 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.kinds import StageConfig
-from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
+from harness.models import Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
+from harness.models.computing import ComputingConfig
 from harness.models.load import load_bi_encoder, not_finite
 
 
-class EmbedConfig(StageConfig):
+class EmbedConfig(ComputingConfig):
     """A bi-encoder, and how it computes."""
 
     model: str = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
         description="Hub id, local folder, or `embedded:all-MiniLM-L6-v2` (needs no network).",
     )
-    batch_tokens: int = Field(
-        8192, ge=64, description="Tokens in one batch, padding included; lower it when memory is short."
-    )
-    device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
-    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
 
 
 class SentenceEncoder:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models import DTYPE_TEXT, Dtype
+from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig
 from harness.search.depth import Depth
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
@@ -20,7 +20,7 @@ from harness.types import Query
 Floats = NDArray[np.float32]
 
 
-class DenseConfig(RetrieverConfig):
+class DenseConfig(ComputingConfig, RetrieverConfig):
     """Base of the configurations of retrievers that embed: the model, and the distance of its vectors."""
 
     model: str = Field(
@@ -33,11 +33,6 @@ class DenseConfig(RetrieverConfig):
     )
     query_prefix: str = Field("", description="Put before every query, for models trained with one.")
     passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
-    batch_tokens: int = Field(
-        8192, ge=64, description="Tokens in one batch, padding included; lower it when memory is short."
-    )
-    device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
-    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
 
     @property
     def embed(self) -> EmbedConfig:

@@ -120,7 +120,7 @@ class RetrieverConfig(StageConfig):
         return tuple(dict.fromkeys((*own, *(one for part in self.parts for one in part.encoders()))))
 
 
-class RerankerConfig(StageConfig):
+class RerankerConfig(StageConfig, ABC):
     """Base of the configurations of rerankers."""
 
     kind: str
@@ -135,9 +135,9 @@ class RerankerConfig(StageConfig):
     )
 
     @property
+    @abstractmethod
     def model_name(self) -> str:
         """The name of the model that scores."""
-        raise NotImplementedError
 
 
 Configured = TypeVar("Configured", bound=RetrieverConfig)

@@ -13,48 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models import DTYPE_TEXT, Dtype, Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
-from harness.models.load import load_bi_encoder, not_finite
-from harness.search.rerank.scorer import Pair, PairScorer
-from harness.search.step import RerankerConfig
+from harness.models.load import load_bi_encoder
+from harness.search.rerank.local_model import LocalModelConfig, LocalModelScorer
+from harness.search.rerank.scorer import Pair
 
 
-class LateInteractionConfig(RerankerConfig):
+class LateInteractionConfig(LocalModelConfig):
     """MaxSim: mean over query tokens of the best cosine with a token of the passage."""
 
     kind: Literal["late_interaction"] = "late_interaction"
     model: str = Field(
         "embedded:maxsim", description="`embedded:maxsim`, or a bi-encoder: hub id or local folder."
     )
-    batch_tokens: int = Field(8192, ge=64, description="Tokens in one batch, padding included.")
-    device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
-    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
-
-    @property
-    def model_name(self) -> str:
-        """The bi-encoder whose tokens interact."""
-        return self.model
 
 
-class LateInteractionScorer(PairScorer):
+class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
     """Scores pairs; special tokens take no part."""
 
     def __init__(self, config: LateInteractionConfig) -> None:
-        self.config = config
-        self.model: Model = resolve(config.model)
-        self.tokenizer = ModelTokenizer(self.model)
-        self._loaded: Any = None
+        super().__init__(config)
         self._queries: dict[str, NDArray[np.float32]] = {}
-
-    @property
-    def fingerprint(self) -> str:
-        """Everything that decides a score besides the pair."""
-        return f"late_interaction:{self.model.computing_in(self.config.dtype)}"
-
-    def describe(self) -> dict[str, str]:
-        """The model, for the run record."""
-        return self.model.describe()
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """Indices of ``pairs`` in batches of at most ``batch_tokens`` tokens of passage.
@@ -89,7 +68,7 @@ class LateInteractionScorer(PairScorer):
         """Unit-length embeddings of the content tokens of every text, float32 [tokens, dimension] each."""
         import torch
 
-        model = self._load()
+        model = self.loaded()
         with torch.inference_mode():
             features = model.preprocess(list(texts))
             kinds = features["input_ids"].cpu()
@@ -104,15 +83,9 @@ class LateInteractionScorer(PairScorer):
         tokens = out.cpu()
         return [row[keep].numpy() for row, keep in zip(tokens, content, strict=True)]
 
-    def try_out(self) -> None:
-        """Load the model and score a pair; raises ModelError where it cannot be used."""
-        if not np.isfinite(self.score([("word", "word")])).all():
-            raise not_finite(self.model)
-
-    def _load(self) -> Any:
-        if self._loaded is None:
-            self._loaded = load_bi_encoder(self.model, self.config.device, self.config.dtype)
-        return self._loaded
+    def load(self) -> Any:
+        """The model with its weights."""
+        return load_bi_encoder(self.model, self.config.device, self.config.dtype)
 
 
 def max_sim(query: NDArray[np.float32], passage: NDArray[np.float32]) -> float:

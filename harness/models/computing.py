@@ -1,0 +1,18 @@
+"""How a model that runs here computes: the keys that every step with such a model has."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from harness.kinds import StageConfig
+from harness.models.resolve import DTYPE_TEXT, Dtype
+
+
+class ComputingConfig(StageConfig):
+    """Base of configurations that name a model which runs on this machine."""
+
+    batch_tokens: int = Field(
+        8192, ge=64, description="Tokens in one batch, padding included; lower it when memory is short."
+    )
+    device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
+    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
