@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.chunk import chunk_documents
 from harness.comparison import mean_of
 from harness.config import BenchConfig, Setting, load_config
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import Corpus, load_corpus
 from harness.progress import Silent
 from harness.report import Results
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
 from harness.text.spans import trim
 from harness.types import Chunk, Document, Judgment
 

@@ -15,7 +15,7 @@ from benchmarks.measure_systems import Study, System
 from harness.measures import ChunkTable, SpanQrels, project
 from harness.measures.evidence_ndcg import places
 from harness.measures.grading import lay_out
-from harness.pipeline.corpus import Corpus
+from harness.running.corpus import Corpus
 
 MOST_WINDOWS = 10_000
 _FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")

@@ -25,7 +25,7 @@ from benchmarks.measure_systems import DEPTH, Study, System, first, prepared
 from harness.config import load_config
 from harness.measures import median_length, score
 from harness.measures.evidence_ndcg import gain_by_place, places
-from harness.pipeline.corpus import Corpus
+from harness.running.corpus import Corpus
 from harness.types import Ranking
 
 SEEDS = range(3)

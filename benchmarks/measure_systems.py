@@ -11,17 +11,17 @@ import numpy as np
 from benchmarks import meridian_pool
 from harness.chunk import Outline, chunk_documents
 from harness.config import BenchConfig
+from harness.evaluate.scoring import queries_to_score
+from harness.judging.pool import judged_by_people
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
 from harness.measures.grading import lay_out
 from harness.measures.trail import Trail, read
 from harness.measures.units import Characters
-from harness.pipeline.chunks import chunk_corpus
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import Corpus, load_corpus
-from harness.pipeline.judging import judged_by_people
-from harness.pipeline.scoring import queries_to_score
-from harness.pipeline.search import search
 from harness.progress import Silent
+from harness.running.chunks import chunk_corpus
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
+from harness.running.search import search
 from harness.types import Query, Ranking
 
 DEPTH = 200

@@ -28,11 +28,11 @@ from benchmarks import meridian_pool
 from benchmarks.meridian_pool import LABELS, Passages, System, fresh, high_passages, lexical
 from harness.config import BenchConfig, Setting, load_config
 from harness.measures import ChunkTable, SpanQrels, project
-from harness.pipeline.chunks import chunk_corpus
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import Corpus, load_corpus
-from harness.pipeline.search import search
 from harness.progress import Silent
+from harness.running.chunks import chunk_corpus
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
+from harness.running.search import search
 from harness.types import Chunk, Document, Judgment
 
 DOCUMENTS = Path("corpora/meridian/documents")

@@ -26,11 +26,11 @@ import numpy as np
 
 from harness.config import BenchConfig, Setting, load_config
 from harness.measures import ChunkTable, Projection, SpanQrels, score
-from harness.pipeline.chunks import chunk_corpus
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import Corpus, load_corpus
-from harness.pipeline.search import search
 from harness.progress import Silent
+from harness.running.chunks import chunk_corpus
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
+from harness.running.search import search
 from harness.text.passages import passage_spans
 from harness.types import Chunk, Document, Query, Ranking
 

@@ -18,8 +18,8 @@ import numpy as np
 from harness.comparison import Comparison, ScoreMatrix, compare_all, said
 from harness.comparison.labels import held_to_labels
 from harness.comparison.turn import turned
-from harness.findings import read_stored, scores_of, turning_of
 from harness.report import SummaryRow, read_summary
+from harness.verdict import read_stored, scores_of, turning_of
 
 RESULTS = Path("results/meridian")
 QUERIES = Path("corpora/meridian/queries.csv")

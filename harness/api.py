@@ -43,8 +43,8 @@ def run(config: BenchConfig | Folder, progress: bool = False, reporter: Reporter
     ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them instead.
     Raises HarnessError with what to do about it.
     """
-    from harness.bench import run_bench
-    from harness.pipeline.page import write_page
+    from harness.bench.flow import run_bench
+    from harness.bench.page import write_page
 
     read = config if isinstance(config, BenchConfig) else load_config(config)
     if reporter is None and progress:
@@ -102,7 +102,7 @@ class Results:
 
     def report(self, output: Folder | None = None) -> Path:
         """Build report.html anew, by default in the folder of the results; returns where it is."""
-        from harness.pipeline.page import write_page
+        from harness.bench.page import write_page
 
         return write_page(self.folder, None if output is None else Path(output))[0]
 
@@ -150,8 +150,8 @@ def compare(
     Raises HarnessError where they were not scored on the same queries and the same judged text, ConfigError
     for a measure, setting or stage that there is not.
     """
-    from harness.findings import measure_to_take, names_of, read_stored, scores_of, verdict_of
-    from harness.pipeline.uniting import united
+    from harness.bench.uniting import united
+    from harness.verdict import measure_to_take, names_of, read_stored, scores_of, verdict_of
 
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
     names = dict(zip(folders, names_of(folders), strict=True))

@@ -9,7 +9,7 @@ import pytest
 
 import harness
 from harness.errors import ConfigError, HarnessError
-from tests.pipeline.conftest import corpus, shared_cache, write_config
+from tests.bench.conftest import corpus, shared_cache, write_config
 
 __all__ = ["corpus", "shared_cache", "write_config"]
 
@@ -84,8 +84,8 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         "print('started')\n"
         "import harness\n"
         "config = harness.load_config('c.yaml')\n"
-        "from harness.pipeline.context import Context\n"
-        "from harness.pipeline.corpus import load_corpus\n"
+        "from harness.running.context import Context\n"
+        "from harness.running.corpus import load_corpus\n"
         "from harness.progress import Silent\n"
         "with Context.at(config.cache, Silent()) as context:\n"
         "    print(len(load_corpus(config, context).documents))\n"

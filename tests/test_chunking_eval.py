@@ -26,9 +26,9 @@ from harness.config import load_config
 from harness.corpus.importers.chunking_eval import import_chunking_eval
 from harness.corpus.text import text_sha256
 from harness.errors import CorpusError
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import load_corpus
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.corpus import load_corpus
 from harness.types import Chunk, Document, Judgment
 
 CONFIG = Path(__file__).parent.parent / "configs" / "chunking_eval.yaml"

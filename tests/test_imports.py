@@ -41,10 +41,16 @@ ALLOWED = {
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
     "comparison": SHARED | {"stats"},
-    "findings": SHARED | {"comparison", "measures", "report"},
+    "verdict": SHARED | {"comparison", "measures", "report"},
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }
+STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge"}
+ALLOWED["running"] = STAGES | {"measures", "config", "report"}
+ALLOWED["judging"] = ALLOWED["running"] | {"running"}
+ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
+ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate"}
+ALLOWED["hits"] = ALLOWED["bench"] | {"bench"}
 
 
 def modules():

@@ -17,9 +17,9 @@ from pypdf import PdfReader
 
 from harness.config import load_config
 from harness.measures import ChunkTable, SpanQrels, score
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import load_corpus
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.corpus import load_corpus
 from harness.text.passages import passage_spans
 from harness.types import Chunk, Document, Judgment, Ranking
 

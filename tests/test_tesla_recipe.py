@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.progress import Silent
 from tests.judge.fake_server import FakeServer, grade, says

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from harness.bench.page import statistics
 from harness.cli import main
-from harness.pipeline.page import statistics
 from harness.progress import Silent
 from harness.report.page import read_tables
 

@@ -193,8 +193,8 @@ def preload() -> None:
     import sentence_transformers  # noqa: F401
     import torch
 
-    import harness.bench
-    import harness.pipeline.page
+    import harness.bench.flow
+    import harness.bench.page
     import harness.terminal  # noqa: F401
 
     torch.set_num_threads(1)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.config.reference import reference
 from harness.progress import Silent

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.bench.agreement import SettingsAgreement
     from harness.judge.agreement_report import Agreement
-    from harness.pipeline.agreement import SettingsAgreement
 
 _DESCRIPTION = """\
 Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and compare: confusion matrix,
@@ -72,15 +72,15 @@ def _of_file(args: argparse.Namespace) -> int:
 
 
 def _of_config(args: argparse.Namespace) -> int:
-    from harness.bench import search_all
+    from harness.bench.agreement import grade_agreement, label_pairs, settings_agreement
+    from harness.bench.flow import search_all
     from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.errors import ConfigError
-    from harness.pipeline.agreement import grade_agreement, label_pairs, settings_agreement
-    from harness.pipeline.context import Context
-    from harness.pipeline.corpus import load_corpus
-    from harness.pipeline.judges import judge_name, pool_judge_config
-    from harness.pipeline.judging import estimate_pool, make_pool
+    from harness.judging.judges import judge_name, pool_judge_config
+    from harness.judging.pool import estimate_pool, make_pool
+    from harness.running.context import Context
+    from harness.running.corpus import load_corpus
     from harness.terminal import TerminalReporter, print_line
 
     config = load_config(args.config)

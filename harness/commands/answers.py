@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
     from harness.commands.ledger import open_ledger
     from harness.config import load_config
-    from harness.pipeline.answers import Wanted, answers
-    from harness.pipeline.judges import llm_configs
+    from harness.judging.answers import Wanted, answers
+    from harness.judging.judges import llm_configs
     from harness.terminal import print_line
 
     config = load_config(args.config)

@@ -34,10 +34,10 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
-    from harness.bench import run_bench
+    from harness.bench.flow import run_bench
+    from harness.bench.page import REPORT, write_page
     from harness.commands.skipped import exit_code
     from harness.config import load_config
-    from harness.pipeline.page import REPORT, write_page
     from harness.report import DocumentRow, LossRow, counted, label_note, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
@@ -115,7 +115,7 @@ def _judging(record: RunRecord) -> list[str]:
 
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
-    from harness.bench import dry_run
+    from harness.bench.flow import dry_run
     from harness.commands.skipped import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table

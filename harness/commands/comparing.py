@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.comparison import Comparison, Verdict
-    from harness.findings import Stored
     from harness.report import Part
+    from harness.verdict import Stored
 
 _COMPARE = """\
 Compare settings query by query. The verdict comes first: decision, margin with its interval, test, what it
@@ -114,7 +114,8 @@ def run_compare(args: argparse.Namespace) -> int:
     import json
 
     from harness.comparison import verdict_json
-    from harness.findings import (
+    from harness.terminal import tell, write_lines
+    from harness.verdict import (
         compared_parts,
         label_parts,
         measure_to_take,
@@ -122,7 +123,6 @@ def run_compare(args: argparse.Namespace) -> int:
         scores_of,
         verdict_of,
     )
-    from harness.terminal import tell, write_lines
 
     stored, done = _united(args.results, args)
     names = names_of(args.results)
@@ -160,7 +160,7 @@ def _write_comparisons(path: Path, verdict: Verdict) -> None:
 
 def _changed(stored: Mapping[str, Stored], measure: str) -> list[Part]:
     """Of two results, what has become of the settings that both have."""
-    from harness.findings import changed_table, options_of
+    from harness.verdict import changed_table, options_of
 
     if len(stored) != 2:
         return []
@@ -173,8 +173,8 @@ def _changed(stored: Mapping[str, Stored], measure: str) -> list[Part]:
 def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
     """What the reranker does, where one folder is compared by its last stage and has both stages."""
     from harness.comparison import from_table
-    from harness.findings import options_of, reranked_table
     from harness.report import read_result
+    from harness.verdict import options_of, reranked_table
 
     if len(args.results) > 1 or args.stage != "final":
         return []
@@ -189,8 +189,8 @@ def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
 def run_gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
     from harness.comparison import gate, github_annotations, junit
-    from harness.findings import measure_to_take
     from harness.terminal import print_line, write_lines, write_out
+    from harness.verdict import measure_to_take
 
     # of two grades for a span that of the baseline stands
     stored, done = _united((args.baseline, args.results), args)
@@ -221,9 +221,9 @@ def _united(
     folders: Sequence[Path], args: argparse.Namespace
 ) -> tuple[Mapping[Path, Stored], tuple[str, ...]]:
     """The results, on the same judgments where one judge has graded different pools, and what was done."""
-    from harness.findings import names_of, read_stored
-    from harness.pipeline.uniting import united
+    from harness.bench.uniting import united
     from harness.terminal import TerminalReporter
+    from harness.verdict import names_of, read_stored
 
     stored = {folder: read_stored(folder, args.stage) for folder in folders}
     if len({folder.resolve() for folder in folders}) < 2:

@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
         args.wrong_usage(f"--hits also needs {', '.join(missing)}")
     if args.per_query or args.format != "text" or args.convention != "trec_eval":
         args.wrong_usage("--per-query, --format and --convention are of --run; hits are scored into a folder")
-    from harness.pipeline.hits import HitOptions, score_hits
-    from harness.pipeline.page import REPORT, write_page
+    from harness.bench.page import REPORT, write_page
+    from harness.hits.scoring import HitOptions, score_hits
     from harness.report import LossRow, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
@@ -106,7 +106,7 @@ def _config(args: argparse.Namespace) -> BenchConfig:
 
     from harness.config import BenchConfig
     from harness.errors import ConfigError
-    from harness.pipeline.hits import hit_setting
+    from harness.hits.scoring import hit_setting
 
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")

@@ -128,7 +128,7 @@ def check(args: argparse.Namespace) -> int:
     """Run the known set through every model that judges and print what it shows."""
     from harness.config import load_config
     from harness.judge.check import check_judge
-    from harness.pipeline.judges import llm_configs
+    from harness.judging.judges import llm_configs
     from harness.store import CacheLayout
     from harness.store.ledger import Ledger
     from harness.terminal import TerminalReporter

@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build the page and say where it is."""
-    from harness.pipeline.page import write_page
+    from harness.bench.page import write_page
     from harness.terminal import TerminalReporter, print_line
 
     path, page = write_page(args.results, args.output, TerminalReporter())

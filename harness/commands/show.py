@@ -60,9 +60,9 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the results and print them."""
     from harness.errors import ConfigError
-    from harness.findings import headline_of
     from harness.report import past_runs, read_summary, runs_table
     from harness.terminal import tell, write_lines
+    from harness.verdict import headline_of
 
     if args.worst < 0:
         raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
@@ -101,7 +101,7 @@ def _json(folder: Path) -> str:
 
 def verdict_on(folder: Path) -> Verdict:
     """The verdict on one folder of results, by its headline."""
-    from harness.findings import read_stored, scores_of, verdict_of
+    from harness.verdict import read_stored, scores_of, verdict_of
 
     return verdict_of(scores_of({folder.name: (folder, read_stored(folder))}))
 
@@ -151,7 +151,7 @@ def _verdict_or_why(
 
 
 def _headline(rows: list[SummaryRow], record: dict[str, Any]) -> str:
-    from harness.findings import headline_of
+    from harness.verdict import headline_of
 
     return headline_of(record, list(dict.fromkeys(row.measure for row in rows)))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.pipeline.plan import Plan
+    from harness.bench.plan import Plan
 
 
 def add(commands: Any) -> None:
@@ -47,9 +47,9 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
 
 def run(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
+    from harness.bench.plan import make_plan
     from harness.commands.skipped import exit_code
     from harness.config import load_config
-    from harness.pipeline.plan import make_plan
     from harness.terminal import TerminalReporter, print_facts, print_table
 
     config = load_config(args.config)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from harness.comparison import waterfall
 from harness.corpus import Anchoring, AnchorResult, LabelRow
+from harness.evaluate.losses import loss_levels, loss_rows, lost_evidence
 from harness.measures import score
-from harness.pipeline.chunks import Chunking
-from harness.pipeline.loss import loss_levels, loss_rows, lost_evidence
-from harness.pipeline.search import Searched
 from harness.report.losses import is_route, losses_by_query
+from harness.running.chunks import Chunking
+from harness.running.search import Searched
 from harness.types import Chunk, Judgment, Query, Ranking
 
 QUERY = Query("q", "?", "train")

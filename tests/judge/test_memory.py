@@ -7,12 +7,12 @@ import tracemalloc
 
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.judge import LlmJudge
 from harness.llm.client import Reply
-from harness.pipeline.search import Searched
 from harness.progress import Silent
+from harness.running.search import Searched
 from harness.types import Ranking
 from tests.judge.helpers import config, pairs
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from harness.pipeline.page import write_page
+from harness.bench.page import write_page
 from tests.report.page_browser import Browser
 from tests.report.page_results import write_folder
 

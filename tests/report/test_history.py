@@ -5,12 +5,12 @@ import os
 
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
-from harness.findings import headline_of
 from harness.progress import Silent
 from harness.report import name_of_earlier, past_runs, same_result
+from harness.verdict import headline_of
 
 FILES = {
     "summary.csv": "setting,mean\na,0.5\n",

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import harness.report.page
+from harness.bench.page import headline, statistics, write_page
 from harness.cli import main
 from harness.errors import HarnessError
-from harness.pipeline.page import headline, statistics, write_page
 from harness.progress import Silent
 from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack

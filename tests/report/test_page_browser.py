@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from harness.pipeline.page import write_page
+from harness.bench.page import write_page
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 

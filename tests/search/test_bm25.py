@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.config import load_config
-from harness.pipeline.context import Context
-from harness.pipeline.tools import RunTools
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.search.retrieve import Bm25Config, Bm25Retriever
 from harness.types import Query, Ranking
@@ -164,7 +164,7 @@ def test_a_sweep_analyses_a_chunking_once_and_another_chunking_anew(search, monk
 def test_a_lexical_run_loads_no_torch(write_config):
     path = write_config(retrieve="{kind: bm25}", rerank="null", cache="fresh")
     code = (
-        "import sys; from harness.bench import run_bench; from harness.config import load_config;"
+        "import sys; from harness.bench.flow import run_bench; from harness.config import load_config;"
         "from pathlib import Path; from harness.progress import Silent;"
         f"results, _ = run_bench(load_config(Path({str(path)!r})), Silent());"
         "assert any(r.chunk_ids for rs in results.runs.values() for r in rs);"

@@ -4,9 +4,9 @@ import bm25s
 import numpy as np
 import pytest
 
-from harness.pipeline.context import Context
-from harness.pipeline.tools import RunTools
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.search.retrieve import Bm25Config, Bm25Retriever, ConcatenatedConfig, ConcatenatedRetriever
 from harness.search.retrieve.concatenated import concatenate

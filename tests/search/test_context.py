@@ -7,16 +7,16 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
+from harness.bench.plan import make_plan
 from harness.config import load_config
 from harness.config.sweep import TABLES
 from harness.errors import ConfigError, CorpusError
-from harness.pipeline.chunks import chunk_corpus
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import load_corpus
-from harness.pipeline.plan import make_plan
-from harness.pipeline.search import Point, rerank_pairs, search
 from harness.progress import Silent
+from harness.running.chunks import chunk_corpus
+from harness.running.context import Context
+from harness.running.corpus import load_corpus
+from harness.running.search import Point, rerank_pairs, search
 from harness.search import CONTEXTS
 from harness.search.context import Around, nested
 from harness.text.headings import markdown_headings, numbered_headings

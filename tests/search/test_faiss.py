@@ -7,9 +7,9 @@ import pytest
 
 from harness.config import load_config
 from harness.errors import ConfigError, HarnessError
-from harness.pipeline.context import Context
-from harness.pipeline.tools import RunTools
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.search.retrieve import ExactConfig, ExactRetriever, FaissConfig, FaissRetriever
 from harness.types import Query

@@ -8,9 +8,9 @@ import pytest
 from harness.config import load_config
 from harness.errors import ConfigError, LlmError
 from harness.llm.breaker import EndpointDownError
-from harness.pipeline.context import Context
-from harness.pipeline.tools import RunTools
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search import NotAskedError
 from harness.search.rewrite.llm import LlmRewriterConfig
 from harness.search.rewrite.prompt import built_in_prompts, load_prompt

@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.errors import ConfigError, HarnessError
-from harness.pipeline.context import Context
-from harness.pipeline.tools import RunTools
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.search.retrieve.python import PythonConfig
 from harness.search.rewrite.python import PythonRewriterConfig

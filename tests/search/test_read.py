@@ -6,17 +6,17 @@ import json
 import numpy as np
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.chunk.recursive import RecursiveConfig
 from harness.cli import main
 from harness.config import load_config
-from harness.pipeline.chunks import chunk_corpus
-from harness.pipeline.context import Context
-from harness.pipeline.corpus import load_corpus
-from harness.pipeline.reading import Reading
-from harness.pipeline.search import Point, rerank_pairs, search_points
 from harness.progress import Silent
 from harness.report.page.lines import curves
+from harness.running.chunks import chunk_corpus
+from harness.running.context import Context
+from harness.running.corpus import load_corpus
+from harness.running.reading import Reading
+from harness.running.search import Point, rerank_pairs, search_points
 from harness.search import READERS
 from harness.search.read.parent import _parent
 from harness.types import NOT_SCORED, Chunk, Document, Ranking

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.config.sweep import TABLES
 from harness.progress import Silent

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.comparison import mean_of
 from harness.config import load_config
-from harness.pipeline.context import Context
-from harness.pipeline.tools import RunTools
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search.rewrite.statement import StatementConfig, statement_of
 from harness.types import Query
 

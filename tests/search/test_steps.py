@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from harness.bench import run_bench
+from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.config.sweep import TABLES
 from harness.kinds import Kind, Kinds
-from harness.pipeline.context import Context
-from harness.pipeline.tools import RunTools
 from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.types import Query, Ranking
 from tests.search import toys

@@ -1,0 +1,60 @@
+"""The table that fills while a sweep runs: a row a setting, with its score as soon as that can be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from harness.config import BenchConfig
+from harness.evaluate.scoring import headline, queries_to_score
+from harness.evaluate.verdict import run_headline
+from harness.judging.judges import pool_judge_config
+from harness.judging.pool import judged_by_people
+from harness.progress import Board
+from harness.report import SummaryRow, is_route
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.search import RETRIEVE, Searched, reranker_names
+
+
+@dataclass(frozen=True, slots=True)
+class Headlines:
+    """Fills the board of a run. Where people judge, scores stand there at once; else after the judge."""
+
+    board: Board
+    config: BenchConfig
+    context: Context
+
+    def searched(self, corpus: Corpus, one: Searched) -> None:
+        """A setting has its rankings."""
+        if not self.board.live:
+            return
+        cells = {
+            "chunks": f"{len(one.chunking.chunks):,}",
+            "seconds": f"{one.notes['seconds'][one.steps[-1]]:.1f}",
+        }
+        if pool_judge_config(self.config) is None:
+            judgments = judged_by_people(corpus, self.config).judgments
+            queries = queries_to_score(corpus.queries.queries, judgments, self.config.relevance)
+            means = headline(one, queries, judgments, corpus.documents, self.config, self.context)
+            cells |= {stage: _shown(mean) for stage, mean in means.items() if not is_route(stage)}
+        self.board.put(one.setting.name, cells)
+
+    def scored(self, summary: Sequence[SummaryRow]) -> None:
+        """A setting has its scores."""
+        for row in summary:
+            if row.split == "all" and row.measure == run_headline(self.config) and not is_route(row.stage):
+                self.board.put(row.setting, {row.stage: _shown(row.mean)})
+
+
+@contextmanager
+def headlines(config: BenchConfig, context: Context) -> Iterator[Headlines]:
+    """Show the board for the length of the with block."""
+    rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
+    with context.reporter.board(("setting", "chunks", "seconds", RETRIEVE, *rerankers)) as board:
+        yield Headlines(board, config, context)
+
+
+def _shown(mean: float | None) -> str:
+    return "–" if mean is None else f"{mean:.3f}"

@@ -1,0 +1,145 @@
+"""From a folder of results to report.html: the verdict by every measure, then the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.comparison import Comparison, ScoreMatrix, Verdict, select, verdict_json
+from harness.errors import HarnessError
+from harness.evaluate.verdict import matrices_of
+from harness.progress import Reporter, Silent
+from harness.report import LabelSensitivityRow, read_any
+from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
+from harness.store import write_text
+from harness.types import QueryScore
+from harness.verdict import (
+    Scores,
+    chunkings_of,
+    costs_of,
+    headline_of,
+    options_of,
+    sensitivity_of,
+    turning_of,
+    verdict_of,
+)
+
+REPORT = "report.html"
+
+
+def write_page(
+    folder: Path,
+    output: Path | None = None,
+    reporter: Reporter | None = None,
+    name: str = "",
+) -> tuple[Path, Page]:
+    """Build the page of a folder of results and write it, by default into that folder.
+
+    Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
+    HarnessError where the folder holds no results.
+    """
+    tables = read_tables(folder, name)
+    page = build_page(tables, statistics(tables, reporter or Silent()), headline=headline(tables))
+    path = output or folder / REPORT
+    write_text(path, page.html)
+    return path, page
+
+
+def statistics(tables: Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
+    """What is known of every measure at the last stage of each setting, as plain values.
+
+    Settings are named by their place in the order of the tables. Where a statistic cannot be had, ``why``
+    says so.
+    """
+    places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
+    scores = _scores(tables)
+    out: dict[str, dict[str, Any]] = {}
+    with reporter.task("report", len(scores.matrices)) as task:
+        for measure in scores.matrices:
+            out[measure] = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
+            task.advance()
+    return out
+
+
+def headline(tables: Tables) -> str:
+    """The measure that the page opens with."""
+    measures = list(dict.fromkeys(row["measure"] for row in tables["per_query"]))
+    return headline_of(tables.record, measures) if measures else ""
+
+
+def _scores(tables: Tables) -> Scores:
+    by_measure: dict[str, list[QueryScore]] = {}
+    splits: dict[str, str] = {}
+    clusters: dict[str, str] = {}
+    for row in tables["per_query"]:
+        value = float(row["value"]) if row["value"] else None
+        score = QueryScore(row["setting"], row["stage"], row["query_id"], row["measure"], value)
+        by_measure.setdefault(row["measure"], []).append(score)
+        splits[row["query_id"]] = row["split"]
+        clusters[row["query_id"]] = row.get("cluster", "")
+    matrices = matrices_of(by_measure, splits, clusters)
+    settings = next(iter(matrices.values())).settings if matrices else ()
+    names = {("", name): name for name in settings}
+    return Scores(
+        matrices,
+        chunkings_of(tables.record.get("config", {}).get("settings", [])),
+        frozenset(row["document"] for row in tables["documents"] if row.get("status") == "read"),
+        costs_of({"": tables["prices"]}, names),
+        sensitivity_of({"": read_any(tables.folder, LabelSensitivityRow)}, names),
+        options_of(tables.record),
+    )
+
+
+def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
+    verdict = verdict_of(scores, measure)
+    matrix = scores.matrices[measure].defined()
+    return {
+        "n": verdict.population.queries,
+        "verdict": _verdict(verdict, places),
+        "pairs": {"rows": [_pair(one, places) for one in verdict.comparisons]},
+        "selection": _or_why(lambda: _selection(matrix, scores, places)),
+    }
+
+
+def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
+    """The words, and where every setting stands, by its place."""
+    standing = {one.setting: one.place for one in verdict.standings}
+    return {
+        "lines": verdict_json(verdict)["lines"],
+        "decision": verdict.decision,
+        "leader": places[verdict.leader],
+        "standing": [standing.get(name, "") for name in places],
+    }
+
+
+def _selection(matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]) -> dict[str, Any]:
+    if len(matrix.settings) < 2:
+        raise HarnessError("There is one setting: nothing to choose from.")
+    chosen = select(matrix, scores.options, turning_of(scores).get(matrix.measure))
+    return {
+        "sentences": chosen.sentences(),
+        "chosen": places[chosen.chosen],
+        "best": places[chosen.best_on_validation],
+    }
+
+
+def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return part()
+    except HarnessError as error:
+        return {"why": str(error)}
+
+
+def _pair(one: Comparison, places: Mapping[str, int]) -> list[Any]:
+    """As the page reads it: settings, difference and bounds, p, finding, wins, ties, losses."""
+    numbers = (one.difference, one.low, one.high, one.p)
+    return [
+        places[one.setting],
+        places[one.against],
+        *map(figure, numbers),
+        one.finding,
+        one.wins,
+        one.ties,
+        one.losses,
+    ]

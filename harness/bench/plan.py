@@ -1,0 +1,186 @@
+"""What a benchmark would do, found out without embedding, scoring or paying for anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.config import BenchConfig, Setting
+from harness.errors import ConfigError
+from harness.evaluate.scoring import warn_of_pool, warn_of_shallow_rankings
+from harness.judging.judges import (
+    PoolJudgeConfig,
+    asked,
+    judge_name,
+    pool_judge_config,
+    warn_of_same_model,
+)
+from harness.judging.label_warnings import warn_of_labels
+from harness.judging.pool import estimate_pool, make_pool
+from harness.llm.endpoint import read_key
+from harness.llm.money import Estimate
+from harness.progress import Reporter
+from harness.running.chunks import Chunking, chunk_corpus
+from harness.running.compute import digest, is_computed
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
+from harness.running.rewriting import missing_rewritings
+from harness.running.search import is_searched, search
+from harness.search import RETRIEVERS, NotAsked, leaves
+
+
+@dataclass(frozen=True, slots=True)
+class SettingPlan:
+    """One setting: its chunks, how many of their texts are not embedded yet, the pairs its reranker reads."""
+
+    setting: str
+    chunks: int
+    tokens_p50: int
+    overlong: int
+    to_embed: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    """What judging would take. ``estimate`` None: at no cost, or not known before the settings are searched.
+
+    ``ranked`` are the chunks, copies included, that all settings would put into the pool; ``pairs`` its size,
+    None before they are searched. ``problem`` says what is missing, such as a key.
+    """
+
+    judge: str
+    ranked: int
+    pairs: int | None
+    estimate: Estimate | None
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge.
+
+    ``rewriting`` is what language models would be asked before anything is retrieved.
+    """
+
+    corpus: Corpus
+    settings: tuple[SettingPlan, ...]
+    unlabelled: tuple[str, ...]
+    models: tuple[str, ...]
+    judge: JudgePlan | None
+    rewriting: tuple[NotAsked, ...] = ()
+
+
+def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
+    """Check everything a run needs (files, models, labels) and count what it would do."""
+    with Context.at(config.cache, reporter, may_ask=False) as context:
+        return _make_plan(config, context)
+
+
+def _make_plan(config: BenchConfig, context: Context) -> Plan:
+    for setting in config.settings:
+        context.tokenizer(setting.tokenizer)
+        for encoder in setting.retrieve.encoders():
+            context.encoder(encoder)
+        for reranker in setting.rerank:
+            context.reranker(reranker)
+    context.try_models()
+    corpus = load_corpus(config, context)
+    warn_of_labels(corpus, config, context.reporter)
+    warn_of_shallow_rankings(config, context.reporter)
+    labelled = {judgment.query_id for judgment in corpus.labels}
+    judge = pool_judge_config(config)
+    queries = corpus.queries.queries
+    planned: set[tuple[str, bytes]] = set()
+    rows = []
+    chunkings = [chunk_corpus(corpus, setting, context) for setting in config.settings]
+    for setting, chunking in zip(config.settings, chunkings, strict=True):
+        keys = _to_embed(setting, chunking, context)
+        rows.append(
+            SettingPlan(
+                setting=setting.name,
+                chunks=len(chunking.chunks),
+                tokens_p50=chunking.health.get("tokens_p50", 0),
+                overlong=chunking.health["overlong"],
+                to_embed=len(keys - planned),
+                pairs=len(queries) * _pairs_of_a_query(setting, chunking),
+            )
+        )
+        planned |= keys
+    return Plan(
+        corpus,
+        tuple(rows),
+        tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
+        tuple(context.models()),
+        None if judge is None else _plan_judge(judge, config, corpus, chunkings, context),
+        missing_rewritings(config.settings, queries, context),
+    )
+
+
+def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tuple[str, bytes]]:
+    """The texts of chunks that are not embedded yet, as (encoder, digest)."""
+    missing: set[tuple[str, bytes]] = set()
+    for retriever in leaves(setting.retrieve):
+        for config, texts in RETRIEVERS.make(retriever).to_embed(chunking.passages, ()):
+            model = context.encoder(config).fingerprint
+            keys = {digest(text) for text in texts}
+            done = is_computed("vectors", keys, context.cache.vectors(model), context)
+            missing |= {(model, key) for key in keys - done}
+    return missing
+
+
+def _pairs_of_a_query(setting: Setting, chunking: Chunking) -> int:
+    """How many chunks the rerankers score for a query, about, where a length of text is retrieved."""
+    retrieved = _estimated_ranks(setting, chunking)
+    return sum(
+        min(depth for depth in (len(chunking.chunks), reranker.top_n, retrieved) if depth is not None)
+        for reranker in setting.rerank
+    )
+
+
+def _estimated_ranks(setting: Setting, chunking: Chunking) -> int:
+    """How many ranks a setting retrieves; where it is a length of text, the mean length of chunks decides."""
+    if setting.retrieve.top_chars is None:
+        return setting.retrieve.top_k
+    length = sum(len(chunk.text) for chunk in chunking.chunks) / max(1, len(chunking.chunks))
+    return math.ceil(setting.retrieve.top_chars / max(1.0, length))
+
+
+def _plan_judge(
+    judge: PoolJudgeConfig,
+    config: BenchConfig,
+    corpus: Corpus,
+    chunkings: Sequence[Chunking],
+    context: Context,
+) -> JudgePlan:
+    """Count what is to be judged: exactly where the rankings are cached, since nothing may be computed."""
+    warn_of_pool(config, context.reporter)
+    warn_of_same_model(config, context)
+    queries = corpus.queries.queries
+    points = list(zip(config.settings, chunkings, strict=True))
+    ranked = sum(
+        len(queries) * min(judge.pool.depth, len(chunking.chunks)) * (1 + len(setting.rerank))
+        for setting, chunking in points
+    )
+    pairs = None
+    if all(is_searched(setting, chunking, queries, context) for setting, chunking in points):
+        searched = [search(setting, chunking, queries, context) for setting, chunking in points]
+        pairs = make_pool(searched, corpus, judge.pool).pairs
+    return JudgePlan(
+        judge_name(judge),
+        ranked,
+        None if pairs is None else len(pairs),
+        None if pairs is None else estimate_pool(pairs, judge, context, corpus),
+        _problem(judge),
+    )
+
+
+def _problem(judge: PoolJudgeConfig) -> str:
+    """What keeps the judge from being asked; its endpoint is not."""
+    for one in asked(judge):
+        try:
+            read_key(one.endpoint)
+        except ConfigError as error:
+            return str(error)
+    return ""

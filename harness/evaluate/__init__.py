@@ -1,0 +1,1 @@
+"""Searched and judged settings → scores, losses by step, prices, the verdict: rows of the result tables."""

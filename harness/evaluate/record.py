@@ -1,0 +1,107 @@
+"""The run record: everything needed to know how a result came about."""
+
+from __future__ import annotations
+
+import math
+import platform
+import subprocess
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from harness.config import BenchConfig
+from harness.judging.pool import Judged
+from harness.measures import SpanQrels, median_length
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.rewriting import rewriting_facts
+from harness.running.search import Searched
+from harness.types import RunRecord
+
+_PACKAGES = (
+    "harness",
+    "chromadb",
+    "langchain-text-splitters",
+    "numpy",
+    "openai",
+    "pypdf",
+    "pypdfium2",
+    "rapidfuzz",
+    "sentence-transformers",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+CONVENTIONS = (
+    "gain: exponential 2^g-1 (ndcg_exp) and linear g (ndcg_lin); discount log2(rank+1)",
+    "ideal: the best k of all judged items of the query, not of what was retrieved",
+    "rank order is authoritative; ties keep the earlier stage's order",
+    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG, counted apart",
+    "unjudged text has gain 0 in the headline; judged@k says how much there is",
+    "text or evidence already read earns nothing again",
+    "a failed judgment is no grade",
+)
+
+
+def make_record(
+    config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
+) -> RunRecord:
+    """Put together what the run knows of itself."""
+    return RunRecord(
+        config=config.model_dump(mode="json"),
+        hashes=corpus.hashes,
+        versions={"python": platform.python_version(), **_versions()},
+        models={name: dict(facts) for name, facts in context.models().items()},
+        seeds={"bootstrap": config.bootstrap.seed, "split": config.split.seed},
+        timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
+        counts={
+            **context.counts,
+            **({"rewriting": rewriting_facts(context)} if context.spent else {}),
+            "documents": len(corpus.parsed),
+            "documents_skipped": len(corpus.skipped),
+            "queries": len(corpus.queries.queries),
+            "judgments": len(judged.judgments),
+            "label_characters_p50": _median_label(judged),
+            "labels": len(corpus.labels),
+            "labels_not_anchored": sum(not a.accepted for a in corpus.anchored.anchorings),
+            "settings": {s.setting.name: {**s.chunking.health, **s.notes} for s in searched},
+            "conventions": list(CONVENTIONS),
+        },
+        judge={"name": judged.judge, **judged.fingerprint},
+        cost=judged.spent,
+        git=_git(),
+        date=context.begun.isoformat(timespec="seconds"),
+        config_sha256=config.file_sha256,
+    )
+
+
+def _median_label(judged: Judged) -> float | None:
+    """The median length of the text judged relevant, in characters; None where there is none."""
+    length = median_length(SpanQrels.from_judgments(judged.judgments))
+    return None if math.isnan(length) else length
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _git() -> dict[str, Any]:
+    """Commit and dirty flag of the working folder; empty outside a checkout."""
+
+    def ask(*words: str) -> str | None:
+        try:
+            done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=10, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    commit = ask("rev-parse", "HEAD")
+    if commit is None:
+        return {}
+    return {"commit": commit, "dirty": bool(ask("status", "--porcelain", "--untracked-files=no"))}

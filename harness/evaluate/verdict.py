@@ -1,0 +1,70 @@
+"""The verdict on a run that has just been scored, from the same values that its files will hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from harness.comparison import Options, ScoreMatrix, from_scores, sentences_of, verdict_json
+from harness.config import BenchConfig, Setting
+from harness.errors import HarnessError
+from harness.measures import headline, less_is_better
+from harness.report import LabelSensitivityRow, PriceRow
+from harness.types import Query, QueryScore
+from harness.verdict import Scores, chunkings_of, costs_of, sensitivity_of, verdict_of
+
+
+def run_headline(config: BenchConfig) -> str:
+    """The measure that the settings of a configuration are compared by."""
+    return headline(config.measures, len(set(setting_chunkings(config.settings).values())) > 1)
+
+
+def setting_chunkings(settings: Iterable[Setting]) -> dict[str, str]:
+    """How each setting cuts documents."""
+    return chunkings_of(setting.model_dump(mode="json") for setting in settings)
+
+
+def run_verdict(
+    per_query: Iterable[QueryScore],
+    queries: Sequence[Query],
+    clusters: Mapping[str, str],
+    prices: Sequence[PriceRow],
+    documents: Iterable[str],
+    drawn: Sequence[LabelSensitivityRow],
+    config: BenchConfig,
+) -> dict[str, Any]:
+    """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
+
+    ``drawn`` are the means with labels drawn longer and shorter.
+    """
+    by_measure: dict[str, list[QueryScore]] = {}
+    for row in per_query:
+        by_measure.setdefault(row.measure, []).append(row)
+    splits = {query.query_id: query.split for query in queries}
+    names = {("", setting.name): setting.name for setting in config.settings}
+    bootstrap = config.bootstrap
+    scores = Scores(
+        matrices_of(by_measure, splits, clusters),
+        setting_chunkings(config.settings),
+        frozenset(documents),
+        costs_of({"": [asdict(row) for row in prices]}, names),
+        sensitivity_of({"": drawn}, names),
+        Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
+    )
+    try:
+        verdict = verdict_of(scores)
+    except HarnessError as error:
+        return {"measure": scores.headline, "decision": None, "why": str(error), "sentences": (str(error),)}
+    return {**verdict_json(verdict), "sentences": sentences_of(verdict)}
+
+
+def matrices_of(
+    by_measure: Mapping[str, Sequence[QueryScore]], splits: Mapping[str, str], clusters: Mapping[str, str]
+) -> dict[str, ScoreMatrix]:
+    """The last stages by every measure that is no price."""
+    return {
+        measure: from_scores(rows, measure, splits, clusters=clusters)
+        for measure, rows in by_measure.items()
+        if not less_is_better(measure)
+    }

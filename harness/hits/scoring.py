@@ -1,0 +1,165 @@
+"""What other pipelines returned, as searched settings: one a file, scored by the same measures as our own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from harness.bench.keeping import keep_results
+from harness.chunk import ChunkerConfig
+from harness.config import BenchConfig, Setting
+from harness.corpus import HitFile, PlacedHit, place_hits, read_hits
+from harness.corpus.table import nearest
+from harness.errors import CorpusError
+from harness.evaluate.budget import warn_of_unfilled_budgets
+from harness.evaluate.evaluating import evaluate, results_of
+from harness.hits.returned import Strangers, returned
+from harness.hits.warnings import tell_of_file, tell_of_places
+from harness.judging.label_warnings import warn_of_labels
+from harness.progress import Reporter
+from harness.report import HitRow, Results
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
+from harness.search import RetrieverConfig
+from harness.types import Query
+
+
+class ReturnedChunksConfig(ChunkerConfig):
+    """Chunks that another pipeline cut, in a way that is not known."""
+
+    kind: Literal["returned"] = "returned"
+    file: Path
+
+
+class ReturnedConfig(RetrieverConfig):
+    """Rankings that another pipeline returned."""
+
+    kind: Literal["returned"] = "returned"
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class HitOptions:
+    """How hits are placed: the least likeness (0 to 100), and whether hits in other documents count."""
+
+    threshold: float = 90.0
+    keep_other_documents: bool = False
+
+
+def hit_setting(name: str, file: Path) -> Setting:
+    """The setting that a file of hits is scored as."""
+    return Setting(name=name, chunk=ReturnedChunksConfig(file=file), retrieve=ReturnedConfig(file=file))
+
+
+def score_hits(
+    config: BenchConfig,
+    options: HitOptions,
+    reporter: Reporter,
+    finish: Callable[[Path], None] | None = None,
+) -> tuple[Results, Path]:
+    """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
+
+    The settings are those of ``hit_setting``; people's labels grade. A ranking keeps every hit at its rank:
+    one that stands in no document is unjudged text there. A chunk-level ideal needs chunks that were not
+    returned too. Nobody knows them, so evidence that no returned chunk covers counts as a chunk of its own.
+    """
+    context = Context.at(config.cache, reporter)
+    with context, context.timed("total"):
+        # before the documents, which may take long
+        files = [read_hits(_file_of(setting)) for setting in config.settings]
+        config = _with_depths(config, files)
+        corpus = load_corpus(config, context)
+        _refuse_unknown_queries(files, corpus.queries.queries)
+        warn_of_labels(corpus, config, reporter)
+        placed = _placed(files, corpus, options, context)
+        strangers = Strangers.of(placed, [document.doc_id for document in corpus.documents])
+        hashes = {str(file.path): _sha256(file.path) for file in files}
+        corpus = replace(corpus, strange=strangers.document, hashes=corpus.hashes | hashes)
+        searched = []
+        for setting, file, rankings in zip(config.settings, files, placed, strict=True):
+            tell_of_file(setting.name, file, corpus.queries.queries, reporter)
+            tell_of_places(setting.name, rankings, reporter)
+            searched.append(returned(setting, rankings, strangers, corpus, config, context))
+        remedy = "Write more ranks of each query."
+        warn_of_unfilled_budgets(searched, config, reporter, remedy)
+        evaluated = evaluate(searched, corpus, config, context)
+    texts = {document.doc_id: document.text for document in corpus.documents}
+    rows = [
+        row
+        for setting, rankings in zip(config.settings, placed, strict=True)
+        for row in _rows(setting.name, rankings, texts)
+    ]
+    results = results_of(evaluated, searched, corpus, config, context, rows)
+    return results, keep_results(results, config, finish)
+
+
+def _file_of(setting: Setting) -> Path:
+    assert isinstance(setting.retrieve, ReturnedConfig)  # made by hit_setting
+    return setting.retrieve.file
+
+
+def _with_depths(config: BenchConfig, files: Sequence[HitFile]) -> BenchConfig:
+    """The configuration that says how deep the rankings of every file go."""
+    depths = [max(map(len, file.rows.values())) for file in files]
+    settings = tuple(
+        setting.model_copy(update={"retrieve": setting.retrieve.model_copy(update={"top_k": depth})})
+        for setting, depth in zip(config.settings, depths, strict=True)
+    )
+    return config.model_copy(update={"settings": settings})
+
+
+def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) -> None:
+    known = {query.query_id for query in queries}
+    for file in files:
+        for query_id, rows in file.rows.items():
+            if query_id not in known:
+                first = min(rows, key=lambda row: row.line)
+                raise CorpusError(
+                    f"{first.where}: there is no query {query_id!r}{nearest(query_id, known)}. Correct the "
+                    "id, or add the query to --queries."
+                )
+
+
+def _placed(
+    files: Sequence[HitFile], corpus: Corpus, options: HitOptions, context: Context
+) -> list[list[list[PlacedHit]]]:
+    """The placed hits by file and query; the texts of all files are sought in one go."""
+    rankings = [rows for file in files for rows in file.rows.values()]
+    documents = {document.doc_id: document for document in corpus.documents}
+    skipped = [item.doc_id for item in corpus.skipped]
+    with context.timed("place"):
+        placed = iter(
+            place_hits(rankings, documents, options.threshold, skipped, options.keep_other_documents)
+        )
+        return [[next(placed) for _ in file.rows] for file in files]
+
+
+def _rows(
+    setting: str, rankings: Sequence[Sequence[PlacedHit]], texts: Mapping[str, str]
+) -> Iterator[HitRow]:
+    for hit in (hit for hits in rankings for hit in hits):
+        place = hit.place
+        yield HitRow(
+            setting=setting,
+            line=hit.row.line,
+            query_id=hit.row.query_id,
+            rank=hit.row.rank or 0,
+            document=place.doc_id if place else "",
+            start=place.start if place else None,
+            end=place.end if place else None,
+            method=place.method if place else "",
+            score=hit.best,
+            copies=hit.copies,
+            repeats=hit.repeats,
+            other_page=hit.other_page,
+            figures_differ=hit.figures_differ,
+            text=hit.row.text or (texts[place.doc_id][place.start : place.end] if place else ""),
+        )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,100 @@
+"""What is odd about labels that could be anchored all the same: said aloud, changed by nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from harness.config import BenchConfig
+from harness.corpus import AnchorConfig, Anchoring
+from harness.judging.judges import pool_judge_config
+from harness.measures import FAMILIES, parse_measure
+from harness.measures.measure import arguments
+from harness.progress import Reporter
+from harness.report import counted
+from harness.running.corpus import Corpus
+from harness.types import MAX_GRADE, Judgment
+
+_SHOWN = 8
+
+
+def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> None:
+    """Warn of doubtful quotes, answers to unanswerable queries, and answerable queries without a label.
+
+    Says nothing where a judge grades: there labels only stand beside its grades.
+    """
+    if pool_judge_config(config) is not None:
+        return
+    queries, labels = corpus.queries.queries, corpus.labels
+    found = [row for row in corpus.anchored.anchorings if row.accepted]
+    _tell(
+        reporter.warn,
+        [str(row.line) for row in found if row.figures_differ],
+        ("label was", "labels were"),
+        "found by likeness, but the figures in quote and text differ; compare them in anchoring.csv",
+        ("label file, line", "label file, lines"),
+    )
+    _tell(
+        reporter.warn,
+        [str(row.line) for row in found if row.copies > 1 and not _credited(row, config.anchor)],
+        ("quote stands", "quotes stand"),
+        "more than once where it was looked for, and the first place was taken; quote more of the text, or "
+        "label every copy under one evidence name",
+        ("label file, line", "label file, lines"),
+    )
+    unanswerable = {query.query_id for query in queries if not query.answerable}
+    answered = {row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable
+    _tell(
+        reporter.warn,
+        sorted(answered),
+        (
+            "query is marked unanswerable, has a label of the highest grade, and is",
+            "queries are marked unanswerable, have a label of the highest grade, and are",
+        ),
+        "left out of NDCG",
+    )
+    labelled = {row.query_id for row in labels}
+    forgotten = [q.query_id for q in queries if q.answerable and q.query_id not in labelled]
+    _tell(
+        reporter.warn,
+        forgotten,
+        ("query has no label and is", "queries have no label and are"),
+        "left out of NDCG and recall as if nothing answered; label what answers, or mark answerable: no",
+    )
+    _warn_of_length(labels, config, reporter)
+
+
+def _warn_of_length(labels: Sequence[Judgment], config: BenchConfig, reporter: Reporter) -> None:
+    """Warn where labels are so long that a small part of one counts as finding it."""
+    relevant = [row for row in labels if row.grade and row.answer is None]
+    for name in config.measures:
+        measure = parse_measure(name)
+        if measure.family != "ndcg_evidence" or not relevant:
+            continue
+        enough = arguments(measure, FAMILIES[measure.family])["enough"]
+        length = median(row.end - row.start for row in relevant)
+        if length > 2 * enough:
+            reporter.warn(
+                f"the median label has {length:,.0f} characters, and {name} counts any {enough} of them as "
+                "finding it, whether they answer or not. Shorten the labels, or name the words that answer "
+                "in their column answer."
+            )
+
+
+def _credited(row: Anchoring, config: AnchorConfig) -> bool:
+    """Whether the other places that hold the quote count as well."""
+    return config.duplicates and (row.end or 0) - (row.start or 0) >= config.duplicate_length
+
+
+def _tell(
+    warn: Callable[[str], None],
+    names: Sequence[str],
+    subject: tuple[str, str],
+    what: str,
+    where: tuple[str, str] = ("", ""),
+) -> None:
+    """Warn of ``names``, listing the first; ``subject`` and ``where`` are worded for one and for several."""
+    if names:
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        place = f"{where[len(names) > 1]} ".lstrip()
+        warn(f"{counted(len(names), *subject)} {what} ({place}{', '.join(names[:_SHOWN])}{more})")

@@ -1,0 +1,181 @@
+"""Rankings of all settings → one pool of graded spans, on which every setting is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.config import BenchConfig
+from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolConfig, Summary, pool_of
+from harness.judge.addressing import speaks_to_judge
+from harness.judge.costs import cost_by_setting
+from harness.judge.records import Sink
+from harness.judge.threshold import ThresholdJudge
+from harness.judging.graded import GradedPool, LazyRows, judgment_row
+from harness.judging.judges import PoolJudge, PoolJudgeConfig, asked, make_judge, pool_judge_config
+from harness.llm.money import Estimate
+from harness.report import CostRow, JudgmentRow
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.search import Searched
+from harness.store.ledger import Ledger
+from harness.types import Judgment
+
+FLAGS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The judgments that all settings are scored on, and how they came about.
+
+    ``failed`` are the queries with text that the judge could not grade; ``spent`` what this run asked and
+    paid; ``rows`` also hold human labels that only stand beside a judge's. A judge's judgments and rows are
+    made when they are read.
+    """
+
+    judge: str
+    fingerprint: dict[str, Any]
+    judgments: Sequence[Judgment]
+    rows: Sequence[JudgmentRow]
+    failed: frozenset[str]
+    costs: list[CostRow]
+    spent: dict[str, Any]
+
+
+def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
+    """Grade the union of what all settings ranked high, or hand on what people have graded.
+
+    Raises JudgeError where the judge cannot be asked, stops at a limit, or leaves too much without a grade;
+    what it has answered is in the ledger, and the next run goes on from there.
+    """
+    judge_config = pool_judge_config(config)
+    if judge_config is None:
+        return judged_by_people(corpus, config)
+    pool = make_pool(searched, corpus, judge_config.pool)
+    graded = GradedPool(pool.pairs)
+    flagged = flag_passages(pool.pairs, context) if asked(judge_config) else {}
+    with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
+        judge = make_judge(judge_config, ledger, context, corpus)
+        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
+    return Judged(
+        judge=judge.name,
+        fingerprint=dict(judge.fingerprint),
+        judgments=graded.judgments,
+        rows=_followed_by(graded.rows, _label_rows(corpus, scored_on=False)),
+        failed=graded.failed,
+        costs=_costs(graded, pool),
+        spent={**_spent(summary), "speak_to_the_judge": flagged},
+    )
+
+
+def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
+    """The human labels as the judgments of a run."""
+    names = sorted({label.judge for label in corpus.labels})
+    return Judged(
+        judge=", ".join(names) or LabelsJudge.name,
+        fingerprint={"kind": "labels", "file": str(config.labels or getattr(config.relevance.judge, "file"))},  # noqa: B009
+        judgments=corpus.labels,
+        rows=_label_rows(corpus, scored_on=True),
+        failed=frozenset(label.query_id for label in corpus.labels if label.grade is None),
+        costs=[],
+        spent={},
+    )
+
+
+def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) -> Pool:
+    """The union over all stages of all settings, and the part of each setting."""
+    return pool_of(
+        corpus.queries.queries,
+        {
+            one.setting.name: [
+                {ranking.query_id: ranking for ranking in ranked} for ranked in one.rankings.values()
+            ]
+            for one in searched
+        },
+        {chunk.chunk_id: chunk for one in searched for chunk in one.chunking.chunks},
+        corpus.documents,
+        config,
+    )
+
+
+def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
+    """Warn of passages that speak to the judge; returns their words by the id of the passage."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):
+            found[pair.passage.chunk_id] = words
+    if found:
+        passages = "a passage speaks" if len(found) == 1 else f"{len(found)} passages speak"
+        shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
+        more = "; …" if len(found) > FLAGS_SHOWN else ""
+        context.reporter.warn(
+            f"{passages} to the judge ({shown}{more}). See what it answered: "
+            "`harness judge answers CONFIG --flagged`."
+        )
+    return found
+
+
+def estimate_pool(
+    pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
+) -> Estimate | None:
+    """What grading would take, asking nothing; None for a judge that costs nothing."""
+    if not asked(config):
+        return None
+    with Ledger(context.cache.ledger) as ledger:
+        judge = make_judge(config, ledger, context, corpus)
+        return None if isinstance(judge, ThresholdJudge) else judge.estimate(pairs)
+
+
+def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
+    """Grade pairs (read several times), each model's estimate noted first."""
+    members = judge.members if isinstance(judge, PanelJudge) else [judge]
+    for one in members:
+        if isinstance(one, LlmJudge):
+            context.reporter.note(f"{one.name}: {one.estimate(pairs)}")
+    return judge.grade(pairs, sink, reporter=context.reporter, total=total)
+
+
+def _label_rows(corpus: Corpus, *, scored_on: bool) -> Sequence[JudgmentRow]:
+    documents = {document.doc_id: document for document in corpus.documents}
+
+    def row(at: int) -> JudgmentRow:
+        label = corpus.labels[at]
+        return judgment_row(label, documents[label.doc_id], scored_on=scored_on)
+
+    return LazyRows(len(corpus.labels), row)
+
+
+def _followed_by(first: Sequence[JudgmentRow], second: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
+    return LazyRows(
+        len(first) + len(second), lambda at: first[at] if at < len(first) else second[at - len(first)]
+    )
+
+
+def _costs(graded: GradedPool, pool: Pool) -> list[CostRow]:
+    """One row a setting; a single unknown cost makes those of its settings unknown."""
+    return [
+        CostRow(setting, len(pool.by_setting[setting]), _known(cost.alone), _known(cost.shared))
+        for setting, cost in cost_by_setting(graded.costs, pool.by_setting).items()
+    ]
+
+
+def _known(cost: float) -> float | None:
+    return None if cost != cost else cost
+
+
+def _spent(summary: Summary) -> dict[str, Any]:
+    return {
+        "pairs": summary.pairs,
+        "calls": summary.calls,
+        "from_ledger": summary.from_ledger,
+        "prompt_tokens": summary.prompt_tokens,
+        "completion_tokens": summary.completion_tokens,
+        "cost": summary.cost,
+        "maybe_billed": {"calls": summary.unseen_calls, "at_most": summary.unseen_cost},
+        "faults": dict(summary.faults),
+        "unscored": dict(summary.unscored),
+        **({"panel": summary.panel} if summary.panel else {}),
+        "samples_disagree": summary.disagreeing,
+        "served_models": sorted(summary.served_models),
+    }

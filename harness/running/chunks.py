@@ -1,0 +1,167 @@
+"""The chunks of a setting, split at most once per text and configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.chunk import (
+    HEALTH_VERSION,
+    OUTLINE_VERSION,
+    Tokenizer,
+    examine,
+    token_lengths,
+)
+from harness.config import Setting
+from harness.kinds import StageConfig
+from harness.report import ChunkRow
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.cutting import cut
+from harness.running.indexed import Indexed, with_context
+from harness.running.outlines import outlines
+from harness.running.reading import Reading, reading_of
+from harness.search import Passages
+from harness.store import key_of
+from harness.types import Chunk
+
+_FULL = 0.9
+# A few chunks are cut under any window, such as tables, whose figures take many tokens.
+_MOST_CAPPED = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """All chunks of one chunking; ``key`` identifies text, chunker, tokenizer; ``health`` counts tokens.
+
+    ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
+    holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
+    that is more than the chunks, ``reading`` what is read for them where that is something else.
+    ``returned_only``: another pipeline cut the documents, and no chunk is known but those it returned.
+    """
+
+    chunks: tuple[Chunk, ...]
+    key: str
+    health: dict[str, Any]
+    tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
+    quality: dict[str, Any] = field(default_factory=dict)
+    indexed: Indexed | None = field(default=None, compare=False)
+    reading: Reading | None = field(default=None, compare=False)
+    returned_only: bool = False
+
+    @property
+    def passages(self) -> Passages:
+        """The chunks as search steps see them, with their context."""
+        texts = tuple(chunk.text for chunk in self.chunks)
+        return Passages(
+            ids=tuple(chunk.chunk_id for chunk in self.chunks),
+            texts=texts if self.indexed is None else self.indexed.texts,
+            lengths=tuple(map(len, texts)),
+            key=self.key if self.indexed is None else self.indexed.key,
+        )
+
+    @property
+    def index_tokens(self) -> int | None:
+        """What the encoder reads of all that is indexed: each text up to its window; None: not known."""
+        if self.returned_only:
+            return None
+        if self.indexed is None:
+            return int(self.quality.get("index_tokens", 0))
+        return self.indexed.index_tokens
+
+    def tokens_read(self, with_context: bool) -> NDArray[np.int32]:
+        """The length of each chunk [chunks] as a reranker reads it, special tokens left out."""
+        return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
+
+
+def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
+    """Split the corpus for a setting; warns where chunks are longer than an encoder of the setting reads."""
+    tokenizer = context.tokenizer(setting.tokenizer)
+    with context.timed("chunk"):
+        chunks, key = cut(corpus, setting.chunk, tokenizer, context)
+        lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
+    health = health_of(lengths, tokenizer.window)
+    indexed = with_context(chunks, key, setting, tokenizer, corpus, context)
+    if indexed is not None:
+        health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
+    reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
+    if reading is not None:
+        health |= {"read_spans": len(reading.spans), "read_tokens_p50": int(np.median(reading.tokens))}
+    if health["overlong"] and indexed is None and setting.retrieve.encoders():
+        context.reporter.warn(
+            f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
+            f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
+        )
+    capped = _capped(chunks, lengths, setting.chunk)
+    if chunks and capped.share >= _MOST_CAPPED:
+        context.reporter.warn(
+            f"{setting.name}: {capped.share:.0%} of its chunks end at the window of {capped.window} tokens, "
+            f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. Compare "
+            "it by that length, or take a smaller chunk_size or a model that reads more."
+        )
+    return Chunking(
+        tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Capped:
+    """The ``share`` of chunks that a ``window`` in tokens has cut shorter than ``size`` characters."""
+
+    share: float
+    window: int
+    size: int
+    median: float
+
+
+def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: StageConfig) -> _Capped:
+    """What the window does to a chunker with a size in characters; a share of 0 for all other chunkers.
+
+    A chunk counts where it fills nine tenths of the window, and less than that of the size.
+    """
+    window, size = getattr(config, "tokens_per_chunk", 0), getattr(config, "chunk_size", 0)
+    characters = np.array([chunk.end - chunk.start for chunk in chunks], dtype=np.int64)
+    if not (window and size and len(chunks)):
+        return _Capped(0.0, window, size, 0.0)
+    cut = (lengths >= _FULL * window) & (characters < _FULL * size)
+    return _Capped(float(cut.mean()), window, size, float(np.median(characters)))
+
+
+def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
+    """The health of every setting's chunks; none for a setting without chunks."""
+    return [ChunkRow(name, **chunking.quality) for name, chunking in searched if chunking.quality]
+
+
+def _examined(
+    chunks: list[Chunk], key: str, tokenizer: Tokenizer, corpus: Corpus, context: Context
+) -> tuple[NDArray[np.int32], dict[str, Any]]:
+    """The lengths of the chunks in tokens and their ``ChunkHealth``, examined at most once per chunking."""
+    examined_key = key_of(key, HEALTH_VERSION, OUTLINE_VERSION)
+    stored = context.artifacts.get("chunk_health", examined_key)
+    if stored is None:
+        lengths = token_lengths(chunks, tokenizer)
+        health = examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
+        stored = {"lengths": lengths.tolist(), "quality": asdict(health) if health else {}}
+        context.artifacts.put("chunk_health", examined_key, stored)
+    return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
+
+
+def health_of(lengths: Any, window: int) -> dict[str, Any]:
+    """The lengths of chunks in tokens, special tokens included, as the run record tells them."""
+    if not len(lengths):
+        return {"chunks": 0, "overlong": 0, "window": window}
+    low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))
+    return {
+        "chunks": len(lengths),
+        "overlong": int(np.sum(lengths > window)) if window else 0,
+        "window": window,
+        "tokens": int(np.sum(lengths)),
+        "tokens_p5": low,
+        "tokens_p50": middle,
+        "tokens_p95": high,
+        "tokens_max": int(np.max(lengths)),
+    }

@@ -1,0 +1,43 @@
+"""Documents → chunks, cut at most once per text and chunker."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from harness.chunk import ChunkerConfig, chunk_documents, chunker_fingerprint
+from harness.models import ModelTokenizer
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.store import key_of
+from harness.types import Chunk, Document
+
+
+def cut(
+    corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
+) -> tuple[list[Chunk], str]:
+    """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
+    key = key_of(corpus.key, chunker_fingerprint(config, tokenizer), tokenizer.fingerprint)
+    stored = context.artifacts.get("chunks", key)
+    if stored is not None:
+        return _from_spans(stored["spans"], corpus.documents), key
+    chunks = chunk_documents(corpus.documents, config, tokenizer)
+    context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
+    return chunks, key
+
+
+def _spans(chunks: list[Chunk]) -> list[list[Any]]:
+    """Chunks as [doc_id, start, end, start, end, …], one list a document."""
+    rows: dict[str, list[Any]] = {}
+    for chunk in chunks:
+        rows.setdefault(chunk.doc_id, [chunk.doc_id]).extend((chunk.start, chunk.end))
+    return list(rows.values())
+
+
+def _from_spans(rows: list[list[Any]], documents: list[Document]) -> list[Chunk]:
+    by_id = {document.doc_id: document for document in documents}
+    return [
+        Chunk.of(by_id[doc_id], start, end)
+        for doc_id, *flat in rows
+        for start, end in list(pairwise(flat))[::2]
+    ]

@@ -1,0 +1,131 @@
+"""One pass of each model over the distinct items of all settings, and what of it each setting took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+from harness.models.encoder import EmbedConfig
+from harness.running.compute import Computed, compute_new, digest
+from harness.running.context import Context
+from harness.running.tools import embedded
+from harness.search import Effort, PairScorer, RerankerConfig
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The scores of the pairs of one request, in their order, and what they took."""
+
+    scores: list[float]
+    effort: Effort
+
+
+def embed_for_all(
+    requests: Sequence[Sequence[tuple[EmbedConfig, Sequence[str]]]], context: Context
+) -> list[Effort]:
+    """Embed every distinct text of all requests, one pass a model; returns what each request took.
+
+    A request is what one setting needs. Values that several need are the first one's to compute.
+    """
+    wanted: dict[str, tuple[EmbedConfig, dict[bytes, str]]] = {}
+    needs: list[dict[str, dict[bytes, int]]] = []
+    for request in requests:
+        own: dict[str, dict[bytes, int]] = {}
+        for config, texts in request:
+            model = context.encoder(config).fingerprint
+            items = wanted.setdefault(model, (config, {}))[1]
+            mine = own.setdefault(model, {})
+            for text in texts:
+                key = digest(text)
+                items[key] = text
+                mine[key] = len(text)
+        needs.append(own)
+    done = {
+        model: _timed(partial(embedded, list(items), list(items.values()), config, context), context, "embed")
+        for model, (config, items) in wanted.items()
+    }
+    return _shares(needs, done, context, "vectors")
+
+
+def score_for_all(
+    requests: Sequence[tuple[RerankerConfig, Sequence[Pair]] | None], context: Context
+) -> list[Scored]:
+    """Score every distinct pair of all requests, one pass a model; an empty result for a request of None."""
+    wanted: dict[str, tuple[PairScorer, dict[bytes, Pair]]] = {}
+    needs: list[dict[str, dict[bytes, int]]] = []
+    asked: list[tuple[str, list[bytes]]] = []
+    for request in requests:
+        own: dict[str, dict[bytes, int]] = {}
+        keys: list[bytes] = []
+        model = ""
+        if request is not None:
+            config, pairs = request
+            scorer = context.reranker(config)
+            model = scorer.fingerprint
+            keys = [digest(*pair) for pair in pairs]
+            wanted.setdefault(model, (scorer, {}))[1].update(zip(keys, pairs, strict=True))
+            own[model] = {key: sum(map(len, pair)) for key, pair in zip(keys, pairs, strict=True)}
+        needs.append(own)
+        asked.append((model, keys))
+    done = {
+        model: _timed(partial(scored, list(items), list(items.values()), scorer, context), context, "rerank")
+        for model, (scorer, items) in wanted.items()
+    }
+    efforts = _shares(needs, done, context, "pairs")
+    return [
+        Scored([float(done[model][0].floats(key)[0]) for key in keys], effort)
+        for (model, keys), effort in zip(asked, efforts, strict=True)
+    ]
+
+
+def scored(keys: Sequence[bytes], pairs: Sequence[Pair], scorer: PairScorer, context: Context) -> Computed:
+    """The scores of ``pairs`` by their ``keys``, which are their digests: float32 [1] each."""
+    return compute_new(
+        "pairs",
+        keys,
+        context.cache.scores(scorer.fingerprint.replace(":", "-")),
+        batches=lambda indices: scorer.batches([pairs[i] for i in indices]),
+        run=lambda batch: scorer.score([pairs[i] for i in batch])[:, None],
+        context=context,
+    )
+
+
+def _timed(work: Callable[[], Computed], context: Context, stage: str) -> tuple[Computed, float]:
+    begun = perf_counter()
+    with context.timed(stage):
+        return work(), perf_counter() - begun
+
+
+def _shares(
+    needs: Sequence[Mapping[str, Mapping[bytes, int]]],
+    done: Mapping[str, tuple[Computed, float]],
+    context: Context,
+    name: str,
+) -> list[Effort]:
+    """Part the seconds of each pass among the requests by the characters that were computed for each."""
+    left = {model: set(computed.new) for model, (computed, _) in done.items()}
+    length = dict.fromkeys(done, 0)
+    mine: list[dict[str, tuple[int, int, int]]] = []
+    for need in needs:
+        own = {}
+        for model, items in need.items():
+            new = items.keys() & left[model]
+            left[model] -= new
+            characters = sum(items[key] for key in new)
+            length[model] += characters
+            own[model] = (len(items), len(new), characters)
+        mine.append(own)
+    needed = sum(len(items) for need in needs for items in need.values())
+    context.count(f"{name}_reused", needed - sum(len(computed.new) for computed, _ in done.values()))
+    return [
+        Effort(
+            sum(done[m][1] * characters / max(1, length[m]) for m, (_, _, characters) in own.items()),
+            sum(new for _, new, _ in own.values()),
+            sum(values for values, _, _ in own.values()),
+        )
+        for own in mine
+    ]

@@ -1,0 +1,96 @@
+"""Queries as they are asked: what was made of them, and what making it would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.config import Setting
+from harness.llm import ModelConfig
+from harness.report import AskedRow
+from harness.running.context import Context
+from harness.running.search import Searched
+from harness.running.tools import RunTools
+from harness.search import NotAsked, NotAskedError, RetrieverConfig, RewriterConfig
+from harness.types import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of queries as they are asked: their texts before the rewritings ``upon`` them."""
+
+    queries: Sequence[Query]
+    upon: str = ""
+
+
+def missing_rewritings(
+    settings: Sequence[Setting], queries: Sequence[Query], context: Context
+) -> tuple[NotAsked, ...]:
+    """What language models would be asked to rewrite the queries of all settings; asks nothing.
+
+    Where one rewriting is of another that is missing, it is estimated by the queries as they are.
+    """
+    tools = RunTools(context)
+    missing: dict[str, NotAsked] = {}
+    for setting in settings:
+        # a plan runs no rewriter that it need not run, such as code of the user's
+        if any(isinstance(one, ModelConfig) for one in _rewriters(setting)):
+            asked = _as_far_as_known(setting.rewrite, Known(queries), tools, missing)
+            _look_below(setting.retrieve, asked, tools, missing)
+    return tuple(missing.values())
+
+
+def _rewriters(setting: Setting) -> Iterator[RewriterConfig | None]:
+    yield setting.rewrite
+    below = [setting.retrieve]
+    while below:
+        retriever = below.pop()
+        yield retriever.rewrite
+        below += retriever.parts
+
+
+def _look_below(
+    retriever: RetrieverConfig, queries: Known, tools: RunTools, missing: dict[str, NotAsked]
+) -> None:
+    asked = _as_far_as_known(retriever.rewrite, queries, tools, missing)
+    for part in retriever.parts:
+        _look_below(part, asked, tools, missing)
+
+
+def _as_far_as_known(
+    rewrite: RewriterConfig | None, known: Known, tools: RunTools, missing: dict[str, NotAsked]
+) -> Known:
+    try:
+        return Known(tools.rewritten(rewrite, known.queries), known.upon)
+    except NotAskedError as error:
+        upon = known.upon
+        for one in error.missing:
+            upon += one.key
+            missing[upon] = one
+        return Known(known.queries, upon)
+
+
+def rewriting_facts(context: Context) -> dict[str, Any]:
+    """For the run record: what was asked of language models before retrieval, by prompt and model."""
+    return {
+        name: {
+            "calls": spent.calls,
+            "from_ledger": spent.from_ledger,
+            "prompt_tokens": spent.prompt_tokens,
+            "completion_tokens": spent.completion_tokens,
+            "cost": spent.cost,
+            "maybe_billed": {"calls": spent.unseen_calls, "at_most": spent.unseen_cost},
+            "faults": dict(spent.faults),
+            "served_models": sorted(spent.served_models),
+        }
+        for name, spent in context.spent.items()
+    }
+
+
+def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
+    """Every query as each step of each setting asked it, where that is not as it stands."""
+    for one in searched:
+        for step, queries in one.asked.items():
+            for query in queries:
+                yield AskedRow(one.setting.name, step, query.query_id, query.text)

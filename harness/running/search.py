@@ -1,0 +1,233 @@
+"""Search every setting: one pass of each model over what all settings need, then step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+from harness.config import Setting
+from harness.llm import ModelConfig
+from harness.report import is_route
+from harness.running.chunks import Chunking
+from harness.running.compute import digest, is_computed
+from harness.running.context import Context
+from harness.running.passes import Pair, embed_for_all, score_for_all
+from harness.running.tools import RunTools
+from harness.search import Effort, NotAskedError, RerankerConfig, StepOutput
+from harness.search.rerank import rerank
+from harness.types import Query, Ranking
+
+RETRIEVE = "retrieve"
+RERANK = "rerank"
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The rankings of one setting by step, and what was noted on the way.
+
+    ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
+    their order. ``asked`` are the queries as a rewriter put them, by step; none where nothing was rewritten.
+    ``efforts``: what it took up to and with each step.
+
+    Where something else is read than the chunks that were searched, ``chunking`` and ``rankings`` hold what
+    would be read if the search ended with a step, and ``over_chunks`` is the same search by its chunks.
+    """
+
+    setting: Setting
+    chunking: Chunking
+    rankings: dict[str, list[Ranking]]
+    notes: dict[str, Any]
+    asked: dict[str, tuple[Query, ...]] = field(default_factory=dict)
+    efforts: list[Effort] = field(default_factory=list)
+    over_chunks: Searched | None = None
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names of the steps in their order, routes left out."""
+        return tuple(name for name in self.rankings if not is_route(name))
+
+
+def reranker_names(setting: Setting) -> tuple[str, ...]:
+    """What the rerankers of a setting are called: ``rerank``, ``rerank2`` and so on."""
+    return tuple(RERANK if place == 1 else f"{RERANK}{place}" for place in range(1, len(setting.rerank) + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A setting with its chunks, and the seconds it took to cut them."""
+
+    setting: Setting
+    chunking: Chunking
+    seconds: float = 0.0
+
+
+def as_read(one: Searched) -> Searched:
+    """The search with what is read in place of its chunks, by step."""
+    reading = one.chunking.reading
+    if reading is None:
+        return one
+    own = one.chunking
+    chunking = Chunking(reading.spans, reading.key, own.health, reading.tokens, own.quality)
+    rankings = {step: list(map(reading.ranking, ranked)) for step, ranked in one.rankings.items()}
+    return replace(one, chunking=chunking, rankings=rankings, over_chunks=one)
+
+
+def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
+    """Rank all chunks of one setting for all queries, step by step."""
+    return search_points([Point(setting, chunking)], queries, context)[0]
+
+
+def search_points(
+    points: Sequence[Point],
+    queries: Sequence[Query],
+    context: Context,
+    found: Callable[[Searched], None] | None = None,
+) -> list[Searched]:
+    """Rank all chunks of every point for all queries; ``found`` is called with each as it gets rankings.
+
+    What comes back, and what is found, is as it is read.
+    """
+
+    def tell(one: Searched) -> None:
+        if found is not None:
+            found(as_read(one))
+
+    return [as_read(one) for one in _search_chunks(points, queries, context, tell)]
+
+
+def _search_chunks(
+    points: Sequence[Point],
+    queries: Sequence[Query],
+    context: Context,
+    found: Callable[[Searched], None] | None = None,
+) -> list[Searched]:
+    tools = RunTools(context)
+    asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
+    efforts = _embed_all(points, asked, tools)
+    searched = []
+    with context.reporter.task("search", len(points)) as task:
+        for point, own, effort in zip(points, asked, efforts, strict=True):
+            output = tools.search(RETRIEVE, point.setting.retrieve, point.chunking.passages, own)
+            spent = Effort(point.seconds) + effort + output.effort
+            searched.append(_retrieved(point, output, spent, queries))
+            if found is not None:
+                found(searched[-1])
+            task.advance()
+    for place in range(max((len(point.setting.rerank) for point in points), default=0)):
+        _rerank_all(searched, place, queries, context)
+        if found is not None:
+            for one in searched:
+                found(one)
+    return searched
+
+
+def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
+    """What embedding took each point. Where all rankings are known, no vector is looked up.
+
+    Where one is missing, the texts of all points are named, so that the batches of a model, and with them
+    the last digits of its vectors, are the same whatever else is known.
+    """
+    both = list(zip(points, asked, strict=True))
+    if all(tools.is_known(point.setting.retrieve, point.chunking.passages, own) for point, own in both):
+        return [Effort()] * len(points)
+    return embed_for_all(
+        [list(tools.to_embed(point.setting.retrieve, point.chunking.passages, own)) for point, own in both],
+        tools.context,
+    )
+
+
+def _retrieved(point: Point, output: StepOutput, effort: Effort, queries: Sequence[Query]) -> Searched:
+    rankings: dict[str, list[Ranking]] = {}
+    asked: dict[str, tuple[Query, ...]] = {}
+    _collect(output, RETRIEVE, rankings, asked, tuple(queries))
+    one = Searched(point.setting, point.chunking, rankings, {"exact_share": output.exact_share}, asked)
+    _note(one, RETRIEVE, effort)
+    return one
+
+
+def _collect(
+    output: StepOutput,
+    name: str,
+    rankings: dict[str, list[Ranking]],
+    asked: dict[str, tuple[Query, ...]],
+    queries: tuple[Query, ...],
+) -> None:
+    """Put the routes of a fusion before what was made of them, each under its full name."""
+    for route in output.routes:
+        _collect(route, f"{name}.{route.name}", rankings, asked, queries)
+    rankings[name] = output.rankings
+    if output.asked != queries:
+        asked[name] = output.asked
+
+
+def _note(one: Searched, step: str, effort: Effort) -> None:
+    """Keep, by step, the seconds up to and with it, and the share of its values that had to be computed."""
+    one.notes.setdefault("seconds", {})[step] = effort.seconds
+    one.notes.setdefault("computed_share", {})[step] = (
+        effort.computed / effort.values if effort.values else 0.0
+    )
+    one.efforts.append(effort)
+
+
+def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Query], context: Context) -> None:
+    """Let the reranker at this place work on every setting that has one."""
+    requests: list[tuple[RerankerConfig, Sequence[Pair]] | None] = [
+        (one.setting.rerank[place], rerank_pairs(one, place, queries))
+        if place < len(one.setting.rerank)
+        else None
+        for one in searched
+    ]
+    for one, request, result in zip(searched, requests, score_for_all(requests, context), strict=True):
+        if request is None:
+            continue
+        begun = perf_counter()
+        top_n, start = request[0].top_n, 0
+        reranked = []
+        for ranking in one.rankings[one.steps[-1]]:
+            end = start + len(ranking.chunk_ids[:top_n])
+            reranked.append(rerank(ranking, result.scores[start:end]))
+            start = end
+        step = reranker_names(one.setting)[place]
+        one.rankings[step] = reranked
+        _note(one, step, one.efforts[-1] + result.effort + Effort(perf_counter() - begun))
+
+
+def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
+    """The (query, passage) texts that the reranker at this place reads, once those before it have ranked."""
+    reranker = one.setting.rerank[place]
+    top_n = reranker.top_n
+    if reranker.reads_context:
+        passages = one.chunking.passages
+        text = dict(zip(passages.ids, passages.texts, strict=True))
+    else:
+        text = {chunk.chunk_id: chunk.text for chunk in one.chunking.chunks}
+    asked = {query.query_id: query.text for query in queries}
+    before = one.rankings[one.steps[place]]
+    return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
+
+
+def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> bool:
+    """Whether searching the setting would find everything in the cache and compute nothing."""
+    tools = RunTools(context)
+    # a plan runs no rewriter that it need not run, such as code of the user's
+    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig):
+        return False
+    try:
+        asked = tools.rewritten(setting.rewrite, queries)
+        if not tools.is_known(setting.retrieve, chunking.passages, asked):
+            return False
+    except NotAskedError:
+        return False
+    point = Point(setting.model_copy(update={"rerank": ()}), chunking)
+    one = _search_chunks([point], queries, context)[0]
+    one = Searched(setting, chunking, one.rankings, one.notes)
+    for place, config in enumerate(setting.rerank):
+        pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
+        path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))
+        if is_computed("pairs", pairs, path, context) != pairs:
+            return False
+        # all its scores are known, and what the next one reads depends on them
+        _rerank_all([one], place, queries, context)
+    return True

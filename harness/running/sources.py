@@ -1,0 +1,76 @@
+"""What a run lends to the steps that look at documents: text, sentences, headings, chunks, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.chunk import ChunkerConfig, Outline
+from harness.corpus import ids_meant
+from harness.corpus.table import read_table
+from harness.errors import ConfigError
+from harness.kinds import StageConfig
+from harness.models import ModelTokenizer
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.cutting import cut
+from harness.running.outlines import outlines
+from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
+from harness.types import Chunk, Document
+
+_FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
+
+
+@dataclass(slots=True)
+class RunSources:
+    """``harness.search.sources.Sources`` over a corpus; what was asked for once is kept."""
+
+    corpus: Corpus
+    context: Context
+    tokenizer: ModelTokenizer
+    _documents: dict[str, Document] = field(default_factory=dict)
+    _outlines: dict[str, Outline] = field(default_factory=dict)
+    _headings: dict[tuple[str, str], list[Heading]] = field(default_factory=dict)
+
+    def document(self, doc_id: str) -> Document:
+        """A document of the corpus."""
+        if not self._documents:
+            self._documents = {one.doc_id: one for one in self.corpus.documents}
+        return self._documents[doc_id]
+
+    def sentences(self, doc_id: str) -> NDArray[np.int64]:
+        """The spans of its sentences [N, 2]."""
+        if not self._outlines:
+            self._outlines = outlines(self.corpus, self.context)
+        return self._outlines[doc_id].sentences
+
+    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Heading]:
+        """Its headings in the order of the text."""
+        if (doc_id, style) not in self._headings:
+            self._headings[doc_id, style] = list(_FIND[style](self.document(doc_id).text))
+        return self._headings[doc_id, style]
+
+    def chunks(self, config: StageConfig) -> Sequence[Chunk]:
+        """All chunks of another chunker."""
+        if not isinstance(config, ChunkerConfig):
+            raise TypeError(f"{type(config).__name__} is no chunker")
+        return cut(self.corpus, config, self.tokenizer, self.context)[0]
+
+    def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table by document, those of documents that the corpus has."""
+        table = read_table(file, (key, *columns), ConfigError)
+        known = {document.doc_id for document in self.corpus.documents}
+        found: dict[str, Mapping[str, str]] = {}
+        for row in table.rows:
+            doc_id = next((one for one in ids_meant(row.get(key)) if one in known), None)
+            if doc_id in found:
+                raise ConfigError(
+                    f"{file}, line {row.line}: document {row.get(key)!r} stands twice. Remove one row."
+                )
+            if doc_id is not None:
+                found[doc_id] = {column: row.get(column) for column in columns}
+        return found

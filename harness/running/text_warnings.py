@@ -1,0 +1,82 @@
+"""How much of the extracted text is suspect: one line for all documents, and which ones lost what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness.config import BenchConfig
+from harness.corpus import ParsedDocument, some_pages
+from harness.report import counted
+from harness.running.context import Context
+
+_SHOWN = 3
+# A few symbols of a font without names are met in many filings and change nothing.
+_WORTH_A_WARNING = 0.001
+
+
+def tell_of_text(parsed: Sequence[ParsedDocument], config: BenchConfig, context: Context) -> None:
+    """Say in one line what share of pages and characters is suspect; warn of losses and of repairs."""
+    stats = [item.stats for item in parsed]
+    pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
+    characters, suspect = sum(s.characters for s in stats), sum(s.suspect_characters for s in stats)
+    context.count("pages", pages)
+    context.count("pages_suspect", suspect_pages)
+    context.count("characters", characters)
+    context.count("characters_suspect", suspect)
+    line = f"text of {counted(len(parsed), 'document')}: suspect are "
+    line += f"{_share(suspect_pages, pages)} pages and " if pages else ""
+    line += f"{_share(suspect, characters)} characters"
+    worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
+    (context.reporter.warn if worth else context.reporter.note)(line)
+    _warn_of_pages(parsed, config, context)
+    _warn_of_repairs(parsed, config, context)
+
+
+def _warn_of_pages(parsed: Sequence[ParsedDocument], config: BenchConfig, context: Context) -> None:
+    by_id = {item.document.doc_id: item.stats for item in parsed}
+    silent = {doc_id: stats.silent_pages for doc_id, stats in by_id.items() if stats.silent_pages}
+    short = {doc_id: stats.short_pages for doc_id, stats in by_id.items() if stats.short_pages}
+    damaged = {doc_id: stats.damaged_pages for doc_id, stats in by_id.items() if stats.damaged_pages}
+    if silent:
+        have = counted(len(silent), "document has", "documents have")
+        context.reporter.warn(
+            f"{have} pages without text though something is drawn on them, most likely scans: "
+            f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf)."
+        )
+    if damaged:
+        have = counted(len(damaged), "document has", "documents have")
+        context.reporter.warn(
+            f"{have} pages with damaged content, of which a part may be missing: {_listed(damaged)}. "
+            "Download or export them again."
+        )
+    if short:
+        readers = sorted({item.stats.second_reader for item in parsed if item.stats.short_pages})
+        missing = sum(item.stats.missing_characters for item in parsed)
+        context.reporter.warn(
+            f"{config.parser.kind} may have lost text of {counted(len(short), 'document')}; the second "
+            f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
+            "Look at these pages, or choose another parser kind."
+        )
+
+
+def _warn_of_repairs(parsed: Sequence[ParsedDocument], config: BenchConfig, context: Context) -> None:
+    repaired = [item for item in parsed if item.stats.warnings]
+    if repaired:
+        shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
+        more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
+        context.reporter.warn(
+            f"{counted(len(repaired), 'document')} could be read only in spite of faults ({shown}{more}); "
+            "documents.csv lists all of them"
+        )
+
+
+def _listed(pages: Mapping[str, Sequence[int]]) -> str:
+    shown = [
+        f"{doc_id} (page{'s' * (len(its) > 1)} {some_pages(its)})"
+        for doc_id, its in list(pages.items())[:_SHOWN]
+    ]
+    return ", ".join(shown) + (f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else "")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({part / whole:.2%})" if whole else "0 of 0"

@@ -1,0 +1,199 @@
+"""What a run lends to its search steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import astuple, dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import ConfigError
+from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
+from harness.llm import answers as answers_of
+from harness.llm.endpoint import read_key
+from harness.models.encoder import EmbedConfig
+from harness.progress import Reporter
+from harness.running.compute import Computed, compute_new, digest
+from harness.running.context import Context
+from harness.search import (
+    RETRIEVERS,
+    REWRITERS,
+    Effort,
+    Found,
+    Identity,
+    NotAsked,
+    NotAskedError,
+    Passages,
+    RetrieverConfig,
+    RewriterConfig,
+    Slot,
+    StepOutput,
+)
+from harness.store import key_of
+from harness.store.ledger import Ledger
+from harness.types import Answered, Query, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """``harness.search.Tools`` over the context of a run."""
+
+    context: Context
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
+        return self.context.reporter
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Add the wall time of the with block to the timings of the run."""
+        return self.context.timed(stage)
+
+    def key(self, *facts: Any) -> str:
+        """A hash of JSON-able facts."""
+        return key_of(*facts)
+
+    def fingerprint(self, encoder: EmbedConfig) -> str:
+        """Everything that decides a vector besides the text."""
+        return self.context.encoder(encoder).fingerprint
+
+    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension]."""
+        return vectors(texts, encoder, self.context)
+
+    def index(self, key: str) -> Slot:
+        """The place of an index in the cache."""
+        return self.context.collections.slot(key)
+
+    def identity(self, retriever: RetrieverConfig) -> Identity:
+        """All that decides the rankings of a retriever besides passages and queries."""
+        own = RETRIEVERS.make(retriever).identity(self)
+        rewrite = retriever.rewrite
+        return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
+
+    def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
+        """The queries as a rewriter asks them; as they are where there is none."""
+        if rewrite is None:
+            return queries
+        done = self.context.rewritten
+        # its fields, for a query of another split is another one
+        key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
+        if key not in done:
+            done[key] = tuple(REWRITERS.make(rewrite).run(queries, self))
+        return done[key]
+
+    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+        """The answers of a language model about the texts, in their order; equal texts are asked once."""
+        title = f"{name} by {model.endpoint.model}"
+        with Ledger(self.context.cache.ledger) as ledger:
+            asker = Model(model, form, ledger)
+            calls = {text: asker.call(text) for text in texts}
+            estimate = asker.estimate(jobs_of(calls.values()), "queries")
+            if estimate.calls and not self.context.may_ask:
+                facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
+                key = key_of(facts, list(calls))
+                raise NotAskedError(NotAsked(title, key, estimate, _problem(model)))
+            if estimate.calls:
+                self.reporter.note(f"{title}: {estimate}")
+            with self.timed("rewrite"):
+                found, spending = answers_of(
+                    asker, list(calls.values()), reporter=self.reporter, name="rewrite"
+                )
+        self.context.spent.setdefault(title, Spending()).add_spending(spending)
+        self.context.spent[title].from_ledger += spending.from_ledger
+        by_text = dict(zip(calls, found, strict=True))
+        return [by_text[text] for text in texts]
+
+    def search(
+        self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+    ) -> StepOutput:
+        """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
+        begun, before = perf_counter(), dict(self.context.counts)
+        asked = self.rewritten(retriever.rewrite, queries)
+        found = self._known(retriever, passages, asked)
+        if found is None:
+            found = RETRIEVERS.make(retriever).run(passages, asked, self)
+            self._keep(retriever, passages, asked, found)
+        computed = self.context.counts.get("vectors_computed", 0) - before.get("vectors_computed", 0)
+        return StepOutput(
+            name=name,
+            rankings=found.rankings,
+            asked=tuple(asked),
+            effort=Effort(perf_counter() - begun, computed, computed),
+            exact_share=found.exact_share,
+            routes=found.routes,
+        )
+
+    def is_known(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> bool:
+        """Whether the rankings of a retriever, or of all its routes, are cached."""
+        asked = self.rewritten(retriever.rewrite, queries)
+        if retriever.parts:
+            return all(self.is_known(part, passages, asked) for part in retriever.parts)
+        return self._known(retriever, passages, asked) is not None
+
+    def to_embed(
+        self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+    ) -> Iterator[tuple[EmbedConfig, list[str]]]:
+        """The texts that searching by a retriever and its routes embeds."""
+        asked = self.rewritten(retriever.rewrite, queries)
+        for part in retriever.parts:
+            yield from self.to_embed(part, passages, asked)
+        if not retriever.parts:
+            yield from RETRIEVERS.make(retriever).to_embed(passages, asked)
+
+    def _key(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> str:
+        texts = [[query.query_id, query.text] for query in asked]
+        return key_of(passages.key, texts, retriever.kind, RETRIEVERS.make(retriever).identity(self))
+
+    def _known(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> Found | None:
+        if retriever.parts:
+            return None
+        stored = self.context.artifacts.get("ranking", self._key(retriever, passages, asked))
+        if stored is None:
+            return None
+        rankings = [
+            Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
+        ]
+        return Found(rankings, stored["exact_share"])
+
+    def _keep(
+        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], found: Found
+    ) -> None:
+        if retriever.parts:
+            return
+        rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
+        stored = {"rankings": rows, "exact_share": found.exact_share}
+        self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)
+
+
+def _problem(model: ModelConfig) -> str:
+    """What keeps the model from being asked; its endpoint is not."""
+    try:
+        read_key(model.endpoint)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def vectors(texts: Sequence[str], config: EmbedConfig, context: Context) -> NDArray[np.float32]:
+    """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
+    keys = [digest(text) for text in texts]
+    found = embedded(keys, texts, config, context)
+    return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
+
+
+def embedded(keys: Sequence[bytes], texts: Sequence[str], config: EmbedConfig, context: Context) -> Computed:
+    """The vectors of ``texts`` by their ``keys``, which are their digests."""
+    encoder = context.encoder(config)
+    return compute_new(
+        "vectors",
+        keys,
+        context.cache.vectors(encoder.fingerprint),
+        batches=lambda indices: encoder.batches([texts[i] for i in indices]),
+        run=lambda batch: encoder.embed([texts[i] for i in batch]),
+        context=context,
+    )

@@ -1,0 +1,150 @@
+"""What `harness compare` tells: the verdict, the settings, the differences, and what choosing is worth."""
+
+from __future__ import annotations
+
+from harness.comparison import (
+    FEWEST_FOR_INTERVAL,
+    Comparison,
+    ScoreMatrix,
+    Standing,
+    Step,
+    Verdict,
+    cross_validate,
+    front,
+    said,
+    select,
+    sentences_of,
+)
+from harness.report import Part, Table
+from harness.report.tables import interval, number, signed, signed_interval
+from harness.verdict.verdicts import Scores, turning_of
+
+SHOWN = 30
+
+
+def compared_parts(
+    scores: Scores,
+    verdict: Verdict,
+    *,
+    select_by: str = "train",
+    folds: int = 5,
+    only_real: bool = False,
+) -> tuple[Part, ...]:
+    """The parts of a comparison in the order of reading; ``only_real`` leaves out other differences."""
+    matrix = scores.matrices[verdict.measure].defined()
+    parts: list[Part] = [sentences_of(verdict), standings_table(verdict)]
+    if verdict.comparisons:
+        parts += _differences(verdict, only_real and verdict.baseline is None)
+        parts.append((*_selected(matrix, scores, select_by, folds), *_front(verdict)))
+    return tuple(parts)
+
+
+def standings_table(verdict: Verdict) -> Table:
+    """The settings by their means, each with its interval, its place and its price."""
+    people, prices = verdict.population, verdict.costs.by_setting
+    columns = ["setting", "n", "mean", f"{verdict.level:.0%} interval"]
+    columns += ["place"] if len(verdict.standings) > 1 else []
+    columns += [verdict.costs.unit, "front"] if prices else []
+    on_front = {step.setting for step in _steps(verdict)}
+    rows = []
+    for one in verdict.standings:
+        row = [one.setting, str(people.queries), number(one.mean), _interval(one, people.queries)]
+        row += [one.place] if len(verdict.standings) > 1 else []
+        row += [f"{prices[one.setting]:,.0f}", "yes" if one.setting in on_front else ""] if prices else []
+        rows.append(tuple(row))
+    notes = ["The interval is of one mean; whether two settings differ is told by their difference."]
+    notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
+    if prices:
+        notes.append(f"front: no other setting is as good for as few {verdict.costs.unit}.")
+    return Table(
+        f"{verdict.measure}: means over {people.queries} queries",
+        tuple(columns),
+        tuple(rows),
+        left=frozenset({0, 4}) if len(verdict.standings) > 1 else frozenset({0}),
+        notes=tuple(notes),
+    )
+
+
+def _interval(one: Standing, n: int) -> str:
+    return interval(one.low, one.high, n)
+
+
+def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
+    found = verdict.comparisons
+    shown = [one for one in found if one.real or not only_real]
+    against = "settings" if verdict.baseline is not None else "pairs"
+    family = f"of one test of all {len(found)} {against}" if len(found) > 1 else "of one test"
+    if not shown:
+        return [(f"No difference is real (intervals and p {family}).",)]
+    more, bounds = len(shown) - SHOWN, f"{verdict.level:.0%} interval"
+    return [
+        Table(
+            f"{'real differences' if only_real else 'differences'}, the clearest first",
+            (
+                "setting",
+                "against",
+                "difference",
+                bounds,
+                "p",
+                "won/tied/lost",
+                "real?",
+            ),
+            tuple(difference_row(one) for one in shown[:SHOWN]),
+            names=2,
+            left=frozenset({0, 1}),
+            notes=(
+                f"Intervals and p are {family}: real where the interval excludes 0{_held(verdict)}.",
+                *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
+            ),
+        )
+    ]
+
+
+def _held(verdict: Verdict) -> str:
+    if verdict.turning is None:
+        return ""
+    return ", unless longer or shorter labels turn the sign (no: labels)"
+
+
+def difference_row(one: Comparison) -> tuple[str, ...]:
+    """One comparison as a row of a table."""
+    return (one.setting, one.against, *difference_cells(one))
+
+
+def difference_cells(one: Comparison) -> tuple[str, ...]:
+    """Difference, interval, p, queries won, tied and lost, and whether it is real."""
+    return (
+        signed(one.difference),
+        signed_interval(one.low, one.high, one.n),
+        "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
+        f"{one.wins}/{one.ties}/{one.losses}",
+        said(one),
+    )
+
+
+def _selected(matrix: ScoreMatrix, scores: Scores, select_by: str, folds: int) -> tuple[str, ...]:
+    if select_by == "cross-validated":
+        return cross_validate(matrix, folds, options=scores.options).sentences()
+    if {"train", "validation"} <= set(matrix.splits):
+        turning = turning_of(scores).get(matrix.measure)
+        return select(matrix, scores.options, turning).sentences()
+    return ()
+
+
+def _front(verdict: Verdict) -> list[str]:
+    steps = _steps(verdict)
+    if not steps:
+        return [verdict.costs.reason] if verdict.costs.reason else []
+    told = [
+        f"{step.setting} ({step.quality:.3f} for {step.cost:,.0f}"
+        + (f"; {step.price:,.0f} more for each 0.01)" if step.price is not None else ")")
+        for step in steps
+    ]
+    return [f"On the front of {verdict.measure} against {verdict.costs.unit}: {', '.join(told)}."]
+
+
+def _steps(verdict: Verdict) -> list[Step]:
+    prices = verdict.costs.by_setting
+    if prices is None:
+        return []
+    return front(prices, {one.setting: one.mean for one in verdict.standings})

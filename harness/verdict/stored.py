@@ -1,0 +1,129 @@
+"""Folders of results, read for a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.comparison import ScoredOn, ScoreMatrix, from_table, join, joined_names
+from harness.errors import ConfigError, HarnessError
+from harness.measures import headline, less_is_better
+from harness.report import LabelSensitivityRow, StoredResult, cells_of, read_any, read_result
+from harness.verdict.costs import costs_of
+from harness.verdict.label_sensitivity import sensitivity_of
+from harness.verdict.verdicts import Scores, chunkings_of, options_of
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One folder of results at one stage; ``measures`` as they were named, prices left out."""
+
+    result: StoredResult
+    stage: str
+    measures: tuple[str, ...]
+
+    @property
+    def scored_on(self) -> ScoredOn:
+        """What it was scored on."""
+        return ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
+
+    @property
+    def chunkings(self) -> dict[str, str]:
+        """How each setting cuts documents."""
+        return chunkings_of(self.result.record["config"].get("settings", []))
+
+    def matrix(self, measure: str) -> ScoreMatrix:
+        """The scores of one measure."""
+        return from_table(self.result.per_query, measure, self.stage)
+
+    def scored_again(self, result: StoredResult) -> Stored:
+        """The same with the scores of ``result``."""
+        kept = set(result.per_query["measure"])
+        return replace(self, result=result, measures=tuple(name for name in self.measures if name in kept))
+
+
+def read_stored(folder: Path, stage: str = "final") -> Stored:
+    """Read a folder of results; raises HarnessError for none or a damaged one, or an unknown stage."""
+    result = read_result(folder)
+    stages = list(dict.fromkeys(result.per_query["stage"]))
+    if stage != "final" and stage not in stages:
+        raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
+    names = tuple(name for name in dict.fromkeys(result.per_query["measure"]) if not less_is_better(name))
+    return Stored(result, stage, names)
+
+
+def names_of(folders: Sequence[Path]) -> list[str]:
+    """Names of results: as many of the last parts of their paths as tell them apart."""
+    parts = [folder.resolve().parts for folder in folders]
+    for depth in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise HarnessError("A folder of results is named twice." if folders else "Name the results to compare.")
+
+
+def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
+    """The measure that was asked for, else the headline of all these results together.
+
+    Raises ConfigError for a price, and for a measure that a result was not scored by.
+    """
+    if asked is not None and less_is_better(asked):
+        raise _price(asked)
+    for folder, one in results.items():
+        if not one.measures:
+            raise _price(next(iter(one.result.per_query["measure"]), "the only measure"))
+        if asked is not None and asked not in one.measures:
+            raise ConfigError(f"{folder} was not scored by {asked}; it has {', '.join(one.measures)}.")
+    if asked is not None:
+        return asked
+    common = common_measures(list(results.values()))
+    if not common:
+        raise ConfigError("These results have no measure in common. Score them by the same measures.")
+    chunkings = {text for one in results.values() for text in one.chunkings.values()}
+    return headline(common, len(chunkings) > 1)
+
+
+def common_measures(results: list[Stored]) -> tuple[str, ...]:
+    """The measures that all results have, in the order of the first."""
+    return tuple(name for name in results[0].measures if all(name in one.measures for one in results[1:]))
+
+
+def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
+    """Several results side by side, by every measure they share.
+
+    Raises HarnessError where they were not scored on the same queries and judged text.
+    """
+    stored = {name: one for name, (_, one) in results.items()}
+    measures = common_measures(list(stored.values()))
+    # one result is scored on what it was scored on, whatever its record says
+    scored_on = {name: one.scored_on for name, one in stored.items()} if len(stored) > 1 else None
+    matrices: dict[str, ScoreMatrix] = {}
+    for measure in measures:
+        own = {name: one.matrix(measure) for name, one in stored.items()}
+        # what they were scored on is the same for every measure: once is enough
+        joined = join(own, None if matrices else scored_on)
+        matrices[measure] = replace(joined, clusters=next(iter(own.values())).clusters)
+    first = {name: one.matrix(measures[0]) for name, one in stored.items()}
+    names = joined_names(first)
+    prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
+    drawn = {name: read_any(folder, LabelSensitivityRow) for name, (folder, _) in results.items()}
+    any_result = next(iter(stored.values()))
+    return Scores(
+        matrices,
+        chunkings={
+            called: stored[result].chunkings[setting]
+            for (result, setting), called in names.items()
+            if setting in stored[result].chunkings
+        },
+        documents=frozenset(any_result.result.texts),
+        costs=costs_of(prices, names, any_result.stage),
+        sensitivity=sensitivity_of(drawn, names, any_result.stage),
+        options=options_of(any_result.result.record),
+    )
+
+
+def _price(name: str) -> ConfigError:
+    return ConfigError(
+        f"{name} is a price, where less is better. Compare by a measure of quality; prices stand beside it."
+    )

@@ -1,0 +1,131 @@
+"""The one way from scores to a verdict: `bench`, `show`, `compare` and report.html all take it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
+from harness.measures import across_chunkings, headline, trusted_for
+from harness.verdict.label_sensitivity import LabelSensitivity
+
+NO_COSTS = Costs(None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """All that a verdict is made of.
+
+    ``matrices`` has the same settings by every measure, in the order in which measures were named;
+    ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
+    names of the documents, which clusters are told apart by; ``costs`` are of these settings;
+    ``sensitivity`` says by measure what longer and shorter labels do, where that was computed.
+    """
+
+    matrices: Mapping[str, ScoreMatrix]
+    chunkings: Mapping[str, str] = field(default_factory=dict)
+    documents: frozenset[str] = frozenset()
+    costs: Costs = NO_COSTS
+    sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
+
+    @property
+    def headline(self) -> str:
+        """The measure that these settings are compared by."""
+        return headline(tuple(self.matrices), differ(self.chunkings.values()))
+
+
+def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None = None) -> Verdict:
+    """The verdict by ``measure``, by default the headline; the other measures may contradict it."""
+    names = tuple(scores.matrices)
+    chosen = measure or scores.headline
+    matrix = scores.matrices[chosen]
+    different = differ(scores.chunkings.get(name, "") for name in matrix.settings)
+    fit = headline(names, different)
+    return conclude(
+        matrix,
+        others=[one for name, one in scores.matrices.items() if name != chosen],
+        trust={name: _trust(name, different) for name in names},
+        instead=fit if across_chunkings(fit) and fit != chosen else "",
+        baseline=baseline,
+        costs=scores.costs,
+        unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
+        turning=turning_of(scores),
+        holes=holes_of(scores.matrices, chosen),
+        options=scores.options,
+    )
+
+
+def turning_of(scores: Scores) -> dict[str, Turning]:
+    """By measure, the differences between chunkings that longer or shorter labels give another sign."""
+    return {name: one.turning(scores.chunkings) for name, one in scores.sensitivity.items()}
+
+
+def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
+    """What is unjudged among the first ranks, and the upper bound of ``measure`` where it was scored.
+
+    Of several depths the one of ``measure``, else the first; None where no share of judged ranks was scored.
+    """
+    family, _, depth = measure.partition("@")
+    shares = [name for name in matrices if name.partition("@")[0] == "judged" and "@" in name]
+    if not shares or family == "judged":
+        return None
+    judged = f"judged@{depth}" if f"judged@{depth}" in shares else shares[0]
+    bound = f"{family}_upper@{depth}"
+    return Holes(
+        judged,
+        int(judged.partition("@")[2]),
+        _means(matrices[judged]),
+        bound if bound in matrices else "",
+        _means(matrices[bound]) if bound in matrices else {},
+    )
+
+
+def _means(matrix: ScoreMatrix) -> dict[str, float]:
+    """The mean of every setting that has one."""
+    means = zip(matrix.settings, matrix.means.tolist(), strict=True)
+    return {name: mean for name, mean in means if not math.isnan(mean)}
+
+
+def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """How each configured setting cuts what is read, as text to compare by, by its name."""
+    return {
+        str(one["name"]): json.dumps(_cut(one), sort_keys=True, default=str)
+        for one in settings
+        if "name" in one and one.get("chunk") is not None
+    }
+
+
+def _cut(setting: Mapping[str, Any]) -> Any:
+    """The chunker, and what is read for its chunks where that is something else."""
+    return setting["chunk"] if setting.get("read") is None else [setting["chunk"], setting["read"]]
+
+
+def headline_of(record: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """The headline of a result, from its run record and the measures it was scored by."""
+    chunkings = chunkings_of(record.get("config", {}).get("settings", []))
+    return headline(measures, differ(chunkings.values()))
+
+
+def differ(chunkings: Iterable[str]) -> bool:
+    """Whether there is more than one chunking."""
+    return len(set(chunkings)) > 1
+
+
+def options_of(record: Mapping[str, Any]) -> Options:
+    """How a result is to be compared, from its run record: everywhere in the same way."""
+    stated = record.get("config", {}).get("bootstrap", {})
+    plain = Options()
+    return Options(
+        level=float(stated.get("level", plain.level)),
+        resamples=int(stated.get("resamples", plain.resamples)),
+        seed=int(stated.get("seed", plain.seed)),
+    )
+
+
+def _trust(name: str, chunkings_differ: bool) -> Trust:
+    phrase = trusted_for(name)
+    return Trust(phrase, across_chunkings(name) or not chunkings_differ, bool(phrase))

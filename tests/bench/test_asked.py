@@ -1,0 +1,160 @@
+"""asked.csv: what was asked in place of every query."""
+
+import csv
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.cli import main
+from harness.config import load_config
+from harness.progress import Silent
+from tests.judge.fake_server import FakeServer, says
+
+from .conftest import QUERIES
+
+DENSE = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", top_k: 5}'
+
+
+def asked(folder):
+    with (folder / "asked.csv").open(encoding="utf-8", newline="") as file:
+        return [tuple(row.values()) for row in csv.DictReader(file)]
+
+
+def test_every_query_of_a_rewritten_setting_and_route_stands_in_the_table(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve=f"""
+  kind: rrf
+  routes:
+    - {DENSE}
+    - {{kind: bm25, rewrite: {{kind: template, template: "({{query}})"}}}}""",
+        rerank="null",
+        more="rewrite: [null, {kind: statement}]\nmeasures: [ndcg_exp@3]",
+    )
+    _, folder = run_bench(load_config(path), Silent())
+    rows = asked(folder)
+    as_it_is, stated = sorted({setting for setting, *_ in rows}, key=lambda name: "statement" in name)
+    steps = {}
+    for setting, step, query_id, text in rows:
+        steps.setdefault((setting, step), {})[query_id] = text
+    whole = [as_it_is, "retrieve.bm25"], [stated, "retrieve.bm25"], [stated, "retrieve"]
+    assert {tuple(one) for one in whole} <= steps.keys()
+    assert (as_it_is, "retrieve") not in steps
+    assert all(set(one) == {query[0] for query in QUERIES} for one in steps.values())
+    assert steps[as_it_is, "retrieve.bm25"]["q5"] == "(Who is the chief executive?)"
+    # a route rewrites what the setting's rewriter has made
+    assert steps[stated, "retrieve"]["q5"] == "The chief executive is"
+    assert steps[stated, "retrieve.bm25"]["q5"] == "(The chief executive is)"
+
+
+def test_nothing_rewritten_is_no_table(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve="{kind: bm25}",
+        rerank="null",
+        more="measures: [ndcg_exp@3]",
+    )
+    _, folder = run_bench(load_config(path), Silent())
+    assert not (folder / "asked.csv").exists()
+
+
+def fake(request, number):
+    return says("Words of: " + request["body"]["messages"][-1]["content"].splitlines()[1], usage=(100, 10))
+
+
+def command(*words):
+    with pytest.raises(SystemExit) as done:
+        main([str(word) for word in words])
+    assert done.value.code == 0
+
+
+def rewriting(url, more=""):
+    return (
+        f"{{kind: llm, endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}, "
+        f"prices: {{fake-1: {{input: 10.0, output: 100.0}}}}{more}}}"
+    )
+
+
+def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+    with FakeServer(fake) as server:
+        own = rewriting(server.url)
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve=f"{{kind: rrf, routes: [{{kind: bm25}}, {{kind: bm25, rewrite: {own}}}]}}",
+            rerank="null",
+            more=f"rewrite: [null, {own}]\nmeasures: [ndcg_exp@3]",
+            cache="own",
+        )
+        command("validate", path)
+        assert capsys.readouterr().out.count("to rewrite") == 2
+        command("bench", path, "--dry-run")
+        assert server.count == 0, "a plan and a dry run ask nothing"
+        told = " ".join(capsys.readouterr().out.split())
+        # the route's on the queries as they are, which is also the setting's; and the route's on that
+        assert told.count("declarative v1 by fake-1: 5 queries: 5 calls to make") == 2
+        assert "depend on a rewriting that has not been made yet. Nothing was spent." in told
+        results, folder = run_bench(load_config(path), Silent())
+        # the route rewrites the setting's rewriting, so it asks five more
+        assert server.count == 10
+        again, _ = run_bench(load_config(path), Silent())
+        command("validate", path)
+        command("bench", path, "--dry-run")
+        assert server.count == 10
+    (facts,) = results.record.counts["rewriting"].values()
+    assert (facts["calls"], facts["prompt_tokens"], facts["completion_tokens"]) == (10, 1000, 100)
+    assert facts["cost"] == pytest.approx(10 * 0.002)
+    (later,) = again.record.counts["rewriting"].values()
+    assert (later["calls"], later["from_ledger"], later["cost"]) == (0, 10, 0)
+    texts = {text for _, _, query_id, text in asked(folder) if query_id == "q5"}
+    assert texts == {
+        "Words of: Who is the chief executive?",
+        "Words of: Words of: Who is the chief executive?",
+    }
+    assert "to rewrite" not in capsys.readouterr().out
+    assert not any("4711" in file.read_text() for file in folder.glob("*.*"))
+
+
+def test_settings_that_differ_in_the_model_are_named_by_it(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve="{kind: bm25}",
+        rerank="null",
+        more="rewrite: {kind: llm, endpoint: [{model: small}, {model: large}]}\nmeasures: [ndcg_exp@3]",
+    )
+    names = [setting.name for setting in load_config(path).settings]
+    assert names == ["endpoint=small", "endpoint=large"]
+
+
+def test_what_a_run_says_and_what_keeps_it_from_asking(write_config, monkeypatch, capsys):
+    monkeypatch.delenv("FAKE_KEY", raising=False)
+    with FakeServer(fake) as server:
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"rewrite: {rewriting(server.url)}\nmeasures: [ndcg_exp@3]",
+            cache="own",
+        )
+        command("validate", path)
+        assert "the environment variable FAKE_KEY is not set" in " ".join(capsys.readouterr().err.split())
+        monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+        command("bench", path)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "declarative v1 by fake-1 rewrote the queries: 5 calls now for 0.0100, 0 answers from" in told
+
+
+def test_a_dry_run_of_an_agreement_asks_nothing(write_config, capsys):
+    with FakeServer(fake) as server:
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"rewrite: {rewriting(server.url)}\nmeasures: [ndcg_exp@3]\n"
+            f"relevance: {{judge: llm, endpoint: {{model: fake-1, base_url: '{server.url}'}}}}",
+            cache="own",
+        )
+        with pytest.raises(SystemExit) as done:
+            main(["judge", "agreement", str(path), "--settings", "--dry-run"])
+        assert (done.value.code, server.count) == (1, 0)
+    assert "a rewriting that has not been made yet" in " ".join(capsys.readouterr().err.split())

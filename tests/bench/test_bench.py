@@ -1,0 +1,357 @@
+"""The whole pipeline on a tiny corpus with the embedded model."""
+
+import csv
+import json
+import math
+import random
+import subprocess
+import sys
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.bench.plan import make_plan
+from harness.config import load_config
+from harness.errors import CorpusError, LabelError, ModelError
+from harness.evaluate.answerability import answerability
+from harness.progress import Silent
+from harness.report import AnswerabilityRow, read_summary
+from harness.types import Query, Ranking
+
+
+def unchanging(folder):
+    """The content of every file but the record."""
+    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "record.json")
+    return {str(p): p.read_bytes() for p in files}
+
+
+def run(path):
+    reporter = Silent()
+    results, folder = run_bench(load_config(path), reporter)
+    return results, folder, reporter
+
+
+def rows(folder, name):
+    with (folder / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
+    results, folder, _ = run(write_config(cache="fresh"))
+    per_query, summary, ranked = (rows(folder, f"{n}.csv") for n in ("per_query", "summary", "rankings"))
+    assert {row["setting"] for row in summary} == {"chunk=90/0", "chunk=180/0"}
+    assert {row["stage"] for row in summary} == {"retrieve", "rerank"}
+    per_query_columns = {(q["setting"], q["stage"], q["measure"]) for q in per_query}
+    for row in summary:
+        values = [
+            float(q["value"])
+            for q in per_query
+            if all(q[key] == row[key] for key in ("setting", "stage", "measure"))
+            and row["split"] in (q["split"], "all")
+            and q["value"]
+        ]
+        assert int(row["n_queries"]) == len(values)
+        # q1 to q4 and q5, which is in train; whoever is not in the mean was left out of it
+        in_split = sum(row["split"] in (q["split"], "all") for q in per_query) // len(per_query_columns)
+        assert len(values) + int(row["n_unanswerable"]) == in_split
+        assert math.isclose(float(row["mean"]), sum(values) / len(values))
+        assert float(row["ci_low"] or "0") <= float(row["mean"]) <= float(row["ci_high"] or "1")
+    # q5 is unanswerable: it has no NDCG, and it is counted apart in train and all
+    ndcg = [r for r in summary if r["measure"] == "ndcg_exp@10"]
+    assert {(r["split"], r["n_unanswerable"]) for r in ndcg} == {
+        ("train", "1"),
+        ("validation", "0"),
+        ("all", "1"),
+    }
+    assert [r["value"] for r in per_query if r["query_id"] == "q5" and r["measure"] == "ndcg_exp@10"] == [
+        ""
+    ] * 4
+    # ranks are 1, 2, … and the score never rises
+    for key in {(r["setting"], r["stage"], r["query_id"]) for r in ranked}:
+        own = [r for r in ranked if (r["setting"], r["stage"], r["query_id"]) == key]
+        assert [int(r["rank"]) for r in own] == list(range(1, len(own) + 1))
+        scores = [float(r["score"]) for r in own]
+        assert scores == sorted(scores, reverse=True)
+    for setting in ("chunk=90-0", "chunk=180-0"):
+        assert (folder / "qrels" / f"{setting}.trec").read_text()
+        for stage in ("retrieve", "rerank"):
+            assert (folder / "runs" / f"{setting}.{stage}.trec").read_text()
+    record = json.loads((folder / "record.json").read_text())
+    assert record["models"]["embedded:all-MiniLM-L6-v2"]["fingerprint"]
+    assert set(record["timings"]) >= {
+        "parse",
+        "labels",
+        "chunk",
+        "embed",
+        "retrieve",
+        "rerank",
+        "score",
+        "total",
+    }
+    assert read_summary(folder)[0] == results.summary
+
+
+def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_config):
+    results, folder, _ = run(write_config())
+    for row in rows(folder, "answerability.csv"):
+        tops = {
+            r["query_id"]: float(r["score"])
+            for r in rows(folder, "rankings.csv")
+            if r["rank"] == "1" and (r["setting"], r["stage"]) == (row["setting"], row["stage"])
+        }
+        # one unanswerable query, q5: the AUROC is the share of the four others that score higher
+        higher = [tops[q] > tops["q5"] for q in ("q1", "q2", "q3", "q4")]
+        assert float(row["auroc"]) == sum(higher) / 4
+        assert (row["n_answerable"], row["n_unanswerable"], row["ci_low"]) == ("4", "1", "")
+    table = rows(folder, "thresholds.csv")
+    assert len(results.of(AnswerabilityRow)) == 4
+    first, last = table[0], table[len(table) // 4 - 1]
+    assert (first["answerable_kept"], first["unanswerable_refused"]) == ("1.0", "0.0")
+    assert (last["threshold"], last["answerable_kept"]) == ("inf", "0.0")
+
+
+def test_the_answer_is_found_where_it_stands(write_config):
+    _, folder, _ = run(write_config(chunk="{kind: recursive, chunk_size: 90}"))
+    first = {
+        r["query_id"]: r for r in rows(folder, "rankings.csv") if r["rank"] == "1" and r["stage"] == "rerank"
+    }
+    assert "39,717" in first["q1"]["snippet"]
+    assert first["q2"]["document"] == "engines"
+    assert first["q2"]["grade"] == "4"
+
+
+def test_exported_runs_give_our_figures_in_trec_eval(write_config):
+    """Every judged chunk here stands for its own evidence, so trec_eval's definition is ours."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    path = write_config(chunk="{kind: recursive, chunk_size: 70}", more="measures: [ndcg_lin@5, mrr, map]")
+    _, folder, _ = run(path)
+    with (folder / "qrels" / "base.trec").open() as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    for stage in ("retrieve", "rerank"):
+        with (folder / "runs" / f"base.{stage}.trec").open() as file:
+            run_ = pytrec_eval.parse_run(file)
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5", "recip_rank"}).evaluate(run_)
+        names = {"ndcg_lin@5": "ndcg_cut_5", "mrr": "recip_rank"}
+        counted = {r["query_id"] for r in rows(folder, "per_query.csv") if r["value"]}
+        assert set(theirs) == counted == {"q1", "q2", "q3", "q4"}
+        for row in rows(folder, "per_query.csv"):
+            if row["stage"] == stage and row["measure"] in names and row["value"]:
+                assert float(row["value"]) == pytest.approx(
+                    theirs[row["query_id"]][names[row["measure"]]], abs=1e-9
+                )
+
+
+def test_a_second_run_computes_nothing_and_gives_the_same(write_config):
+    path = write_config(cache="fresh")
+    first, folder, _ = run(path)
+    before = unchanging(folder)
+    second, _, _ = run(path)
+    assert first.record.counts["vectors_computed"] > 0
+    assert second.record.counts.get("vectors_computed", 0) == 0
+    assert second.record.counts["pairs_computed"] == 0
+    assert second.record.counts["documents_parsed"] == 0
+    assert unchanging(folder) == before
+
+
+def test_a_warm_run_loads_no_model_library(write_config):
+    path = write_config()
+    run(path)
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from harness.bench.flow import run_bench\n"
+        "from harness.config import load_config\n"
+        "from harness.progress import Silent\n"
+        f"run_bench(load_config(Path({str(path)!r})), Silent())\n"
+        "heavy = ('torch', 'sentence_transformers', 'chromadb', 'transformers')\n"
+        "print([m for m in heavy if m in sys.modules])\n"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_settings_share_what_they_have_in_common(write_config):
+    both, _, _ = run(write_config(chunk="{kind: recursive, chunk_size: [90, 91]}", cache="fresh"))
+    chunks = [health["chunks"] for health in both.record.counts["settings"].values()]
+    assert both.record.counts["vectors_computed"] < sum(chunks)
+    assert both.record.counts["vectors_reused"] > 0
+
+
+def test_without_a_reranker_there_is_one_stage(write_config):
+    results, _, _ = run(write_config(rerank="null"))
+    assert {row.stage for row in results.summary} == {"retrieve"}
+
+
+def test_chunks_longer_than_the_encoder_reads_are_warned_of(write_config, corpus):
+    (corpus / "docs" / "people.txt").write_text(
+        "At the end of the year 39,717 people worked for the company. " * 60
+    )
+    _, _, reporter = run(write_config(chunk="{kind: page}"))
+    assert any("longer than the 256 tokens" in text and "1 of 3" in text for text in reporter.warnings)
+
+
+def test_shallow_rankings_are_warned_of(write_config):
+    _, _, reporter = run(write_config(more="measures: [ndcg_exp@12]"))
+    assert any("rankings end at rank 10" in text for text in reporter.warnings)
+
+
+def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus):
+    (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
+    with pytest.raises(CorpusError, match=r"bad\.txt"):
+        run(write_config())
+    _, folder, reporter = run(write_config(more="on_bad_document: skip"))
+    (told,) = [text for text in reporter.warnings if text.startswith("skipped ")]
+    assert told.count("bad.txt") == 1
+    listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
+    assert listed == {"engines": "read", "people": "read", "harbour": "read", "bad": "skipped"}
+    for name in ("engines", "people", "harbour"):
+        (corpus / "docs" / f"{name}.txt").unlink()
+    with pytest.raises(CorpusError, match="Of 1 document none can be used"):
+        run(write_config(more="on_bad_document: skip"))
+
+
+def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_config, corpus):
+    with (corpus / "labels.csv").open("a") as file:
+        file.write("q1,people,nothing like this stands anywhere,4\n")
+    with pytest.raises(LabelError):
+        run(write_config(cache="fresh"))
+    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
+    results, folder, _ = run(write_config(more="anchor: {on_unanchored: list}"))
+    assert results.record.counts["labels_not_anchored"] == 1
+    assert [r["accepted"] for r in rows(folder, "anchoring.csv")].count("no") == 1
+
+
+def test_doubtful_labels_are_warned_of(write_config, corpus):
+    with (corpus / "labels.csv").open("a") as file:
+        file.write("q5,engines,is cast from an aluminium alloy with eight per cent silicon.,4\n")
+        file.write('q3,people,"At the end of the year 38,717 people worked for the company.",3\n')
+    with (corpus / "queries.csv").open("a") as file:
+        file.write("q6,Where is the foundry?,train,yes\n")
+    (corpus / "docs" / "harbour.txt").write_text(
+        (corpus / "docs" / "harbour.txt").read_text()
+        + " A crane failure stopped loading for nine days in March."
+    )
+    _, _, reporter = run(write_config())
+    warned = " ".join(reporter.warnings)
+    assert "1 label was found by likeness, but the figures in quote and text differ" in warned
+    # both places count, so there is nothing to warn of
+    assert "stands more than once" not in warned
+    assert (
+        "1 query is marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)"
+        in warned
+    )
+    assert "1 query has no label" in warned
+    assert "(q6)" in warned
+    _, _, reporter = run(write_config(more="anchor: {duplicates: false}"))
+    assert "1 quote stands more than once" in " ".join(reporter.warnings)
+
+
+def test_an_auroc_from_few_queries_never_stands_without_a_remark(write_config):
+    config = load_config(write_config())
+
+    def remark(answerable, unanswerable):
+        queries = [Query(f"q{i}", "?", "train", i < answerable) for i in range(answerable + unanswerable)]
+        rankings = [Ranking(query.query_id, ("d:0-1",), (0.5,)) for query in queries]
+        ((head,), _) = answerability("a", "retrieve", rankings, queries, config)
+        return head.remark
+
+    assert remark(9, 4) == "from only 4 unanswerable queries"
+    assert remark(1, 5) == "from only 1 answerable query"
+    assert remark(5, 5) == ""
+
+
+def test_a_model_that_cannot_be_had_names_the_choices(write_config, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    path = write_config()
+    path.write_text(path.read_text().replace("embedded:all-MiniLM-L6-v2", "embedded:all-MiniLM"))
+    with pytest.raises(ModelError, match="embedded:all-MiniLM-L6-v2"):
+        run(path)
+
+
+def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, corpus):
+    plan = make_plan(load_config(write_config(cache="fresh")), Silent())
+    assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
+    assert all(s.to_embed > 0 and s.pairs == 5 * 10 for s in plan.settings)
+    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
+    results, _, _ = run(write_config(cache="fresh"))
+    queries = 5
+    assert results.record.counts["vectors_computed"] == sum(s.to_embed for s in plan.settings) + queries
+    assert all(
+        s.to_embed == 0 for s in make_plan(load_config(write_config(cache="fresh")), Silent()).settings
+    )
+
+
+@pytest.mark.parametrize("distance", ["l2", "ip"])
+def test_every_distance_of_chroma_ranks_by_similarity(write_config, distance):
+    """The embedded model's vectors have unit length, so that all three distances rank alike."""
+    path = write_config(rerank="null", chunk="{kind: recursive, chunk_size: 90}")
+    cosine, _, _ = run(path)
+    path.write_text(path.read_text().replace("top_k: 10", f"top_k: 10, distance: {distance}"))
+    other, _, _ = run(path)
+    assert [r.chunk_id for r in other.ranked] == [r.chunk_id for r in cosine.ranked]
+
+
+def test_flipped_bits_in_the_cache_change_no_figure_and_are_told_once(corpus, write_config):
+    path = write_config(cache="fresh")
+    _, folder, reporter = run(path)
+    expected = unchanging(folder)
+    assert not [text for text in reporter.warnings if "damaged" in text]
+    rnd = random.Random(4)
+    for file in (corpus / "fresh").rglob("*"):
+        if file.is_file() and file.name != "CACHEDIR.TAG" and file.stat().st_size:
+            content = bytearray(file.read_bytes())
+            for _ in range(20):
+                content[rnd.randrange(len(content) // 2, len(content))] ^= 1 << rnd.randrange(8)
+            file.write_bytes(bytes(content))
+    _, folder, reporter = run(path)
+    assert unchanging(folder) == expected
+    (told,) = [text for text in reporter.warnings if "damaged" in text]
+    for what in ("document", "outlines", "chunks", "chunk_health", "ranking", "vectors", "indexes", "pairs"):
+        assert f" of {what} (" in told
+    _, folder, reporter = run(path)
+    assert unchanging(folder) == expected
+    assert not [text for text in reporter.warnings if "damaged" in text]
+
+
+def test_lost_text_is_told_in_one_line_and_above_a_share_an_error(write_config, corpus):
+    from tests.corpus.attacks import LINE, SCAN, pages_of
+
+    (corpus / "docs" / "scan.pdf").write_bytes(pages_of(LINE, SCAN, SCAN, LINE))
+    (corpus / "docs" / "odd.txt").write_text("A text with a private \ue000 symbol.")
+    path = write_config()
+    path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
+    results, folder, reporter = run(path)
+    told = " ".join(reporter.warnings)
+    characters = results.record.counts["characters"]
+    assert "text of 5 documents: suspect are 2 of 4 (50.00%) pages and 1 of " in told
+    assert "1 document has pages without text though something is drawn on them" in told
+    assert "scan (pages 2-3)" in told
+    assert results.record.counts["pages_suspect"] == 2
+    assert results.record.counts["characters_suspect"] == 1
+    (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "scan"]
+    assert (row["suspect_pages"], row["suspect_characters"], row["missing_characters"]) == ("2 3", "0", "0")
+    assert characters == sum(int(row["characters"]) for row in rows(folder, "documents.csv"))
+
+    strict = "parsing: {max_suspect_pages: 0.4}\n"
+    path.write_text(path.read_text() + strict)
+    with pytest.raises(CorpusError, match=r"scan\.pdf: 2 of 4 pages may have lost text.*on_bad_document"):
+        run(path)
+    path.write_text(path.read_text() + "on_bad_document: fail_at_end\n")
+    _, folder, reporter = run(path)
+    listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
+    assert listed["scan"] == "skipped"
+    assert any("scan.pdf: 2 of 4 pages" in text for text in reporter.warnings)
+    assert any("suspect are" in text and "pages" not in text for text in reporter.notes)
+
+
+def test_what_the_parser_worked_around_reaches_the_terminal(write_config, corpus):
+    from tests.corpus.attacks import LINE, pages_of
+
+    sound = pages_of(LINE)
+    (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
+    path = write_config()
+    path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
+    _, folder, reporter = run(path)
+    (told,) = [text for text in reporter.warnings if "in spite of faults" in text]
+    (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "odd"]
+    assert f"1 document could be read only in spite of faults (odd: {row['reason'].split('; ')[0]})" in told

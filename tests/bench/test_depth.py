@@ -1,0 +1,133 @@
+"""How deep rankings go: text budgets that are filled, rerankers that keep what they do not score."""
+
+import csv
+import itertools
+import re
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.errors import ConfigError
+from harness.evaluate.budget import text_budgets
+from harness.progress import Silent
+
+MEASURES = "measures: [ndcg_exp@3, ndcg_text@600, recall@3]"
+
+
+def run(path):
+    reporter = Silent()
+    results, folder = run_bench(load_config(path), reporter)
+    return results, folder, reporter.warnings
+
+
+def retrieving(path, retrieve):
+    text = path.read_text(encoding="utf-8")
+    own = retrieve.replace("{", "{model: 'embedded:all-MiniLM-L6-v2', ", 1)
+    path.write_text(re.sub("^retrieve: .*$", f"retrieve: {own}", text, flags=re.M))
+    return path
+
+
+def test_what_the_reranker_does_not_score_follows_in_the_retriever_s_order(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        rerank="[{kind: late_interaction}, {kind: late_interaction, top_n: 4}]",
+    )
+    results, folder, _ = run(path)
+    retrieved = {r.query_id: r.chunk_ids for r in results.runs["top_n=4", "retrieve"]}
+    whole = {r.query_id: r for r in results.runs["top_n=all", "rerank"]}
+    for ranking in results.runs["top_n=4", "rerank"]:
+        before = retrieved[ranking.query_id]
+        assert len(before) == 10
+        assert set(ranking.chunk_ids[:4]) == set(before[:4])
+        assert ranking.chunk_ids[4:] == before[4:]
+        assert set(ranking.scores[4:]) == {float("-inf")}
+        assert set(whole[ranking.query_id].chunk_ids) == set(before)
+        assert min(whole[ranking.query_id].scores) > float("-inf")
+    # in the tables a score that was never given is empty; in the TREC run scores still fall strictly
+    with (folder / "rankings.csv").open(newline="", encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file) if (r["setting"], r["stage"]) == ("top_n=4", "rerank")]
+    assert {row["score"] == "" for row in rows if int(row["rank"]) > 4} == {True}
+    assert {row["score"] == "" for row in rows if int(row["rank"]) <= 4} == {False}
+    scores = {}
+    for line in (folder / "runs" / "top_n=4.rerank.trec").read_text().splitlines():
+        query, _, _, _, score, _ = line.split()
+        scores.setdefault(query, []).append(float(score))
+    head = {r.query_id: r.scores[0] for r in results.runs["top_n=4", "rerank"]}
+    for query, falling in scores.items():
+        assert len(falling) == 10
+        assert all(a > b for a, b in itertools.pairwise(falling))
+        assert falling[0] == pytest.approx(head[query], abs=1e-6)
+
+
+def test_text_is_retrieved_to_the_same_depth_under_every_chunking(write_config):
+    path = retrieving(
+        write_config(chunk="{kind: recursive, chunk_size: [60, 250]}", more=MEASURES), "{top_chars: 600}"
+    )
+    results, folder, warned = run(path)
+    text = {row.chunk_id: row.text for row in results.ranked}
+    ranks = {}
+    for (setting, stage), rankings in results.runs.items():
+        for ranking in rankings:
+            lengths = [len(text[chunk_id]) for chunk_id in ranking.chunk_ids]
+            assert sum(lengths) >= 600
+            assert stage == "rerank" or sum(lengths[:-1]) < 600
+            ranks.setdefault(setting, []).append(len(lengths))
+    assert min(ranks["chunk=60/0"]) > max(ranks["chunk=250/0"])
+    assert not warned
+    with (folder / "prices.csv").open(newline="", encoding="utf-8") as file:
+        prices = {(row["setting"], row["stage"]): row for row in csv.DictReader(file)}
+    for (setting, stage), row in prices.items():
+        own = [sum(len(text[i]) for i in r.chunk_ids) for r in results.runs[setting, stage]]
+        assert float(row["characters_ranked"]) == pytest.approx(sum(own) / len(own))
+
+
+def test_rankings_that_end_before_the_budget_are_warned_of(write_config):
+    path = retrieving(
+        write_config(chunk="{kind: recursive, chunk_size: [60, 250]}", more=MEASURES), "{top_k: 4}"
+    )
+    _, _, warned = run(path)
+    (told,) = [text for text in warned if "ndcg_text@600" in text]
+    assert "chunk=60/0 (5 of 5 queries" in told
+    assert "chunk=250/0" not in told
+    assert "retrieve.top_chars to 600" in told
+
+
+def test_a_search_that_finds_no_more_is_not_told_to_go_deeper(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 60}", retrieve="{kind: bm25, top_k: 9}", more=MEASURES
+    )
+    results, _, warned = run(path)
+    found = [len(ranking.chunk_ids) for ranking in results.runs["base", "retrieve"]]
+    assert min(found) < 9
+    reached = sum(ranks == 9 for ranks in found)
+    told = [text for text in warned if "ndcg_text@600" in text]
+    assert [f"({reached} of {len(found)} queries" in text for text in told] == [True] * bool(reached)
+
+
+def test_documents_shorter_than_the_budget_are_no_fault_of_the_search(write_config):
+    path = retrieving(
+        write_config(chunk="{kind: recursive, chunk_size: 250}", more="measures: [ndcg_text@90000]"),
+        "{top_k: 500}",
+    )
+    assert not run(path)[2]
+
+
+def test_a_reranker_as_shallow_as_a_cutoff_is_warned_of(write_config):
+    shallow = write_config(rerank="{kind: late_interaction, top_n: 3}", more=MEASURES)
+    (told,) = [text for text in run(shallow)[2] if "rerank.top_n" in text]
+    assert "first 3 chunks" in told
+    assert "above 3" in told
+    deep = write_config(rerank="{kind: late_interaction, top_n: 4}", more=MEASURES)
+    assert not [text for text in run(deep)[2] if "rerank.top_n" in text]
+
+
+def test_two_depths_at_once_are_refused(write_config):
+    path = retrieving(write_config(), "{top_k: 5, top_chars: 500}")
+    with pytest.raises(ConfigError, match="keep one of them"):
+        load_config(path)
+
+
+def test_of_text_budgets_the_largest_of_each_unit_counts():
+    names = ["ndcg_exp@10", "ndcg_text@500", "ndcg_text@2000", "ndcg_text_tokens@300", "text_recall@5"]
+    assert text_budgets(names) == ["ndcg_text@2000", "ndcg_text_tokens@300"]

@@ -1,0 +1,93 @@
+"""The table that fills while a sweep runs."""
+
+import io
+from contextlib import contextmanager
+
+import pytest
+from rich.console import Console
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.progress import Silent
+from harness.terminal import LiveBoard, TerminalReporter
+
+
+class Watching(Silent):
+    """Keeps what is put on the board, in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.live = True
+        self.puts = []
+
+    @contextmanager
+    def board(self, columns):
+        self.columns = columns
+        yield self
+
+    def put(self, row, cells):
+        self.puts.append((row, dict(cells)))
+
+
+def run(path):
+    reporter = Watching()
+    results, _ = run_bench(load_config(path), reporter)
+    means = {
+        (r.setting, r.stage): f"{r.mean:.3f}"
+        for r in results.summary
+        if (r.split, r.measure) == ("all", results.verdict["measure"])
+    }
+    return reporter, means
+
+
+def test_where_people_judge_a_setting_has_its_scores_after_every_step(write_config):
+    reporter, means = run(write_config(more="measures: [ndcg_text_tokens@60, tokens@3]"))
+    settings = ["chunk=90/0", "chunk=180/0"]
+    assert [row for row, _ in reporter.puts[:4]] == settings * 2
+    for setting, cells in reporter.puts[:2]:
+        assert set(cells) == {"chunks", "seconds", "retrieve"} <= set(reporter.columns)
+        assert cells["retrieve"] == means[setting, "retrieve"]
+    for setting, cells in reporter.puts[2:4]:
+        assert set(cells) == {"chunks", "seconds", "retrieve", "rerank"} <= set(reporter.columns)
+        assert cells["rerank"] == means[setting, "rerank"]
+
+
+def test_where_a_judge_grades_scores_come_after_all_searches(write_config):
+    relevance = "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2', pool: {depth: 3}}"
+    reporter, means = run(write_config(more=relevance))
+    assert [set(cells) for _, cells in reporter.puts[:4]] == [{"chunks", "seconds"}] * 4
+    later = {(row, stage): value for row, cells in reporter.puts[4:] for stage, value in cells.items()}
+    assert later == means
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_table_is_drawn_on_a_terminal_and_nowhere_else(terminal):
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=70, height=30)
+    reporter = TerminalReporter(console=console)
+    with reporter.board(("setting", "chunks", "rerank")) as board:
+        assert board.live is terminal
+        with reporter.task("pairs", 2) as task:
+            board.put("chunk=[bold]90", {"chunks": "12"})
+            task.advance()
+        board.put("chunk=[bold]90", {"rerank": "0.512"})
+    reporter.note("done")
+    drawn = out.getvalue()
+    assert ("chunk=[bold]90" in drawn) is terminal
+    assert ("0.512" in drawn) is terminal
+    assert "done" in drawn
+    # the bars work as before once the table is gone
+    with reporter.task("again", 1) as task:
+        task.advance()
+
+
+def test_of_more_rows_than_fit_the_latest_are_shown():
+    board = LiveBoard(("setting", "rerank"))
+    for i in range(50):
+        board.put(f"setting-{i}", {"rerank": "0.5"})
+    console = Console(file=io.StringIO(), force_terminal=True, width=60, height=20)
+    console.print(board)
+    drawn = console.file.getvalue()
+    assert "setting-49" in drawn
+    assert "setting-0 " not in drawn
+    assert "40 more above" in drawn

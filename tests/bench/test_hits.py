@@ -1,0 +1,269 @@
+"""What another pipeline returned is scored as our own search is."""
+
+import csv
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.cli import main
+from harness.config import load_config
+from harness.progress import Silent
+from harness.report import read_result
+from harness.verdict import read_stored, scores_of
+
+from .conftest import SENTENCES
+
+MEASURES = (
+    "[ndcg_exp@10, ndcg_evidence@5000, ndcg_text@300, ndcg_text_tokens@60, recall@3, map, judged@10, "
+    "ndcg_exp_upper@10, tokens@3]"
+)
+NAMES = MEASURES.strip("[]").replace(" ", "")
+
+
+def rows(folder, name):
+    with (folder / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(path, hits):
+    path.write_text("".join(json.dumps(hit) + "\n" for hit in hits), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def score(corpus, shared_cache, capsys):
+    """Score files of hits on the tiny corpus; returns (exit code, folder, what was said)."""
+
+    def run(*files, more=()):
+        words = ["score", "--hits", *map(str, files), "--queries", f"{corpus}/queries.csv"]
+        words += ["--labels", f"{corpus}/labels.csv", "--documents", f"{corpus}/docs/*.txt"]
+        words += ["--results", f"{corpus}/results", "--cache", str(shared_cache), "--name", "mine", *more]
+        with pytest.raises(SystemExit) as stopped:
+            main(words)
+        out = capsys.readouterr()
+        return stopped.value.code, corpus / "results" / "mine", " ".join((out.out + out.err).split())
+
+    return run
+
+
+@pytest.fixture
+def run(write_config, corpus):
+    """A tiny lexical benchmark: two chunkings, two ranks a query, and evidence that no query finds."""
+    with (corpus / "labels.csv").open("a", encoding="utf-8") as file:
+        file.write(f'q1,engines,"{SENTENCES["engines"][3]}",2\n')
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: [90, 180]}",
+        retrieve="{kind: bm25, top_k: 2}",
+        rerank="null",
+        more=f"measures: {MEASURES}",
+    )
+    return run_bench(load_config(path), Silent())
+
+
+def exported(folder, setting, **fields):
+    """The rankings of a setting as another pipeline would write them."""
+    for row in rows(folder, "rankings.csv"):
+        if row["setting"] == setting:
+            start, end = row["chunk_id"].rpartition(":")[2].split("-")
+            hit = {"query_id": row["query_id"], "rank": int(row["rank"]), "score": float(row["score"])}
+            yield hit | {"document": row["document"], "start": int(start), "end": int(end)}
+
+
+def values(folder, setting):
+    return {
+        (row["query_id"], row["measure"]): row["value"]
+        for row in rows(folder, "per_query.csv")
+        if row["setting"] == setting
+    }
+
+
+def test_the_hits_of_a_run_get_the_scores_of_the_run(run, score, tmp_path):
+    results, folder = run
+    names = {row.setting for row in results.summary}
+    settings = dict(zip(("small", "large"), sorted(names, key=lambda n: "180" in n), strict=True))
+    files = [write(tmp_path / f"{own}.jsonl", exported(folder, name)) for own, name in settings.items()]
+    code, mine, _ = score(*files, more=["--measures", NAMES])
+    assert code == 0
+    for own, name in settings.items():
+        assert values(mine, own) == values(folder, name)
+    # some evidence was not returned, so the ideal could not be had from the returned chunks alone
+    counts = json.loads((mine / "record.json").read_text())["counts"]["settings"]
+    assert any(counts[own]["evidence_not_returned"] for own in settings)
+    # and the two results can be compared: the same queries on the same text
+    stored = {name: (path, read_stored(path)) for name, path in {"run": folder, "mine": mine}.items()}
+    assert len(scores_of(stored).matrices["ndcg_text@300"].settings) == 4
+
+
+def test_the_text_alone_gets_the_same_scores(run, score, tmp_path):
+    results, folder = run
+    name = results.summary[0].setting
+    text = {d: (tmp_path / "docs" / f"{d}.txt").read_text() for d in SENTENCES}
+    hits = [
+        {
+            "query_id": hit["query_id"],
+            "rank": hit["rank"],
+            "text": " ".join(text[hit["document"]][hit["start"] : hit["end"]].split()),
+        }
+        for hit in exported(folder, name)
+    ]
+    _, mine, said = score(write(tmp_path / "texts.jsonl", hits), more=["--measures", NAMES])
+    assert values(mine, "texts") == values(folder, name)
+    assert f"{len(hits)} of {len(hits)} hits placed" in said
+
+
+def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
+    people = SENTENCES["people"][0]
+    hits = [
+        {"query_id": "q1", "rank": 1, "text": "Nobody wrote this. " * 5},
+        {"query_id": "q1", "rank": 2, "text": people},
+        {"query_id": "q1", "rank": 3, "text": people},
+        {"query_id": "q1", "rank": 4, "text": "Nobody wrote this. " * 5},
+    ]
+    code, mine, said = score(write(corpus / "hits.jsonl", hits))
+    assert code == 0
+    assert "2 of 4 hits not found in the documents; each stands at its rank as unjudged text (line 1," in said
+    assert "1 of 4 hits returned twice for one query" in said
+    assert "4 of 5 queries have no hits (q2, q3, q4 and 1 more)" in said
+    ranked = rows(mine, "rankings.csv")
+    assert [(r["document"], r["grade"], r["earned"]) for r in ranked] == [
+        ("not-found", "", "0"),
+        ("people", "4", "4"),
+        ("people", "4", "0"),
+        ("not-found", "", "0"),
+    ]
+    found = values(mine, "hits")
+    # gain 15 at rank 2: 15 / log2(3) of 15; q2 has no hits and scores 0, q5 cannot be answered
+    assert float(found["q1", "ndcg_exp@10"]) == pytest.approx(0.6309297535714575, abs=1e-12)
+    assert float(found["q1", "judged@10"]) == 0.5
+    assert found["q2", "ndcg_exp@10"] == "0.0"
+    assert found["q5", "ndcg_exp@10"] == ""
+    # ranks without scores say nothing of what can be answered
+    assert not (mine / "answerability.csv").exists() or not rows(mine, "answerability.csv")
+    assert [row["document"] for row in rows(mine, "hits.csv")] == ["", "people", "people", ""]
+    assert {row["document"] for row in rows(mine, "documents.csv")} == set(SENTENCES)
+    # how the documents were cut is not known, and no row says that it cost nothing
+    assert {row["part"] for row in rows(mine, "waterfall.csv")} == {"parser", "candidates", "order"}
+    assert "what that costs is part of candidates" in said
+    assert [row["index_tokens"] for row in rows(mine, "prices.csv")] == [""]
+    assert (mine / "report.html").stat().st_size > 10_000
+
+
+def test_evidence_that_was_not_returned_stays_in_the_ideal(score, corpus):
+    with (corpus / "labels.csv").open("a", encoding="utf-8") as file:
+        file.write(f'q1,people,"{SENTENCES["people"][1]}",3\n')
+    hits = [{"query_id": "q1", "rank": 1, "text": SENTENCES["people"][1]}]
+    _, mine, _ = score(write(corpus / "hits.jsonl", hits))
+    # gain 7 of an ideal of 15 + 7 / log2(3); the answer of grade 4 was never returned
+    ideal = 15 + 7 * 0.6309297535714575
+    assert float(values(mine, "hits")["q1", "ndcg_exp@10"]) == pytest.approx(7 / ideal, abs=1e-12)
+    counts = json.loads((mine / "record.json").read_text())["counts"]["settings"]["hits"]
+    # q1's first label, and those of q2 to q4
+    assert counts["evidence_not_returned"] == 4
+    assert len(read_result(mine).texts) == 3
+
+
+def test_two_files_are_two_settings_that_are_compared(score, corpus):
+    found = {
+        q: SENTENCES[d][i] for q, d, i in (("q1", "people", 0), ("q2", "engines", 1), ("q3", "harbour", 0))
+    }
+    good = [{"query_id": q, "score": 1.0, "text": text} for q, text in found.items()]
+    poor = [{"query_id": q, "score": 1.0, "text": SENTENCES["people"][3]} for q in found]
+    (corpus / "b").mkdir()
+    files = [write(corpus / "hits.jsonl", good), write(corpus / "b" / "hits.jsonl", poor)]
+    code, mine, said = score(*files)
+    assert code == 0
+    names = {row["setting"] for row in rows(mine, "summary.csv")}
+    assert names == {f"{corpus.name}/hits", "b/hits"}
+    verdict = json.loads((mine / "verdict.json").read_text())
+    # cut in ways that nobody knows, they are compared by a measure that does not depend on it
+    assert verdict["measure"] == "ndcg_evidence@5000"
+    assert verdict["leader"] == f"{corpus.name}/hits"
+    assert "Verdict:" in said
+
+
+@pytest.mark.parametrize(
+    ("hit", "message"),
+    [
+        ({"query_id": "q9", "rank": 1, "text": "x"}, "line 1: there is no query 'q9'"),
+        (
+            {"query_id": "q1", "rank": 1, "document": "peeple", "text": "x"},
+            "line 1: there is no document 'peeple'",
+        ),
+    ],
+)
+def test_what_is_unknown_is_refused(score, corpus, hit, message):
+    code, mine, said = score(write(corpus / "hits.jsonl", [hit]))
+    assert code == 1
+    assert message in said
+    assert not mine.exists()
+
+
+def test_an_unknown_document_may_be_kept_as_unjudged_text(score, corpus):
+    hits = [{"query_id": "q1", "rank": 1, "document": "letters", "text": SENTENCES["people"][0]}]
+    code, mine, _ = score(write(corpus / "hits.jsonl", hits), more=["--other-documents", "keep"])
+    assert code == 0
+    assert rows(mine, "rankings.csv")[0]["grade"] == ""
+
+
+@pytest.mark.parametrize("framework", ["LangChain", "LlamaIndex"])
+def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score, corpus, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "hits.md").read_text(encoding="utf-8")
+    loop = page.split(f"From {framework}:", 1)[1].split("```python\n", 1)[1].split("```", 1)[0]
+    text, name = SENTENCES["people"][0], "people.txt"
+    node = SimpleNamespace(metadata={"file_name": name}, get_content=lambda: text)
+    documents = [SimpleNamespace(metadata={"source": f"/data/{name}"}, page_content=text)]
+    retriever = SimpleNamespace(
+        invoke=lambda query: documents, retrieve=lambda query: [SimpleNamespace(node=node, score=0.5)]
+    )
+    monkeypatch.chdir(corpus)
+    exec(loop, {"retriever": retriever})
+    code, mine, _ = score(corpus / "mine.jsonl")
+    assert code == 0
+    ranked = rows(mine, "rankings.csv")
+    assert {row["query_id"]: row["grade"] for row in ranked} == dict.fromkeys(
+        ("q2", "q3", "q4", "q5"), ""
+    ) | {"q1": "4"}
+
+
+def test_distances_are_pointed_at(score, corpus):
+    hits = [{"query_id": "q1", "score": s, "text": SENTENCES["people"][i]} for i, s in enumerate((0.1, 0.7))]
+    _, _, said = score(write(corpus / "hits.jsonl", hits))
+    assert "write a column rank instead" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "required: --run, --qrels"),
+        (["--hits", "a.jsonl"], "--hits also needs --queries, --labels, --documents"),
+        (["--hits", "a.jsonl", "--run", "r"], "give one of them"),
+        (["--run", "r", "--qrels", "q", "--name", "x"], "--name: only with --hits"),
+        (
+            ["--hits", "a", "--queries", "q", "--labels", "l", "--documents", "d", "--format", "csv"],
+            "--per-query",
+        ),
+    ],
+)
+def test_the_two_ways_do_not_mix(words, message, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["score", *words])
+    assert stopped.value.code == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--name", "a/b"], "--name: "),
+        (["--measures", "ndgc@10"], "--measures: "),
+        (["--threshold", "101"], "--threshold is 101"),
+    ],
+)
+def test_options_that_cannot_be_are_named(score, corpus, more, message):
+    hits = [{"query_id": "q1", "rank": 1, "text": SENTENCES["people"][0]}]
+    code, _, said = score(write(corpus / "hits.jsonl", hits), more=more)
+    assert code == 1
+    assert message in said

@@ -1,0 +1,329 @@
+"""A benchmark whose grades come from a judge, end to end: over HTTP, through the ledger, into the tables."""
+
+import csv
+import itertools
+import json
+
+import pytest
+
+from harness.bench.flow import dry_run, run_bench
+from harness.cli import main
+from harness.config import load_config
+from harness.errors import ConfigError, JudgeError, LlmError
+from harness.progress import Silent
+from harness.report import read_summary
+from tests.judge.fake_server import FakeServer, error, grade, says
+
+from .conftest import QUERIES
+
+KEY = "sk-do-not-show-me-4711"
+WORDS = {
+    "How many people work": "39,717 people worked",
+    "Why was the fuel pump": "seal could harden",
+    "Where do the cars": "harbour of Bremerton",
+    "What stopped loading": "crane failure",
+}
+
+
+def careful(request, number=0):
+    """Gives a 4 to the passage that holds the answer and a 0 to every other one."""
+    text = request["body"]["messages"][-1]["content"]
+    return grade(4 if any(q in text and answer in text for q, answer in WORDS.items()) else 0)
+
+
+@pytest.fixture
+def judged(write_config, monkeypatch):
+    """Write a configuration whose judge is served at an address; each test has a ledger of its own."""
+    monkeypatch.setenv("FAKE_KEY", KEY)
+
+    def write(url, more="", cache="own", pool="{unit: passage, depth: 3, passage_chars: 100}", **stages):
+        relevance = (
+            "relevance:\n"
+            "  judge: llm\n"
+            f"  endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
+            f"  pool: {pool}\n"
+            "  prices: {fake-1: {input: 10.0, output: 100.0}}\n"
+            "measures: [ndcg_exp@3, judged@3]\n"
+        )
+        stages.setdefault("chunk", "{kind: recursive, chunk_size: 90}")
+        stages.setdefault("rerank", "null")
+        return write_config(more=relevance + more, cache=cache, **stages)
+
+    return write
+
+
+def run(path):
+    reporter = Silent()
+    results, folder = run_bench(load_config(path), reporter)
+    return results, folder, reporter
+
+
+def rows(folder, name):
+    with (folder / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def asked(server):
+    return [request["body"]["messages"][-1]["content"] for request in server.requests]
+
+
+def test_a_judge_grades_what_all_settings_retrieved(judged):
+    with FakeServer(careful) as server:
+        results, folder, _ = run(judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}"))
+        count = server.count
+    judgments = [row for row in rows(folder, "judgments.csv") if row["scored_on"] == "yes"]
+    assert len(judgments) == count == len({(r["query_id"], r["document"], r["start"]) for r in judgments})
+    assert {row["judge"] for row in judgments} == {"fake-1 (pointwise v1)"}
+    assert all(row["snippet"] and row["grade"] in "04" for row in judgments)
+    # the human labels of labels.csv are kept beside them, and named as such
+    human = [row for row in rows(folder, "judgments.csv") if row["scored_on"] == "no"]
+    assert {row["judge"] for row in human} == {"human"}
+    assert len(human) == 4
+    summary = rows(folder, "summary.csv")
+    assert list(summary[0])[-2:] == ["n_failed", "judge"]
+    assert {row["judge"] for row in summary} == {"fake-1 (pointwise v1)"}
+    assert {row["n_failed"] for row in summary} == {"0"}
+    assert read_summary(folder)[0] == results.summary
+    # each of 100 + 10 tokens at 10 and 100 per million; shared adds up to the bill
+    costs = rows(folder, "costs.csv")
+    assert [row["setting"] for row in costs] == ["chunk=90/0", "chunk=180/0"]
+    assert sum(float(row["cost_shared"]) for row in costs) == pytest.approx(count * 0.002)
+    assert all(float(row["cost_alone"]) == pytest.approx(int(row["judgments"]) * 0.002) for row in costs)
+    record = json.loads((folder / "record.json").read_text())
+    assert record["judge"]["name"] == "fake-1 (pointwise v1)"
+    assert len(record["judge"]["prompt_sha256"]) == 64
+    assert record["cost"]["calls"] == count
+    assert record["cost"]["prompt_tokens"] == 100 * count
+    assert record["cost"]["cost"] == pytest.approx(count * 0.002)
+    assert record["cost"]["served_models"] == ["fake-1-2025"]
+    assert record["cost"]["maybe_billed"] == {"calls": 0, "at_most": 0.0}
+
+
+def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_again(judged, capsys):
+    with FakeServer(careful) as server:
+        path = judged(server.url)
+        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  examples: 1\n"))
+        dry = dry_run(load_config(path), Silent())
+        results, _, _ = run(path)
+        for request in server.requests:
+            _, shown, said, last = request["body"]["messages"]
+            query = next(text for _, text, *_ in QUERIES if f"\n{text}\n" in last["content"])
+            assert f"\n{query}\n" not in shown["content"]
+            held_back = [text for _, text, split, *_ in QUERIES if split == "validation"]
+            assert not any(f"\n{text}\n" in shown["content"] for text in held_back)
+            assert json.loads(said["content"])["grade"] in range(5)
+    assert (dry.estimate.calls, results.record.judge["examples_sha256"] != "") == (server.count, True)
+    with pytest.raises(SystemExit):
+        main(["judge", "answers", str(path)])
+    assert f"{server.count} answers" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_question_that_nothing_answers_comes_out_as_nothing_relevant(judged, corpus):
+    path = corpus / "queries.csv"
+    # nobody has said that q5 is unanswerable: the judge finds out
+    path.write_text(path.read_text().replace("train,no", "train,yes"))
+    with FakeServer(careful) as server:
+        results, folder, _ = run(judged(server.url))
+    values = {
+        r["query_id"]: r["value"] for r in rows(folder, "per_query.csv") if r["measure"] == "ndcg_exp@3"
+    }
+    assert values["q5"] == ""
+    assert all(values[q] for q in ("q1", "q2", "q3", "q4"))
+    overall = next(r for r in results.summary if (r.split, r.measure) == ("all", "ndcg_exp@3"))
+    assert (overall.n_queries, overall.n_unanswerable) == (4, 1)
+
+
+def test_text_that_is_only_on_the_subject_does_not_answer(judged):
+    """All grades are 1: an NDCG of such a list says nothing, and answerable_from keeps it out."""
+    with FakeServer(lambda request, number: grade(1)) as server:
+        one, _, _ = run(judged(server.url))
+        path = judged(server.url)
+        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  answerable_from: 2\n"))
+        two, _, _ = run(path)
+    ndcg = [next(r for r in x.summary if (r.split, r.measure) == ("all", "ndcg_exp@3")) for x in (one, two)]
+    assert ndcg[0].mean > 0.9
+    assert (ndcg[1].mean, ndcg[1].n_unanswerable) == (None, 5)
+
+
+def test_a_second_run_asks_nothing_and_needs_no_key(judged, monkeypatch):
+    with FakeServer(careful) as server:
+        path = judged(server.url)
+        _, folder, _ = run(path)
+        first = {p.name: p.read_bytes() for p in folder.glob("*.csv")}
+        count = server.count
+        monkeypatch.delenv("FAKE_KEY")
+        results, folder, _ = run(path)
+        assert server.count == count
+    assert results.record.cost["calls"] == 0
+    assert results.record.cost["from_ledger"] == count
+    assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
+
+
+def test_a_new_chunking_asks_only_about_passages_that_nobody_has_judged(judged):
+    with FakeServer(careful) as server:
+        run(judged(server.url, chunk="{kind: recursive, chunk_size: 90}"))
+        old = set(asked(server))
+        results, folder, _ = run(judged(server.url, chunk="{kind: recursive, chunk_size: 180}"))
+        new = asked(server)[len(old) :]
+    assert not old & set(new)
+    used = [row for row in rows(folder, "judgments.csv") if row["scored_on"] == "yes"]
+    assert len(new) < len(used)
+    assert results.record.cost["from_ledger"] == len(used) - len(new)
+
+
+def test_too_many_failures_end_the_run_with_the_list_and_few_are_counted(judged, corpus):
+    def refuses_q1(request, number):
+        text = request["body"]["messages"][-1]["content"]
+        return says(None, refusal="I will not") if "How many people work" in text else careful(request)
+
+    with FakeServer(refuses_q1) as server:
+        with pytest.raises(JudgeError, match=r"max_unscored allows 2.0%(.|\n)*query q1, (.|\n)*refusal"):
+            run(judged(server.url))
+        assert not (corpus / "results").exists()
+        path = judged(server.url)
+        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  max_unscored: 0.5\n"))
+        results, folder, _ = run(path)
+    failed = {r.split: r.n_failed for r in results.summary if r.measure == "ndcg_exp@3"}
+    assert failed == {"train": 1, "validation": 0, "all": 1}
+    without = [r for r in rows(folder, "judgments.csv") if r["query_id"] == "q1" and r["scored_on"] == "yes"]
+    assert {(r["grade"], r["reason"]) for r in without} == {("", "refusal")}
+
+
+def test_a_dry_run_counts_and_spends_nothing(judged, corpus, monkeypatch):
+    monkeypatch.delenv("FAKE_KEY")
+    with FakeServer(careful) as server:
+        path = judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}")
+        plan = dry_run(load_config(path), Silent())
+        assert server.count == 0
+        assert not (corpus / "results").exists()
+        monkeypatch.setenv("FAKE_KEY", KEY)
+        run(path)
+        assert plan.estimate.calls == plan.pairs == server.count
+    assert plan.judge == "fake-1 (pointwise v1)"
+    assert plan.estimate.price > 0
+    assert all(0 < pairs <= plan.pairs for pairs in plan.settings.values())
+    assert dry_run(load_config(path), Silent()).estimate.calls == 0
+
+
+def test_the_key_appears_nowhere(judged, corpus):
+    def tells(request, number):
+        assert request["headers"]["authorization"] == f"Bearer {KEY}"
+        return error(401, f"Incorrect API key provided: {KEY}") if number > 8 else careful(request)
+
+    with FakeServer(tells) as server:
+        path = judged(server.url)
+        reporter = Silent()
+        with pytest.raises(LlmError) as caught:
+            run_bench(load_config(path), reporter)
+        assert KEY not in str(caught.value)
+        server.script = careful
+        run(path)
+    written = [p for p in [*corpus.rglob("*")] if p.is_file()]
+    assert any(p.name == "record.json" for p in written)
+    assert any(p.name == "judgments.sqlite" for p in written)
+    assert not [p for p in written if KEY.encode() in p.read_bytes()]
+    assert KEY not in " ".join(reporter.notes + reporter.warnings)
+
+
+def test_a_missing_key_is_told_when_something_must_be_asked(judged, monkeypatch):
+    monkeypatch.delenv("FAKE_KEY")
+    with pytest.raises(ConfigError, match="FAKE_KEY is not set"):
+        run(judged("http://127.0.0.1:9/v1"))
+
+
+def test_stand_ins_are_named_as_what_they_are_and_a_model_that_grades_itself_is_warned_of(write_config):
+    relevance = (
+        "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2', pool: {depth: 3}}\n"
+        "measures: [ndcg_exp@3]\n"
+    )
+    results, folder, reporter = run(write_config(chunk="{kind: recursive, chunk_size: 90}", more=relevance))
+    name = "threshold judge: cosine embedded:all-MiniLM-L6-v2"
+    assert {row.judge for row in results.summary} == {name}
+    assert {r["judge"] for r in rows(folder, "judgments.csv") if r["scored_on"] == "yes"} == {name}
+    assert any("measures nothing" in text for text in reporter.warnings)
+    assert results.record.cost["cost"] == 0
+
+
+def test_a_reranker_can_stand_in(write_config):
+    relevance = (
+        "relevance: {judge: reranker, model: 'embedded:maxsim', thresholds: [0.3, 0.5, 0.6, 0.7], "
+        "pool: {depth: 3}}\nmeasures: [ndcg_exp@3]\n"
+    )
+    results, _, reporter = run(
+        write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="null", more=relevance)
+    )
+    assert {row.judge for row in results.summary} == {"threshold judge: reranker embedded:maxsim"}
+    # another name and another use of the weights that have retrieved
+    said = [text for text in reporter.warnings if "measures nothing" in text]
+    assert ["also ranks (embedded:all-MiniLM-L6-v2: the same weights)" in text for text in said] == [True]
+
+
+def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):
+    with FakeServer(careful) as server:
+        _, _, reporter = run(
+            judged(
+                server.url, pool="{unit: chunk, depth: 2}", chunk="{kind: recursive, chunk_size: [90, 180]}"
+            )
+        )
+    assert any("first 2 chunks" in text and "looks at 3" in text for text in reporter.warnings)
+    assert any("unit: passage" in text for text in reporter.warnings)
+
+
+def test_nothing_is_said_of_overlap_where_passages_are_judged_as_they_are_by_default(judged):
+    with FakeServer(careful) as server:
+        _, folder, reporter = run(
+            judged(server.url, pool="{depth: 3}", chunk="{kind: recursive, chunk_size: [90, 180]}")
+        )
+    assert not any("overlap" in text for text in reporter.warnings)
+    spans = [
+        (r["query_id"], r["document"], int(r["start"]), int(r["end"]))
+        for r in rows(folder, "judgments.csv")
+        if r["scored_on"] == "yes"
+    ]
+    for one, two in itertools.pairwise(sorted(spans)):
+        assert one[:2] != two[:2] or one[3] <= two[2]
+
+
+def test_seed_ratio_stands_beside_ndcg_when_asked_for_and_is_never_called_so(judged):
+    with FakeServer(careful) as server:
+        path = judged(server.url, pool="{unit: chunk, depth: 3}")
+        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  seed_ratio: 3\n"))
+        results, folder, _ = run(path)
+    found = {row["query_id"]: row for row in rows(folder, "seed_ratio.csv")}
+    # seeds 2 1 0: 3 + 1 / log2(3) = 3.630930; judged 4 0 0: 15; whatever the order of the three
+    assert float(found["q1"]["seed_ratio"]) == pytest.approx(3.6309297535714573 / 15)
+    assert (found["q5"]["seed_ratio"], found["q5"]["reason"]) == ("", "nothing relevant")
+    named = {row.measure for row in results.summary}
+    assert named == {"ndcg_exp@3", "judged@3", "seed_ratio@3"}
+    mean = next(r for r in results.summary if (r.measure, r.split) == ("seed_ratio@3", "all"))
+    values = [float(row["seed_ratio"]) for row in found.values() if row["seed_ratio"]]
+    assert mean.mean == pytest.approx(sum(values) / len(values))
+
+
+def test_without_labels_a_judge_is_enough(judged, corpus):
+    (corpus / "labels.csv").unlink()
+    with FakeServer(careful) as server:
+        path = judged(server.url)
+        path.write_text(path.read_text().replace(f"labels: {corpus}/labels.csv\n", ""))
+        results, folder, _ = run(path)
+    assert all(row["scored_on"] == "yes" for row in rows(folder, "judgments.csv"))
+    assert results.record.counts["labels"] == 0
+
+
+def test_labels_may_come_as_graded_spans(write_config, corpus):
+    text = (corpus / "docs" / "people.txt").read_text()
+    end = text.index(".") + 1
+    row = {"query_id": "q1", "doc_id": "people", "start": 0, "end": end, "grade": 4}
+    (corpus / "spans.jsonl").write_text(json.dumps(row) + "\n")
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        more=f"relevance: {{judge: labels, file: {corpus}/spans.jsonl}}",
+    )
+    path.write_text(path.read_text().replace(f"labels: {corpus}/labels.csv\n", ""))
+    results, folder, _ = run(path)
+    assert [(r["query_id"], r["grade"], r["judge"]) for r in rows(folder, "judgments.csv")] == [
+        ("q1", "4", "human")
+    ]
+    left_out = {r.measure: r.n_unanswerable for r in results.summary if r.split == "all"}
+    assert {measure for measure, n in left_out.items() if n != 4} == {"judged@10"}
+    assert left_out["judged@10"] == 0

@@ -1,0 +1,172 @@
+"""label_sensitivity.csv: the means with the labels drawn longer and shorter, and what compare makes of it."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.cli import main
+from harness.comparison import compare_pair
+from harness.config import load_config
+from harness.progress import Silent
+from harness.report import label_note
+from harness.report.scored_from import read_graded_spans
+from harness.verdict import LabelSensitivity, label_parts, label_sensitivity
+
+FILE = "label_sensitivity.csv"
+
+
+def run(path):
+    results, folder = run_bench(load_config(path), Silent())
+    return results, folder
+
+
+def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(write_config):
+    measures = "[ndcg_evidence@300, ndcg_exp@3, ndcg_text_tokens@60, text_recall@3]"
+    results, folder = run(write_config(more=f"measures: {measures}"))
+    with (folder / FILE).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    # 2 settings, 2 stages, 2 measures that read a length of text, 8 ways of drawing the labels
+    assert len(rows) == 2 * 2 * 2 * 8
+    assert {row["measure"] for row in rows} == {"ndcg_evidence@300", "ndcg_text_tokens@60"}
+    means = {(r.setting, r.stage, r.measure): r.mean for r in results.summary if r.split == "all"}
+    for row in rows:
+        if row["labels"] == "as labelled":
+            assert float(row["mean"]) == means[row["setting"], row["stage"], row["measure"]]
+            assert float(row["label_p50"]) == results.record.counts["label_characters_p50"]
+    # the unanswerable query is left out here as in the summary
+    assert {row["n_queries"] for row in rows} == {"4"}
+    lengths = {row["labels"]: float(row["label_p50"]) for row in rows}
+    assert lengths["trimmed to 25 %"] < lengths["as labelled"] < lengths["padded by 100"]
+
+
+def test_nothing_is_written_where_no_measure_reads_a_length_of_text(write_config):
+    results, folder = run(write_config(more="measures: [ndcg_exp@3, text_recall@3]"))
+    assert not (folder / FILE).exists()
+    assert results.record.counts["label_characters_p50"] > 0
+
+
+def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
+    _, folder = run(write_config(more="measures: [ndcg_evidence@300]"))
+    settings = ("chunk=90/0", "chunk=180/0")
+    names = {("today", setting): f"today: {setting}" for setting in settings}
+    found = label_sensitivity({"today": folder}, names, "ndcg_evidence@300")
+    assert set(found.means) == set(names.values())
+    first = label_sensitivity({"today": folder}, names, "ndcg_evidence@300", "retrieve")
+    with (folder / FILE).open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["setting"] == "chunk=90/0"]
+    for stage, one in (("rerank", found), ("retrieve", first)):
+        expected = [float(row["mean"]) for row in rows if row["stage"] == stage]
+        assert list(one.means["today: chunk=90/0"]) == expected
+    # a setting that no file knows, or another measure: nothing is claimed
+    assert label_sensitivity({"today": folder}, {**names, ("old", "x"): "x"}, "ndcg_evidence@300") is None
+    assert label_sensitivity({"today": folder}, names, "ndcg_exp@3") is None
+
+
+def test_show_says_how_long_the_labels_are_where_chunkings_differ(write_config, capsys):
+    results, folder = run(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    length = results.record.counts["label_characters_p50"]
+    with pytest.raises(SystemExit):
+        main(["show", str(folder)])
+    assert f"The median label has {length:,.0f} characters." in capsys.readouterr().out
+    chunk = {"kind": "page"}
+    alike = {"settings": [{"chunk": chunk}, {"chunk": dict(chunk)}]}
+    assert label_note(alike, results.record.counts) is None
+    assert label_note(results.record.config, {}) is None
+
+
+@pytest.mark.parametrize(("enough", "warned"), [(200, False), (20, True)])
+def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough, warned):
+    # the median label has some 70 characters
+    reporter = Silent()
+    path = write_config(rerank="null", more=f"measures: [ndcg_evidence(enough={enough})@300]")
+    run_bench(load_config(path), reporter)
+    told = [text for text in reporter.warnings if text.startswith("the median label has")]
+    assert [f"counts any {enough} of them as finding it" in text for text in told] == [True] * warned
+
+
+def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
+    with (corpus / "labels.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (corpus / "labels.csv").open("w", newline="") as file:
+        out = csv.DictWriter(file, [*rows[0], "answer"])
+        out.writeheader()
+        out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows)
+    reporter = Silent()
+    path = write_config(rerank="null", more="measures: [ndcg_evidence(enough=20)@300]")
+    results, _ = run_bench(load_config(path), reporter)
+    assert not [text for text in reporter.warnings if text.startswith("the median label has")]
+    assert any(row.mean for row in results.summary if row.measure.startswith("ndcg_evidence"))
+
+
+def test_the_answer_of_a_label_stands_in_judgments_and_is_read_back(write_config, corpus):
+    with (corpus / "labels.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    words = {row["query_id"]: row["quote"].split()[2] for row in rows[:-1]}
+    with (corpus / "labels.csv").open("w", newline="") as file:
+        out = csv.DictWriter(file, [*rows[0], "answer"])
+        out.writeheader()
+        out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows[:-1])
+        out.writerow({**rows[-1], "answer": ""})
+    _, folder = run(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    with (folder / "judgments.csv").open(newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [row["answer"] != "" for row in written] == [True] * (len(rows) - 1) + [False]
+    for row, judgment in zip(written, read_graded_spans(folder), strict=True):
+        if judgment.answer is None:
+            assert row["answer"] == ""
+            continue
+        start, end = judgment.answer
+        assert row["answer"] == f"{start}-{end}"
+        assert judgment.start <= start < end <= judgment.end
+        assert row["snippet"][start - judgment.start : end - judgment.start] == words[row["query_id"]]
+
+
+WAYS = LabelSensitivity(
+    "ndcg_text@5000",
+    ("as labelled", "padded by 250", "padded by 700"),
+    (83.0, 583.0, 1483.0),
+    {"small": (0.46, 0.44, 0.34), "large": (0.40, 0.43, 0.41), "page": (0.26, 0.30, 0.32)},
+)
+
+
+def comparison(setting, against, finding):
+    values = np.array([0.1, 0.4, 0.2, 0.6])
+    return replace(compare_pair(setting, values + 0.1, against, values), finding=finding)
+
+
+def test_a_difference_whose_sign_turns_does_not_hold():
+    assert WAYS.turns("small", "large") == ("padded by 700",)
+    assert not WAYS.holds("large", "small")
+    assert WAYS.holds("page", "large")
+    with pytest.raises(KeyError):
+        WAYS.holds("small", "none")
+
+
+def test_pairs_that_turn_are_those_of_different_chunkings():
+    chunkings = {"small": "a", "large": "b", "page": "c"}
+    assert WAYS.turning(chunkings) == {("small", "large"): ("padded by 700",)}
+    # with a reranker, say: what differs is not how documents are cut
+    assert WAYS.turning({**chunkings, "large": "a"}) == {}
+    # nobody knows how they are cut: they are held to it
+    assert WAYS.turning({}) == {("small", "large"): ("padded by 700",)}
+    assert replace(WAYS, means={"small": (0.4, 0.4, 0.4), "large": (0.4, 0.3, 0.4)}).turning({}) == {
+        ("small", "large"): ("padded by 250",)
+    }
+
+
+def test_compare_says_which_real_differences_turn():
+    found = [comparison("small", "large", "turns"), comparison("large", "page", "real")]
+    table, told = label_parts(WAYS, found)
+    assert table.rows[0] == ("small", "0.460", "0.440", "0.340")
+    assert table.rows[-1] == ("median label, characters", "83", "583", "1,483")
+    assert told == (
+        "The median label has 83 characters.",
+        "small against large: do not rely on it. The sign of the difference turns with labels padded by 700.",
+    )
+    found = [comparison("small", "large", "open"), comparison("large", "page", "real")]
+    _, told = label_parts(WAYS, found)
+    assert told[1:] == ("The difference called real keeps its sign however the labels are drawn.",)
+    assert label_parts(None, []) == ()

@@ -1,0 +1,109 @@
+"""NDCG can be computed again from a folder of results, by a script that knows nothing of this package."""
+
+import ast
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.progress import Silent
+from harness.report import ChunkRow, read_chunk_offsets
+
+SCRIPT = Path(__file__).parents[1] / "recompute.py"
+RANKS = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10")
+MEASURES = (
+    *RANKS,
+    "ndcg_text@300",
+    "ndcg_text@5000",
+    "ndcg_evidence@300",
+    "ndcg_evidence(enough=20,L=50)@300",
+)
+
+
+def recomputed(folder):
+    """{measure: (values compared, largest difference)}"""
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {name: (int(n), float(most)) for name, n, most in csv.reader(done.stdout.splitlines())}
+
+
+def test_the_script_imports_pandas_and_nothing_of_ours():
+    tree = ast.parse(SCRIPT.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert names - set(sys.stdlib_module_names) == {"pandas"}
+
+
+@pytest.fixture
+def folder(write_config, corpus):
+    """Two chunkings, two stages, copies of one fact, overlapping spans of different facts, an answer."""
+    labels = corpus / "labels.csv"
+    head, *rows = labels.read_text(encoding="utf-8").splitlines()
+    with labels.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow([*head.split(","), "evidence", "answer"])
+        for row in csv.reader(rows):
+            out.writerow([*row, "same" if row[0] == "q1" else "", ""])
+        out.writerow(
+            ["q1", "people", "AT THE END OF THE YEAR 39,717 PEOPLE WORKED", 3, "same", "39,717 PEOPLE"]
+        )
+        out.writerow(["q1", "people", "39,717 people worked for the company. AT THE END", 1, "other", ""])
+        out.writerow(["q2", "engines", "THE FUEL PUMP WAS RECALLED", 2, "", "recalled"])
+    measures = f"measures: {json.dumps(MEASURES)}"
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: [90, 180], chunk_overlap: [0, 40]}", more=measures
+    )
+    return run_bench(load_config(path), Silent())[1]
+
+
+def test_every_value_comes_out_again(folder):
+    found = recomputed(folder)
+    # 5 queries of 4 settings at 2 stages
+    assert {name: n for name, (n, _) in found.items()} == dict.fromkeys(MEASURES, 40)
+    assert max(most for _, most in found.values()) < 1e-9
+
+
+def test_evidence_is_what_it_needs(folder):
+    """Without the names the copy counts as a second fact, and the values are others."""
+    path = folder / "judgments.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(row["evidence"] == "same" for row in rows) == 2
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, rows[0])
+        out.writeheader()
+        out.writerows({**row, "evidence": ""} for row in rows)
+    assert recomputed(folder)["ndcg_exp@10"][1] > 0.01
+
+
+def test_the_answer_is_what_it_needs(folder):
+    """Without the answers half of a label finds it, and the values of evidence are others."""
+    path = folder / "judgments.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(row["answer"] != "" for row in rows) == 2
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, rows[0])
+        out.writeheader()
+        out.writerows({**row, "answer": ""} for row in rows)
+    found = recomputed(folder)
+    assert found["ndcg_evidence(enough=20,L=50)@300"][1] > 0.01
+    assert max(found[name][1] for name in RANKS) < 1e-9
+
+
+def test_settings_that_share_chunks_have_them_once(write_config):
+    path = write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="[null, {kind: late_interaction}]")
+    results, folder = run_bench(load_config(path), Silent())
+    chunks = read_chunk_offsets(folder)
+    one, other = chunks.values()
+    assert one == other
+    assert len(one) == results.of(ChunkRow)[0].chunks
+    with (folder / "chunk_offsets.csv").open(newline="", encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == len(one) + 1

@@ -1,0 +1,78 @@
+"""routes.csv: what each route brings to a fusion, counted by hand."""
+
+import csv
+from types import SimpleNamespace
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.evaluate.routes import route_rows
+from harness.progress import Silent
+from harness.types import Ranking
+
+
+def searched(**rankings):
+    """One setting with rankings by stage, a string of one-letter chunks a query."""
+    rows = {
+        stage.replace("_", "."): [
+            Ranking(f"q{i}", tuple(chunks), tuple(-float(rank) for rank in range(len(chunks))))
+            for i, chunks in enumerate(queries)
+        ]
+        for stage, queries in rankings.items()
+    }
+    return SimpleNamespace(setting=SimpleNamespace(name="base"), rankings=rows)
+
+
+def rows_of(one, *measures):
+    rows = route_rows([one], SimpleNamespace(measures=measures))
+    return {row.stage: (row.fused, row.k, row.share, row.share_alone) for row in rows}
+
+
+def test_shares_are_those_of_the_first_k_over_all_queries():
+    one = searched(
+        retrieve_a=["abc", "xy"], retrieve_b=["bdc", ""], retrieve=["abd", "xy"], rerank=["b", "x"]
+    )
+    # first two: {a, b} and {x, y}; of these a has ab and xy, b has b, which a has too
+    assert rows_of(one, "ndcg_text@5000", "ndcg_exp@2") == {
+        "retrieve.a": ("retrieve", 2, 4 / 4, 3 / 4),
+        "retrieve.b": ("retrieve", 2, 1 / 4, 0.0),
+    }
+    # whole: {a, b, d} and {x, y}; c stands in both routes and not in the fusion
+    assert rows_of(one, "ndcg_text@5000") == {
+        "retrieve.a": ("retrieve", None, 4 / 5, 3 / 5),
+        "retrieve.b": ("retrieve", None, 2 / 5, 1 / 5),
+    }
+
+
+def test_nested_routes_are_held_against_their_own_fusion():
+    one = searched(
+        retrieve_f_a=["ab"], retrieve_f_b=["c"], retrieve_f=["ac"], retrieve_b=["xy"], retrieve=["xa"]
+    )
+    assert rows_of(one, "recall@2") == {
+        "retrieve.f.a": ("retrieve.f", 2, 0.5, 0.5),
+        "retrieve.f.b": ("retrieve.f", 2, 0.5, 0.5),
+        "retrieve.f": ("retrieve", 2, 0.5, 0.5),
+        "retrieve.b": ("retrieve", 2, 0.5, 0.5),
+    }
+
+
+def test_where_nothing_was_found_there_is_no_share():
+    assert rows_of(searched(retrieve_a=[""], retrieve=[""]), "map") == {
+        "retrieve.a": ("retrieve", None, None, None)
+    }
+
+
+def test_a_run_writes_them_where_routes_are_fused(write_config):
+    routes = "routes: [{kind: bm25}, {kind: bm25, analyser: plain, stop_words: none}]"
+    chunk = "{kind: recursive, chunk_size: 90}"
+    path = write_config(chunk=chunk, rerank="null", retrieve=f"{{kind: minmax, {routes}}}")
+    _, folder = run_bench(load_config(path), Silent())
+    with (folder / "routes.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["setting"], row["stage"]) for row in rows] == [
+        ("base", "retrieve.bm25"),
+        ("base", "retrieve.bm25-2"),
+    ]
+    assert all(0 < float(row["share"]) <= 1 for row in rows)
+    plain = write_config(chunk=chunk, rerank="null", retrieve="{kind: bm25}")
+    _, folder = run_bench(load_config(plain), Silent())
+    assert not (folder / "routes.csv").exists()

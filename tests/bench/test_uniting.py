@@ -1,0 +1,165 @@
+"""`harness compare` and `harness gate` over results of a judge whose pools differ."""
+
+import csv
+import shutil
+
+import pandas as pd
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.bench.uniting import united
+from harness.cli import main
+from harness.comparison.union import Pool, unite
+from harness.config import load_config
+from harness.progress import Silent
+from harness.report import read_result
+from tests.bench.test_judged_bench import careful
+from tests.judge.fake_server import FakeServer, grade
+
+MEASURES = "[ndcg_exp@3, ndcg_text@300, judged@3]"
+
+
+@pytest.fixture
+def bench(write_config, corpus, monkeypatch):
+    """Run a benchmark whose judge is served at an address, and keep its results under a name."""
+    monkeypatch.setenv("FAKE_KEY", "secret")
+
+    def run(name, url, chunk_size, model="fake-1", cache="own"):
+        relevance = (
+            "relevance:\n"
+            "  judge: llm\n"
+            f"  endpoint: {{model: {model}, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
+            "  pool: {unit: passage, depth: 3, passage_chars: 100}\n"
+            f"measures: {MEASURES}\n"
+        )
+        chunk = f"{{kind: recursive, chunk_size: {chunk_size}}}"
+        path = write_config(chunk=chunk, rerank="null", more=relevance, cache=cache)
+        _, folder = run_bench(load_config(path), Silent())
+        kept = corpus / "kept" / name
+        shutil.copytree(folder, kept)
+        shutil.rmtree(folder)
+        return kept
+
+    return run
+
+
+def command(capsys, *words):
+    with pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    out = capsys.readouterr()
+    return stopped.value.code, " ".join(out.out.split()), " ".join(out.err.split())
+
+
+def values(table, setting):
+    rows = table[(table["setting"] == setting) & (table["measure"] != "judged@3")]
+    return {(row.query_id, row.measure): row.value for row in rows.itertuples()}
+
+
+def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(bench, capsys):
+    with FakeServer(careful) as server:
+        small, large = (bench(name, server.url, size) for name, size in (("small", 90), ("large", 180)))
+        both = bench("both", server.url, "[90, 180]")
+    spans = {folder: read_result(folder).judged for folder in (small, large)}
+    assert len(set(spans.values())) == 2
+    results = {folder: read_result(folder) for folder in (small, large)}
+    done, told = united(results, {small: "small", large: "large"}, None, None, Silent())
+    together = read_result(both).per_query
+    for folder, setting in ((small, "chunk=90/0"), (large, "chunk=180/0")):
+        mine, theirs = values(done[folder].per_query, "base"), values(together, setting)
+        assert mine.keys() == theirs.keys()
+        for key, value in theirs.items():
+            assert (mine[key] == "") == (value == "")
+            assert value == "" or float(mine[key]) == pytest.approx(float(value), abs=1e-12)
+    assert "added" in told[0]
+    code, out, _ = command(capsys, "gate", large, "--baseline", small, "--max-drop", "1")
+    assert code == 0
+    assert "Scored again on the" in out
+    assert "passed base" in out
+    code, out, _ = command(capsys, "compare", small, large)
+    assert code == 0
+    assert "Scored again on the" in out
+
+
+def test_results_of_one_pool_are_left_as_they_are(bench, capsys):
+    with FakeServer(careful) as server:
+        one, two = (bench(name, server.url, 90) for name in ("one", "two"))
+    code, out, _ = command(capsys, "gate", two, "--baseline", one)
+    assert (code, "Scored again" in out) == (0, False)
+
+
+def test_other_judges_are_refused_and_the_one_that_is_named_grades_what_it_has_not(bench, corpus, capsys):
+    with FakeServer(careful) as server:
+        old = bench("old", server.url, 90, model="fake-1", cache="first")
+        new = bench("new", server.url, 180, model="fake-2", cache="second")
+        asked = server.count
+        code, _, err = command(capsys, "gate", new, "--baseline", old)
+        assert code == 1
+        assert "graded by different judges (model differ)" in err
+        assert server.count == asked
+        gate = ("gate", new, "--baseline", old, "--max-drop", "1", "--judge", corpus / "bench.yaml")
+        code, out, _ = command(capsys, *gate)
+        assert code == 0
+        graded = {(r["query_id"], r["document"], r["start"]) for r in judged(new)}
+        wanted = {(r["query_id"], r["document"], r["start"]) for r in judged(old)}
+        assert server.count - asked == len(wanted - graded) > 0
+        assert "Scored again on the" in out
+        # the answers are in the ledger now
+        again = server.count
+        assert command(capsys, *gate)[1] == out
+        assert server.count == again
+
+
+def judged(folder):
+    with (folder / "judgments.csv").open(newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["scored_on"] == "yes"]
+
+
+def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, capsys):
+    with FakeServer(careful) as server:
+        old = bench("old", server.url, 90, cache="first")
+        server.script = lambda request, number: grade(3)
+        new = bench("new", server.url, 180, cache="second")
+    code, out, _ = command(capsys, "gate", new, "--baseline", old, "--max-drop", "1")
+    assert code == 0
+    shared = {(r["query_id"], r["document"], r["start"]) for r in judged(old)} & {
+        (r["query_id"], r["document"], r["start"]) for r in judged(new)
+    }
+    assert shared
+    assert f"{len(shared)} spans of new had another grade than in old" in out
+
+
+def test_what_it_was_scored_from_must_be_there(bench, capsys):
+    with FakeServer(careful) as server:
+        old, new = bench("old", server.url, 90), bench("new", server.url, 180)
+    (old / "chunk_offsets.csv").unlink()
+    code, _, err = command(capsys, "gate", new, "--baseline", old)
+    assert code == 1
+    assert "cannot be scored again without chunk_offsets.csv" in err
+
+
+def test_a_measure_that_counts_tokens_cannot_be_scored_again(bench, capsys):
+    with FakeServer(careful) as server:
+        old, new = bench("old", server.url, 90), bench("new", server.url, 180)
+    for folder in (old, new):
+        table = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
+        table.replace("ndcg_text@300", "ndcg_text_tokens@300").to_csv(folder / "per_query.csv", index=False)
+    code, _, err = command(capsys, "gate", new, "--baseline", old, "--measure", "ndcg_text_tokens@300")
+    assert code == 1
+    assert "ndcg_text_tokens@300 cannot be scored again" in err
+
+
+def span(number):
+    return ("q", "d", 10 * number, 10 * number + 5, "")
+
+
+def test_a_union_counts_what_was_missing_where():
+    judge, other = {"model": "a"}, {"model": "b"}
+    one = Pool(judge, {span(0): 4, span(1): None, span(2): 0})
+    two = Pool(judge, {span(0): 3, span(1): 1, span(3): 2})
+    found = unite({"one": one, "two": two}, judge)
+    assert found.grades == {span(0): 4, span(1): 1, span(2): 0, span(3): 2}
+    assert (found.added, found.changed, found.ungraded) == ({"one": 2, "two": 1}, {"one": 0, "two": 1}, ())
+    stranger = Pool(other, {span(4): 4})
+    found = unite({"one": one, "three": stranger}, judge, {span(4): 1, span(0): 0})
+    assert found.grades == {span(0): 4, span(1): None, span(2): 0, span(4): 1}
+    assert (found.added, found.ungraded) == ({"one": 1, "three": 3}, (span(1),))

@@ -1,0 +1,90 @@
+"""A run's verdict: its clusters, its headline, and the same words wherever it is read."""
+
+import csv
+import json
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.cli import main
+from harness.config import load_config
+from harness.evaluate.clusters import clusters_of
+from harness.progress import Silent
+from harness.types import Judgment, Query
+
+
+def rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_query_is_tested_with_its_document_unless_its_file_says_otherwise():
+    queries = [
+        Query("q1", "?", "train"),
+        Query("q2", "?", "train", cluster="mine"),
+        Query("q3", "?", "train"),
+    ]
+    judged = [
+        Judgment("q1", "b", 0, 90, 2),
+        Judgment("q1", "c", 0, 10, 4),
+        Judgment("q1", "a", 0, 10, 4),
+        Judgment("q1", "a", 20, 25, 3),
+        Judgment("q2", "a", 0, 10, 4),
+        Judgment("q3", "a", 0, 10, 0),
+        Judgment("q3", "b", 0, 10, None),
+    ]
+    # the highest grade, then the most evidence; what is not relevant says nothing
+    assert clusters_of(queries, judged) == {"q1": "a", "q2": "mine", "q3": ""}
+
+
+def test_clusters_and_own_columns_reach_the_results(write_config, corpus):
+    path = corpus / "queries.csv"
+    head, *lines = path.read_text().splitlines()
+    own = {"q1": "works", "q2": "", "q3": "=port", "q4": "", "q5": ""}
+    written = [f"{head},cluster,owner"] + [f"{line},{own[line[:2]]},me" for line in lines]
+    path.write_text("\n".join(written) + "\n")
+    _, folder = run_bench(load_config(write_config()), Silent())
+    queries = {row["query_id"]: row for row in rows(folder / "queries.csv")}
+    assert {name: row["owner"] for name, row in queries.items()} == dict.fromkeys(own, "me")
+    expected = {"q1": "works", "q2": "engines", "q3": "'=port", "q4": "harbour", "q5": ""}
+    assert {name: row["cluster"] for name, row in queries.items()} == expected
+    assert {(row["query_id"], row["cluster"]) for row in rows(folder / "per_query.csv")} == set(
+        expected.items()
+    )
+
+
+def test_bench_show_compare_and_the_file_say_the_same(write_config, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    path = write_config()
+    with pytest.raises(SystemExit):
+        main(["bench", str(path)])
+    printed = " ".join(capsys.readouterr().out.split())
+    _, folder = run_bench(load_config(path), Silent())
+    kept = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+    assert kept["measure"].startswith("ndcg_evidence")
+    for sentence in kept["sentences"]:
+        assert " ".join(sentence.split()) in printed
+    for words in (["compare"], ["show"]):
+        with pytest.raises(SystemExit):
+            main([*words, str(folder), "--format", "json"])
+        assert json.loads(capsys.readouterr().out)["lines"] == kept["lines"]
+    for form in ("markdown", "latex", "text"):
+        with pytest.raises(SystemExit):
+            main(["compare", str(folder), "--format", form])
+        assert "queries are too few to choose by" in " ".join(capsys.readouterr().out.split())
+
+
+def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    _, folder = run_bench(load_config(write_config()), Silent())
+    with pytest.raises(SystemExit):
+        main(["compare", str(folder), "--format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    for one in found["settings"]:
+        (row,) = (
+            row
+            for row in rows(folder / "summary.csv")
+            if (row["setting"], row["stage"], row["split"], row["measure"])
+            == (one["setting"], "rerank", "all", found["measure"])
+        )
+        assert (float(row["ci_low"]), float(row["ci_high"])) == (one["low"], one["high"])
