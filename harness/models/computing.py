@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from harness.kinds import StageConfig
-from harness.models.resolve import DTYPE_TEXT, Dtype
+from harness.models.resolve import BACKEND_TEXT, DTYPE_TEXT, Backend, Dtype
 
 
 class ComputingConfig(StageConfig):
@@ -16,3 +16,4 @@ class ComputingConfig(StageConfig):
     )
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)
+    backend: Backend = Field("torch", description=BACKEND_TEXT)
