@@ -14,7 +14,7 @@ async function unpack() {
 
 // The place of the stage that a setting is looked at: 'final' is its last one. -1 where it has none such.
 function stageOf(setting, stage = state.stage) {
-  const scored = (s) => DATA.scores.some((of) => of[s] && of[s][setting]);
+  const scored = (s) => DATA.scores.some((of) => of[s]?.[setting]);
   if (stage !== 'final') {
     const at = DATA.stages.indexOf(stage);
     return at >= 0 && scored(at) ? at : -1;
