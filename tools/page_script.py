@@ -1,4 +1,4 @@
-"""Print the script of report.html in one piece, each file under a comment with its name; for linters and tests."""
+"""Print the script of report.html in one piece, each file under its name; for linters and tests."""
 
 from __future__ import annotations
 
