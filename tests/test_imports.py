@@ -28,6 +28,7 @@ ALLOWED = {
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),
+    "progress_lines": set(),
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},
