@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.own_code import Arguments, Call, Version, ask, wrong
+from harness.own.code import Arguments, Call, Version, ask, wrong
 from harness.search.step import Identity, Rewriter, RewriterConfig
 from harness.search.tools import Tools
 from harness.types import Query
