@@ -76,7 +76,9 @@ def _parts(hit: Any, otherwise: float) -> tuple[Any, Any]:
     """What a hit names, and its score."""
     if isinstance(hit, Mapping):
         return hit.get("id"), hit.get("score", otherwise)
-    return hit if isinstance(hit, tuple | list) and len(hit) == 2 else (hit, otherwise)
+    if isinstance(hit, tuple | list) and len(hit) == 2:
+        return hit[0], hit[1]
+    return hit, otherwise
 
 
 def _place(who: str, query: Query, named: Any, places: Mapping[str, int]) -> int:
