@@ -50,6 +50,7 @@ ALLOWED = {
 }
 STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
+ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
 ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate"}
