@@ -25,6 +25,7 @@ from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
+from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_rewritings
 from harness.running.search import Point, is_searched, search
 from harness.running.services import Unasked, unasked
@@ -92,6 +93,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
+    warn_of_languages(corpus, config.settings, context.reporter)
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
     queries = corpus.queries.queries

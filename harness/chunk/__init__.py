@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.chunk import markdown, page, python, recursive, recursive_token, sentence, token
 from harness.chunk.health import (
@@ -25,6 +25,7 @@ from harness.chunk.sizes import ChunkerConfig
 from harness.chunk.token import TokenConfig
 from harness.errors import ConfigError
 from harness.kinds import Kind, Kinds
+from harness.text.sentences import SENTENCES_VERSION
 from harness.text.spans import Span, tidy
 from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
@@ -102,9 +103,11 @@ def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = Non
     if config.reads_model_tokens and tokenizer is None:
         raise ConfigError(f"chunk: kind {config.kind} needs the tokenizer of the embedding model.")
     reader = tokenizer if config.reads_model_tokens else None
-    facts = {
+    facts: dict[str, Any] = {
         "version": CHUNKER_VERSION,
         "config": config.model_dump(mode="json"),
         "tokenizer": {"name": reader.name, "special": reader.special} if reader else None,
     }
+    if config.reads_sentences:
+        facts["sentences"] = SENTENCES_VERSION
     return json.dumps(facts, sort_keys=True, ensure_ascii=False)
