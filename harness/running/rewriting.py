@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,5 +93,7 @@ def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
     """Every query as each step of each setting asked it, where that is not as it stands."""
     for one in searched:
         for step, queries in one.asked.items():
+            said: Counter[str] = Counter()
             for query in queries:
-                yield AskedRow(one.setting.name, step, query.query_id, query.text)
+                said[query.query_id] += 1
+                yield AskedRow(one.setting.name, step, query.query_id, said[query.query_id], query.text)

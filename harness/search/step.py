@@ -61,6 +61,24 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Phrased:
+    """What a rewriter asks: all texts one after the other, and how many of them belong to each query.
+
+    ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
+    any, None where a price is unknown.
+    """
+
+    queries: tuple[Query, ...]
+    sizes: tuple[int, ...]
+    cost: float | None = 0.0
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every query is asked in one text."""
+        return all(size == 1 for size in self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
 class StepOutput:
     """The rankings after one step. ``routes`` are the outputs that a fusion was made of, by their names.
 
@@ -157,6 +175,14 @@ class Rewriter(ABC, Generic[Rewriting]):
     @abstractmethod
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """The queries as they are asked, one for each."""
+
+    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """What is asked for each query: one text here; see ``search.rewrite.several`` for none and many."""
+        return [(query,) for query in self.run(queries, tools)]
+
+    def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
+        """The score of every chunk that the phrasings of one query have found; only needed for many."""
+        raise TypeError(f"{type(self).__name__} asks one thing for a query and fuses nothing")
 
 
 class Retriever(ABC, Generic[Configured]):

@@ -35,7 +35,8 @@ def test_every_query_of_a_rewritten_setting_and_route_stands_in_the_table(write_
     rows = asked(folder)
     as_it_is, stated = sorted({setting for setting, *_ in rows}, key=lambda name: "statement" in name)
     steps = {}
-    for setting, step, query_id, text in rows:
+    for setting, step, query_id, number, text in rows:
+        assert number == "1"
         steps.setdefault((setting, step), {})[query_id] = text
     whole = [as_it_is, "retrieve.bm25"], [stated, "retrieve.bm25"], [stated, "retrieve"]
     assert {tuple(one) for one in whole} <= steps.keys()
@@ -106,7 +107,7 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch
     assert facts["cost"] == pytest.approx(10 * 0.002)
     (later,) = again.record.counts["rewriting"].values()
     assert (later["calls"], later["from_ledger"], later["cost"]) == (0, 10, 0)
-    texts = {text for _, _, query_id, text in asked(folder) if query_id == "q5"}
+    texts = {text for _, _, query_id, _, text in asked(folder) if query_id == "q5"}
     assert texts == {
         "Words of: Who is the chief executive?",
         "Words of: Words of: Who is the chief executive?",
