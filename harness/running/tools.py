@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -149,7 +149,7 @@ class RunTools:
         output = StepOutput(
             name=name,
             rankings=found.rankings,
-            asked=tuple(asked),
+            asked=found.asked or tuple(asked),
             effort=Effort(perf_counter() - begun, computed, computed),
             exact_share=found.exact_share,
             routes=found.routes,
@@ -186,7 +186,9 @@ class RunTools:
         rankings = [
             Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
         ]
-        return Found(rankings, stored["exact_share"])
+        texts = stored.get("asked", ())
+        put = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
+        return Found(rankings, stored["exact_share"], asked=put)
 
     def _keep(
         self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], found: Found
@@ -195,6 +197,8 @@ class RunTools:
             return
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
         stored = {"rankings": rows, "exact_share": found.exact_share}
+        if found.asked:
+            stored["asked"] = [query.text for query in found.asked]
         self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)
 
 

@@ -53,11 +53,13 @@ class Found:
     """What a retriever found: one ranking a query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
+    ``asked`` are the queries as it has put them in the end; none where that is as they came.
     """
 
     rankings: list[Ranking]
     exact_share: float | None = None
     routes: tuple[StepOutput, ...] = ()
+    asked: tuple[Query, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
