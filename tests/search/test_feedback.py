@@ -2,9 +2,12 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
+from harness.bench.flow import run_bench
+from harness.config import load_config
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -14,6 +17,7 @@ from harness.search.feedback.step import FoundFirst
 from harness.search.retrieve import Bm25Config
 from harness.types import Query
 
+ROOT = Path(__file__).parent.parent.parent
 TEXTS = (
     "pump recalled seal hardened",
     "pump seal seal cold",
@@ -102,3 +106,27 @@ def test_the_identity_moves_with_every_setting_of_it(tools):
         for one in (Rm3Config(), Rm3Config(fb_docs=3), Rm3Config(weight=0.7), RocchioConfig())
     ]
     assert len({json.dumps(tools.identity(one)) for one in configs}) == 5
+
+
+@pytest.mark.slow
+def test_the_figures_are_those_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    config = load_config(ROOT / "configs" / "meridian_feedback.yaml")
+    folders = {"results": tmp_path / "results", "cache": tmp_path / "cache"}
+    results, _ = run_bench(config.model_copy(update=folders), Silent())
+    means = {
+        (row.setting, row.measure): row.mean
+        for row in results.summary
+        if (row.stage, row.split) == ("retrieve", "all")
+    }
+    page = (ROOT / "docs" / "rewriting.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- feedback")[2].partition("<!-- end feedback -->")[0]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if "|" in line]
+    measures, rows = lines[0][1:], lines[2:]
+    assert {row[0] for row in rows} == {setting.name for setting in config.settings}
+    for setting, *cells in rows:
+        told = [means[setting, measure] for measure in measures]
+        assert [float(cell) for cell in cells] == pytest.approx(told, abs=0.0006)
+    worse = next(one for one in results.verdict["lines"] if one["label"] == "Verdict")["text"]
+    for name in ("bm25 feedback=rm3(weight=0.5)", "bm25 feedback=rocchio(weight=0.5)"):
+        assert name in worse.partition("Ruled out")[2]
