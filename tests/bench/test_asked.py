@@ -8,6 +8,7 @@ from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
 from harness.progress import Silent
+from harness.report import PriceRow
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import QUERIES
@@ -102,6 +103,19 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch
         command("validate", path)
         command("bench", path, "--dry-run")
         assert server.count == 10
+    # five queries at 0.002: the route's, and with the setting's rewriting twice as many, whoever paid
+    for one in (results, again):
+        prices = {(row.setting, row.stage): row for row in one.of(PriceRow)}
+        costs = {(setting == "llm", stage): row.rewrite_cost for (setting, stage), row in prices.items()}
+        assert costs == {
+            (False, "retrieve.bm25"): 0,
+            (False, "retrieve.bm25-2"): pytest.approx(0.01),
+            (False, "retrieve"): pytest.approx(0.01),
+            (True, "retrieve.bm25"): pytest.approx(0.01),
+            (True, "retrieve.bm25-2"): pytest.approx(0.02),
+            (True, "retrieve"): pytest.approx(0.02),
+        }
+        assert all(row.cost_per_1000 == pytest.approx(200 * row.rewrite_cost) for row in prices.values())
     (facts,) = results.record.counts["rewriting"].values()
     assert (facts["calls"], facts["prompt_tokens"], facts["completion_tokens"]) == (10, 1000, 100)
     assert facts["cost"] == pytest.approx(10 * 0.002)

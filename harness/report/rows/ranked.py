@@ -70,6 +70,7 @@ class PassageRow:
     "asked",
     "what was asked in place of a query",
     key=("setting", "step", "query_id", "number"),
+    needs=("setting", "step", "query_id", "text"),
     when="where something was rewritten",
 )
 @dataclass(frozen=True, slots=True)
