@@ -110,7 +110,9 @@ def _search_chunks(
     searched = []
     with context.reporter.task("search", len(points)) as task:
         for point, own, effort in zip(points, asked, efforts, strict=True):
-            output = tools.search(RETRIEVE, point.setting.retrieve, point.chunking.passages, own)
+            retriever, passages = point.setting.retrieve, point.chunking.passages
+            output = tools.search(RETRIEVE, retriever, passages, own)
+            output = tools.fused(point.setting.rewrite, output, retriever, passages, queries)
             spent = Effort(point.seconds) + effort + output.effort
             searched.append(_retrieved(point, output, spent, queries))
             if found is not None:
