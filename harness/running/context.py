@@ -12,7 +12,7 @@ from types import TracebackType
 
 from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
-from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.search import RERANKERS, PairScorer, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
@@ -39,7 +39,7 @@ class Context:
     spent: dict[str, Spending] = field(default_factory=dict)
     rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     _in_use: Lock | None = None
-    _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
+    _encoders: dict[EncoderConfig, LocalEncoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
@@ -87,10 +87,10 @@ class Context:
         """Add to a counter of the run record."""
         self.counts[name] = self.counts.get(name, 0) + amount
 
-    def encoder(self, config: EmbedConfig) -> SentenceEncoder:
-        """The bi-encoder of a configuration."""
+    def encoder(self, config: EncoderConfig) -> LocalEncoder:
+        """The encoder of a configuration."""
         if config not in self._encoders:
-            self._encoders[config] = SentenceEncoder(config)
+            self._encoders[config] = config.make()
         return self._encoders[config]
 
     def tokenizer(self, name: str) -> ModelTokenizer:
@@ -115,6 +115,6 @@ class Context:
 
     def models(self) -> dict[str, dict[str, str]]:
         """The models in use, by name, for the run record."""
-        used = [encoder.model.describe() for encoder in self._encoders.values()]
+        used = [encoder.describe() for encoder in self._encoders.values()]
         used += [scorer.describe() for scorer in self._rerankers.values()]
         return {facts["name"]: facts for facts in used}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.tools import embedded
@@ -25,13 +25,13 @@ class Scored:
 
 
 def embed_for_all(
-    requests: Sequence[Sequence[tuple[EmbedConfig, Sequence[str]]]], context: Context
+    requests: Sequence[Sequence[tuple[EncoderConfig, Sequence[str]]]], context: Context
 ) -> list[Effort]:
     """Embed every distinct text of all requests, one pass a model; returns what each request took.
 
     A request is what one setting needs. Values that several need are the first one's to compute.
     """
-    wanted: dict[str, tuple[EmbedConfig, dict[bytes, str]]] = {}
+    wanted: dict[str, tuple[EncoderConfig, dict[bytes, str]]] = {}
     needs: list[dict[str, dict[bytes, int]]] = []
     for request in requests:
         own: dict[str, dict[bytes, int]] = {}

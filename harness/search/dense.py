@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models.computing import ComputingConfig
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EmbedConfig, EncoderConfig
 from harness.search.depth import Depth
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import Tools
@@ -85,7 +85,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """All passages and queries, with their prefixes."""
         read, questions = self._texts(passages, queries)
         return [(self.config.embed, [*read, *questions])]

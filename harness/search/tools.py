@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from harness.errors import LlmError
 from harness.llm import Form, ModelConfig
 from harness.llm.money import Estimate
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
 from harness.types import Answered, Query
@@ -72,11 +72,17 @@ class Tools(Protocol):
     def key(self, *facts: Any) -> str:
         """A hash of JSON-able facts, the same on every machine and run."""
 
-    def fingerprint(self, encoder: EmbedConfig) -> str:
+    def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector of the encoder besides the text."""
 
-    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order; bulky values are read anew at each iteration.
+
+        All are computed before it returns.
+        """
 
     def index(self, key: str) -> Slot:
         """The place on disk of an index with this key."""

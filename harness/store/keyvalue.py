@@ -61,6 +61,12 @@ class KeyValue:
                 found[key] = value
         return found
 
+    def present(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Those keys whose values are present and whole; holds only some of the values at a time."""
+        asked = list(keys)
+        parts = (asked[at : at + _ASK_AT_ONCE] for at in range(0, len(asked), _ASK_AT_ONCE))
+        return {key for part in parts for key in self.get(part)}
+
     @property
     def damaged(self) -> frozenset[bytes]:
         """The keys whose values were asked for, failed their checksum and are not written anew yet."""
