@@ -118,7 +118,7 @@ class SentenceEncoder(LocalEncoder):
     @property
     def fingerprint(self) -> str:
         """Everything that decides a vector besides the text."""
-        return self.model.computing_in(self.config.dtype)
+        return self.model.computing_in(self.config.dtype, self.config.backend)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of one batch of texts, float32 [texts, dimension], as the model gives them."""
@@ -134,4 +134,5 @@ class SentenceEncoder(LocalEncoder):
 
     def load(self) -> Any:
         """The model with its weights."""
-        return load_bi_encoder(self.model, self.config.device, self.config.dtype)
+        c = self.config
+        return load_bi_encoder(self.model, c.device, c.dtype, c.backend)

@@ -51,7 +51,7 @@ class SparseTextEncoder(LocalEncoder):
     def fingerprint(self) -> str:
         """Everything that decides a sparse vector besides the text."""
         c = self.config
-        facts = ["sparse", self.model.computing_in(c.dtype), c.role, c.max_active_dims]
+        facts = ["sparse", self.model.computing_in(c.dtype, c.backend), c.role, c.max_active_dims]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
@@ -75,7 +75,8 @@ class SparseTextEncoder(LocalEncoder):
 
     def load(self) -> Any:
         """The model with its weights."""
-        return load_sparse_encoder(self.model, self.config.device, self.config.dtype)
+        c = self.config
+        return load_sparse_encoder(self.model, c.device, c.dtype, c.backend)
 
 
 def _as_rows(vector: Any) -> NDArray[np.float32]:

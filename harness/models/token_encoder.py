@@ -65,7 +65,7 @@ class TokenEncoder(LocalEncoder):
         """Everything that decides the vectors besides the text; the role, where the model knows roles."""
         c = self.config
         role = c.role if self._is_multi_vector else ""
-        facts = ["tokens", self.model.computing_in(c.dtype), role]
+        facts = ["tokens", self.model.computing_in(c.dtype, c.backend), role]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
@@ -91,7 +91,8 @@ class TokenEncoder(LocalEncoder):
     def load(self) -> Any:
         """The model with its weights."""
         load = load_multi_vector_encoder if self._is_multi_vector else load_bi_encoder
-        return load(self.model, self.config.device, self.config.dtype)
+        c = self.config
+        return load(self.model, c.device, c.dtype, c.backend)
 
 
 def pack(matrix: NDArray[np.float32]) -> bytes:

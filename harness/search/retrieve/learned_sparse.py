@@ -47,9 +47,7 @@ class LearnedSparseConfig(ComputingConfig, RetrieverConfig):
             model=self.model,
             role="passage",
             max_active_dims=self.max_active_dims,
-            batch_tokens=self.batch_tokens,
-            device=self.device,
-            dtype=self.dtype,
+            **{name: getattr(self, name) for name in ComputingConfig.model_fields},
         )
 
     @property

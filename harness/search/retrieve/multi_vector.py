@@ -45,9 +45,7 @@ class MultiVectorConfig(ComputingConfig, RetrieverConfig):
         return TokenConfig(
             model=self.model,
             role="passage",
-            batch_tokens=self.batch_tokens,
-            device=self.device,
-            dtype=self.dtype,
+            **{name: getattr(self, name) for name in ComputingConfig.model_fields},
         )
 
     @property
