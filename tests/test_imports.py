@@ -19,6 +19,8 @@ HEAVY = {
     "jieba",
     "faiss",
     "openvino",
+    "httpx",
+    "jmespath",
 }
 
 # room -> the rooms of ours it may import from, besides itself
@@ -34,11 +36,12 @@ ALLOWED = {
     "text": {"errors", "types"},
     "stats": set(),
     "llm": SHARED | {"text"},
+    "own": SHARED | {"llm"},
     "models": SHARED,
     "store": SHARED,
-    "corpus": SHARED | {"text"},
-    "chunk": SHARED | {"text"},
-    "search": SHARED | {"models", "text", "llm"},
+    "corpus": SHARED | {"text", "own"},
+    "chunk": SHARED | {"text", "own"},
+    "search": SHARED | {"models", "text", "llm", "own"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
     "comparison": SHARED | {"stats"},
@@ -46,7 +49,7 @@ ALLOWED = {
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }
-STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge"}
+STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}

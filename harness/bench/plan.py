@@ -26,7 +26,8 @@ from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.rewriting import missing_rewritings
-from harness.running.search import is_searched, search
+from harness.running.search import Point, is_searched, search
+from harness.running.services import Unasked, unasked
 from harness.search import RETRIEVERS, NotAsked, leaves
 
 
@@ -61,7 +62,8 @@ class JudgePlan:
 class Plan:
     """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge.
 
-    ``rewriting`` is what language models would be asked before anything is retrieved.
+    ``rewriting`` is what language models would be asked before anything is retrieved,
+    ``services`` those of the user's own that would be asked to search.
     """
 
     corpus: Corpus
@@ -70,6 +72,7 @@ class Plan:
     models: tuple[str, ...]
     judge: JudgePlan | None
     rewriting: tuple[NotAsked, ...] = ()
+    services: tuple[Unasked, ...] = ()
 
 
 def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
@@ -115,6 +118,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         tuple(context.models()),
         None if judge is None else _plan_judge(judge, config, corpus, chunkings, context),
         missing_rewritings(config.settings, queries, context),
+        unasked([Point(*one) for one in zip(config.settings, chunkings, strict=True)], queries, context),
     )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from harness.chunk import markdown, page, recursive, recursive_token, sentence, token
+from harness.chunk import markdown, page, python, recursive, recursive_token, sentence, token
 from harness.chunk.health import (
     BINS,
     HEALTH_VERSION,
@@ -17,6 +17,7 @@ from harness.chunk.health import (
 from harness.chunk.markdown import MarkdownConfig
 from harness.chunk.outline import OUTLINE_VERSION, Outline
 from harness.chunk.page import PageConfig
+from harness.chunk.python import PythonChunkerConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
 from harness.chunk.sentence import SentenceConfig
@@ -38,6 +39,7 @@ __all__ = [
     "MarkdownConfig",
     "Outline",
     "PageConfig",
+    "PythonChunkerConfig",
     "RecursiveConfig",
     "RecursiveTokenConfig",
     "SentenceConfig",
@@ -71,6 +73,7 @@ KINDS: Kinds[SplitDocuments] = Kinds(
     Kind(SentenceConfig, _with_config(sentence.split_documents)),
     Kind(MarkdownConfig, _with_config(markdown.split_documents)),
     Kind(PageConfig, _with_config(page.split_documents)),
+    Kind(PythonChunkerConfig, _with_config(python.split_documents)),
 )
 
 

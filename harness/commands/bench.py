@@ -129,6 +129,12 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
             "Nothing was spent."
         )
         return exit_code(config, plan.skipped)
+    for service in plan.services:
+        asked = counted(service.settings, "setting asks it", "settings ask it")
+        print_line(f"{service.url}: {asked}, and a dry run sends it nothing.")
+    if plan.services:
+        print_line("Rankings, and with them what is to be judged, depend on its answers. Nothing was spent.")
+        return exit_code(config, plan.skipped)
     if plan.settings:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
     cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)

@@ -36,6 +36,8 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
         missing += (
             "which, depends on a rewriting that has not been made yet"
             if plan.rewriting
+            else "which, depends on a service that has not been asked yet"
+            if plan.services
             else "`harness bench --dry-run` retrieves and counts it"
         )
     elif judge.estimate is None:
@@ -50,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.bench.plan import make_plan
     from harness.commands.skipped import exit_code
     from harness.config import load_config
+    from harness.report import counted
     from harness.terminal import TerminalReporter, print_facts, print_table
 
     config = load_config(args.config)
@@ -68,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
                 f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
             ),
             *(("to rewrite", f"{one.name}: {one.estimate}") for one in plan.rewriting),
+            *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
             *_judging(plan),
             ("models", ", ".join(plan.models)),
             ("measures", ", ".join(config.measures)),
@@ -79,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
         [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
     )
     problems = [one.problem for one in plan.rewriting]
+    problems += [one.problem for one in plan.services]
     if plan.judge is not None:
         problems.append(plan.judge.problem)
     for problem in dict.fromkeys(filter(None, problems)):

@@ -84,8 +84,8 @@ def load_multi_vector_encoder(
 def _only_torch(model: Model, backend: str) -> None:
     if backend != "torch":
         raise ModelError(
-            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; leave it out for a sparse "
-            "or multi-vector model."
+            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; leave it out for "
+            "sparse and multi-vector models."
         )
 
 

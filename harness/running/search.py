@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.config import Setting
 from harness.llm import ModelConfig
+from harness.own.service import ServiceConfig
 from harness.report import is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
@@ -212,7 +213,7 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
     """Whether searching the setting would find everything in the cache and compute nothing."""
     tools = RunTools(context)
     # a plan runs no rewriter that it need not run, such as code of the user's
-    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig):
+    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return False
     try:
         asked = tools.rewritten(setting.rewrite, queries)
@@ -222,7 +223,7 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
         return False
     point = Point(setting.model_copy(update={"rerank": ()}), chunking)
     one = _search_chunks([point], queries, context)[0]
-    one = Searched(setting, chunking, one.rankings, one.notes)
+    one = replace(one, setting=setting)
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
         path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))

@@ -50,6 +50,11 @@ class RunTools:
         """Progress and warnings."""
         return self.context.reporter
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
+        return self.context.may_ask
+
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
         return self.context.timed(stage)
@@ -116,6 +121,14 @@ class RunTools:
         self.context.spent[title].from_ledger += spending.from_ledger
         by_text = dict(zip(calls, found, strict=True))
         return [by_text[text] for text in texts]
+
+    def kept(self, kind: str, key: str) -> Any | None:
+        """What a step has kept under a key, None where there is nothing."""
+        return self.context.artifacts.get(kind, key)
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
+        self.context.artifacts.put(kind, key, value)
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

@@ -39,6 +39,14 @@ class NotAskedError(LlmError):
         super().__init__(f"Rankings depend on a rewriting that has not been made yet. {told}.")
 
 
+class ServiceNotAskedError(NotAskedError):
+    """What comes next depends on a service of the user's own, which a plan or dry run does not ask."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.args = (f"Rankings depend on answers of {url}, which has not been asked yet.",)
+
+
 class Slot(Protocol):
     """Where the index of one key lies on disk; ``finish`` is called when a new one is whole."""
 
@@ -65,6 +73,10 @@ class Tools(Protocol):
     @property
     def reporter(self) -> Reporter:
         """Progress and warnings."""
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
 
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
@@ -96,6 +108,12 @@ class Tools(Protocol):
         ``name`` is that of the prompt. Raises NotAskedError where the run may not ask, and LlmError where the
         model cannot be asked.
         """
+
+    def kept(self, kind: str, key: str) -> Any | None:
+        """What a step has kept under a key, None where there is nothing."""
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

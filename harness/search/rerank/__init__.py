@@ -2,6 +2,7 @@
 
 from harness.kinds import Kind, Kinds
 from harness.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from harness.search.rerank.http import HttpRerankerConfig, HttpScorer
 from harness.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.search.rerank.order import rerank
 from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
@@ -12,6 +13,7 @@ KINDS: Kinds[PairScorer] = Kinds(
     Kind(CrossEncoderConfig, CrossEncoderScorer),
     Kind(LateInteractionConfig, LateInteractionScorer),
     Kind(PythonRerankerConfig, PythonScorer),
+    Kind(HttpRerankerConfig, HttpScorer),
 )
 
 __all__ = [

@@ -20,6 +20,7 @@ from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
 from harness.search.retrieve.exact import ExactConfig, ExactRetriever
 from harness.search.retrieve.faiss import FaissConfig, FaissRetriever
+from harness.search.retrieve.http import HttpConfig, HttpRetriever
 from harness.search.retrieve.learned_sparse import LearnedSparseConfig, LearnedSparseRetriever
 from harness.search.retrieve.multi_vector import MultiVectorConfig, MultiVectorRetriever
 from harness.search.retrieve.python import PythonConfig, PythonRetriever
@@ -40,6 +41,7 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(DbsfConfig, Dbsf),
     Kind(WeightedConfig, Weighted),
     Kind(PythonConfig, PythonRetriever),
+    Kind(HttpConfig, HttpRetriever),
 )
 
 __all__ = [

@@ -3,6 +3,7 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
+from harness.search.rewrite.http import HttpRewriter, HttpRewriterConfig
 from harness.search.rewrite.llm import LlmRewriter, LlmRewriterConfig
 from harness.search.rewrite.python import PythonRewriter, PythonRewriterConfig
 from harness.search.rewrite.statement import StatementConfig, StatementRewriter
@@ -15,6 +16,7 @@ KINDS: Kinds[Rewriter[Any]] = Kinds(
     Kind(StatementConfig, StatementRewriter),
     Kind(LlmRewriterConfig, LlmRewriter),
     Kind(PythonRewriterConfig, PythonRewriter),
+    Kind(HttpRewriterConfig, HttpRewriter),
 )
 
 __all__ = ["KINDS", "TemplateConfig", "TemplateRewriter"]
