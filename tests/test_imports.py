@@ -38,10 +38,11 @@ ALLOWED = {
     "llm": SHARED | {"text"},
     "own": SHARED | {"llm"},
     "models": SHARED,
+    "served": SHARED | {"llm", "models"},
     "store": SHARED,
     "corpus": SHARED | {"text", "own"},
     "chunk": SHARED | {"text", "own"},
-    "search": SHARED | {"models", "text", "llm", "own"},
+    "search": SHARED | {"models", "text", "llm", "own", "served"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
     "comparison": SHARED | {"stats"},
@@ -50,6 +51,7 @@ ALLOWED = {
     "report": SHARED | {"text"},
 }
 STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
+STAGES |= {"served"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}

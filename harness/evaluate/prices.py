@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.config import BenchConfig
 from harness.evaluate.budget import text_ranked
@@ -19,8 +19,12 @@ def price_rows(
     costs: Sequence[CostRow],
     queries: Sequence[Query],
     config: BenchConfig,
+    bought: Mapping[tuple[str, str], float | None] | None = None,
 ) -> list[PriceRow]:
-    """What every setting and stage costs beside its mean of the headline measure."""
+    """What every setting and stage costs beside its mean of the headline measure.
+
+    ``bought`` is the cost of vectors and scores of endpoints, by setting and stage.
+    """
     first = run_headline(config)
     k = reading_depth(config.measures)
     means = {(r.setting, r.stage): r.mean for r in summary if r.split == "all" and r.measure == first}
@@ -47,6 +51,7 @@ def price_rows(
                     rerank_pairs=pairs,
                     rerank_tokens=pair_tokens,
                     judge_cost=judge.get(one.setting.name),
+                    endpoint_cost=(bought or {}).get((one.setting.name, stage)),
                 )
             )
     return rows

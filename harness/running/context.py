@@ -12,7 +12,7 @@ from types import TracebackType
 
 from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
-from harness.models.encoder import EncoderConfig, LocalEncoder
+from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.search import RERANKERS, PairScorer, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
@@ -24,7 +24,8 @@ class Context:
     """The state of one run. Models are made once per configuration and load their weights when first used.
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
-    of them, by prompt and model; ``rewritten`` keeps what was made of queries.
+    of them, by prompt and model, ``served`` what of endpoints, by model; ``rewritten`` keeps what was made of
+    queries.
 
     As a context manager it tells at the end what was wrong with the cache.
     """
@@ -37,9 +38,10 @@ class Context:
     faults: Faults = field(default_factory=Faults)
     may_ask: bool = True
     spent: dict[str, Spending] = field(default_factory=dict)
+    served: dict[str, Spending] = field(default_factory=dict)
     rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     _in_use: Lock | None = None
-    _encoders: dict[EncoderConfig, LocalEncoder] = field(default_factory=dict)
+    _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
@@ -87,7 +89,7 @@ class Context:
         """Add to a counter of the run record."""
         self.counts[name] = self.counts.get(name, 0) + amount
 
-    def encoder(self, config: EncoderConfig) -> LocalEncoder:
+    def encoder(self, config: EncoderConfig) -> Encoder:
         """The encoder of a configuration."""
         if config not in self._encoders:
             self._encoders[config] = config.make()
@@ -109,7 +111,9 @@ class Context:
     def try_models(self) -> None:
         """Load every model that is in use and try it on a word; raises ModelError for a damaged one."""
         for encoder in self._encoders.values():
-            encoder.try_out()
+            # an endpoint is sent nothing before there is something to pay for
+            if isinstance(encoder, LocalEncoder):
+                encoder.try_out()
         for scorer in self._rerankers.values():
             scorer.try_out()
 

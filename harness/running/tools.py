@@ -16,10 +16,11 @@ from harness.errors import ConfigError
 from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
 from harness.llm import answers as answers_of
 from harness.llm.endpoint import read_key
-from harness.models.encoder import EncoderConfig
+from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.running.compute import Computed, Kept, compute_new, digest
 from harness.running.context import Context
+from harness.running.served import compute_served
 from harness.search import (
     RETRIEVERS,
     REWRITERS,
@@ -34,6 +35,7 @@ from harness.search import (
     Slot,
     StepOutput,
 )
+from harness.served.embedding import ServedEncoder
 from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import Answered, Query, Ranking
@@ -213,6 +215,10 @@ def embedded(
 ) -> Computed:
     """The vectors of ``texts`` by their ``keys``, which are their digests."""
     encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return compute_served("vectors", keys, texts, encoder, context)
+    if not isinstance(encoder, LocalEncoder):
+        raise TypeError(f"{type(encoder).__name__} encodes neither here nor at an endpoint")
     return compute_new(
         "vectors",
         keys,
@@ -226,4 +232,7 @@ def embedded(
 
 def vectors_file(config: EncoderConfig, context: Context) -> Path:
     """Where the values of an encoder are kept."""
-    return context.cache.vectors(context.encoder(config).fingerprint)
+    encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return context.cache.served("vectors", encoder.fingerprint)
+    return context.cache.vectors(encoder.fingerprint)

@@ -17,26 +17,30 @@ from harness.llm.money import Estimate
 from harness.models.encoder import EncoderConfig
 from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
+from harness.served import ServedEstimate
 from harness.types import Answered, Query
 
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
-    """What a language model would be asked: ``key`` tells two of them apart, ``problem`` what is missing."""
+    """What a language model or an endpoint would be asked.
+
+    ``key`` tells two of them apart, ``problem`` what is missing.
+    """
 
     name: str
     key: str
-    estimate: Estimate
+    estimate: Estimate | ServedEstimate
     problem: str = ""
 
 
 class NotAskedError(LlmError):
-    """What comes next depends on answers of a language model, which a plan or dry run does not ask for."""
+    """What comes next depends on answers that cost money, which a plan or dry run does not ask for."""
 
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
         told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
-        super().__init__(f"Rankings depend on a rewriting that has not been made yet. {told}.")
+        super().__init__(f"Rankings depend on answers that have not been asked for yet. {told}.")
 
 
 class ServiceNotAskedError(NotAskedError):
