@@ -20,6 +20,7 @@ from harness.report import AnchoringRow, DocumentRow, LabelSensitivityRow, LossR
 from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
+from harness.running.endpoints import endpoint_costs
 from harness.running.rewriting import asked_rows, rewriting_costs
 from harness.running.search import Searched
 from harness.types import Query
@@ -74,7 +75,10 @@ def results_of(
     per_query = [row for one in scored for row in one.per_query]
     queries = corpus.queries.queries
     rewriting = [rewriting_costs(one.setting, queries, context) for one in searched]
-    prices = price_rows(searched, summary, judged.costs, evaluated.queries, rewriting, len(queries), config)
+    bought = endpoint_costs(searched, queries, context)
+    prices = price_rows(
+        searched, summary, judged.costs, evaluated.queries, rewriting, len(queries), config, bought
+    )
     return Results(
         name=config.name,
         queries=corpus.queries.queries,

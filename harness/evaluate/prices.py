@@ -21,11 +21,13 @@ def price_rows(
     rewriting: Sequence[Mapping[str, float | None]],
     asked: int,
     config: BenchConfig,
+    bought: Mapping[tuple[str, str], float | None] | None = None,
 ) -> list[PriceRow]:
     """What every setting and stage costs beside its mean of the headline measure.
 
     ``rewriting`` has for each setting what it costs to rewrite all ``asked`` queries, for ``retrieve`` and
     its routes.
+    ``bought`` is the cost of vectors and scores of endpoints, by setting and stage.
     """
     first = run_headline(config)
     k = reading_depth(config.measures)
@@ -57,6 +59,7 @@ def price_rows(
                     judge_cost=judge.get(one.setting.name),
                     rewrite_cost=rewrite_cost,
                     cost_per_1000=None if rewrite_cost is None or not asked else 1000 * rewrite_cost / asked,
+                    endpoint_cost=(bought or {}).get((one.setting.name, stage)),
                 )
             )
     return rows

@@ -14,7 +14,7 @@ from harness.report import is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.passes import Pair, embed_for_all, score_for_all
+from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
 from harness.search import Effort, NotAskedError, RerankerConfig, StepOutput
 from harness.search.rerank import rerank
@@ -228,7 +228,7 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
     one = replace(one, setting=setting)
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
-        path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))
+        path = scores_file(context.reranker(config), context)
         if is_computed("pairs", pairs, path, context) != pairs:
             return False
         # all its scores are known, and what the next one reads depends on them

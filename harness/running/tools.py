@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -15,10 +16,11 @@ from harness.errors import ConfigError
 from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
 from harness.llm import answers as answers_of
 from harness.llm.endpoint import read_key
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.progress import Reporter
-from harness.running.compute import Computed, compute_new, digest
+from harness.running.compute import Computed, Kept, compute_new, digest
 from harness.running.context import Context
+from harness.running.served import compute_served
 from harness.search import (
     RETRIEVERS,
     REWRITERS,
@@ -35,6 +37,7 @@ from harness.search import (
     StepOutput,
 )
 from harness.search.fuse.phrasings import fuse_phrasings
+from harness.served.embedding import ServedEncoder
 from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import Answered, Query, Ranking
@@ -64,13 +67,21 @@ class RunTools:
         """A hash of JSON-able facts."""
         return key_of(*facts)
 
-    def fingerprint(self, encoder: EmbedConfig) -> str:
+    def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector besides the text."""
         return self.context.encoder(encoder).fingerprint
 
-    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order."""
+        keys = [digest(text) for text in texts]
+        found = embedded(keys, texts, encoder, self.context)
+        if not self.context.encoder(encoder).bulky:
+            return [found.values[key] for key in keys]
+        return Kept("vectors", keys, vectors_file(encoder, self.context), self.context)
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""
@@ -178,7 +189,7 @@ class RunTools:
 
     def to_embed(
         self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> Iterator[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterator[tuple[EncoderConfig, list[str]]]:
         """The texts that searching by a retriever and its routes embeds."""
         asked = self.rewritten(retriever.rewrite, queries)
         for part in retriever.parts:
@@ -224,21 +235,36 @@ def _problem(model: ModelConfig) -> str:
     return ""
 
 
-def vectors(texts: Sequence[str], config: EmbedConfig, context: Context) -> NDArray[np.float32]:
+def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
     """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
     keys = [digest(text) for text in texts]
     found = embedded(keys, texts, config, context)
     return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
 
 
-def embedded(keys: Sequence[bytes], texts: Sequence[str], config: EmbedConfig, context: Context) -> Computed:
+def embedded(
+    keys: Sequence[bytes], texts: Sequence[str], config: EncoderConfig, context: Context
+) -> Computed:
     """The vectors of ``texts`` by their ``keys``, which are their digests."""
     encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return compute_served("vectors", keys, texts, encoder, context)
+    if not isinstance(encoder, LocalEncoder):
+        raise TypeError(f"{type(encoder).__name__} encodes neither here nor at an endpoint")
     return compute_new(
         "vectors",
         keys,
-        context.cache.vectors(encoder.fingerprint),
+        vectors_file(config, context),
         batches=lambda indices: encoder.batches([texts[i] for i in indices]),
-        run=lambda batch: encoder.embed([texts[i] for i in batch]),
+        run=lambda batch: encoder.encode([texts[i] for i in batch]),
         context=context,
+        hold=not encoder.bulky,
     )
+
+
+def vectors_file(config: EncoderConfig, context: Context) -> Path:
+    """Where the values of an encoder are kept."""
+    encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return context.cache.served("vectors", encoder.fingerprint)
+    return context.cache.vectors(encoder.fingerprint)

@@ -14,6 +14,7 @@ from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.types import Query, Ranking
+from tests.models import tiny
 from tests.own.services import Search
 from tests.search import toys
 
@@ -73,6 +74,8 @@ def smallest(kind, **more):
     fields = {"top_k": 3, **more}
     if "model" in kind.config.model_fields:
         fields["model"] = MODEL
+    if kind.name == "learned_sparse":
+        fields["model"] = tiny.a_splade()
     if "call" in kind.config.model_fields:
         fields |= {"call": "tests.search.own:shared_words", "version": "1"}
     if "url" in kind.config.model_fields:

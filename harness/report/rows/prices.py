@@ -105,6 +105,14 @@ class PriceRow:
             unit="money",
         ),
     ] = None
+    endpoint_cost: Annotated[
+        float | None,
+        Column(
+            "what the vectors of its chunks and queries, and the scores of its pairs, cost alone at the "
+            "endpoints that gave them, whenever they were bought; empty without an endpoint or price",
+            unit="money",
+        ),
+    ] = None
 
 
 @table(
