@@ -40,7 +40,7 @@ class Chunking:
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
     holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
-    that is more than the chunks, ``reading`` what is read for them where that is something else.
+    that is more than the chunks, ``reading`` how they are read where that is something else.
     ``returned_only``: another pipeline cut the documents, and no chunk is known but those it returned.
     """
 
@@ -89,8 +89,6 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
     reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
-    if reading is not None:
-        health |= {"read_spans": len(reading.spans), "read_tokens_p50": int(np.median(reading.tokens))}
     if health["overlong"] and indexed is None and setting.retrieve.encoders():
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
