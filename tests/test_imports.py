@@ -18,6 +18,8 @@ HEAVY = {
     "Stemmer",
     "jieba",
     "faiss",
+    "langchain_text_splitters",
+    "openpyxl",
 }
 
 # room -> the rooms of ours it may import from, besides itself
@@ -36,7 +38,7 @@ ALLOWED = {
     "models": SHARED,
     "store": SHARED,
     "corpus": SHARED | {"text"},
-    "chunk": SHARED | {"text"},
+    "chunk": SHARED | {"models", "text"},
     "search": SHARED | {"models", "text", "llm"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from harness.chunk import markdown, page, recursive, recursive_token, sentence, token
+from harness.chunk import langchain, markdown, page, recursive, recursive_token, semantic, sentence, token
 from harness.chunk.health import (
     BINS,
     HEALTH_VERSION,
@@ -14,11 +14,13 @@ from harness.chunk.health import (
     text_lengths,
     token_lengths,
 )
+from harness.chunk.langchain import LangchainConfig
 from harness.chunk.markdown import MarkdownConfig
 from harness.chunk.outline import OUTLINE_VERSION, Outline
 from harness.chunk.page import PageConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
+from harness.chunk.semantic import SemanticConfig, Vectors
 from harness.chunk.sentence import SentenceConfig
 from harness.chunk.sizes import ChunkerConfig
 from harness.chunk.token import TokenConfig
@@ -35,14 +37,17 @@ __all__ = [
     "KINDS",
     "OUTLINE_VERSION",
     "ChunkerConfig",
+    "LangchainConfig",
     "MarkdownConfig",
     "Outline",
     "PageConfig",
     "RecursiveConfig",
     "RecursiveTokenConfig",
+    "SemanticConfig",
     "SentenceConfig",
     "TokenConfig",
     "Tokenizer",
+    "Vectors",
     "chunk_documents",
     "chunker_fingerprint",
     "examine",
@@ -54,13 +59,19 @@ CHUNKER_VERSION = 1
 """Raised whenever the same configuration may give other chunks than before; part of every cache key."""
 
 Configured = TypeVar("Configured", bound=ChunkerConfig)
-SplitDocuments = Callable[[Sequence[Document], Tokenizer | None], list[list[Span]]]
+SplitDocuments = Callable[[Sequence[Document], Tokenizer | None, Vectors | None], list[list[Span]]]
 
 
 def _with_config(
     split: Callable[[Sequence[Document], Configured, Tokenizer | None], list[list[Span]]],
 ) -> Callable[[Configured], SplitDocuments]:
-    return lambda config: lambda documents, tokenizer: split(documents, config, tokenizer)
+    return lambda config: lambda documents, tokenizer, _: split(documents, config, tokenizer)
+
+
+def _semantic(config: SemanticConfig) -> SplitDocuments:
+    return lambda documents, tokenizer, vectors: semantic.split_documents(
+        documents, config, tokenizer, vectors
+    )
 
 
 KINDS: Kinds[SplitDocuments] = Kinds(
@@ -71,18 +82,24 @@ KINDS: Kinds[SplitDocuments] = Kinds(
     Kind(SentenceConfig, _with_config(sentence.split_documents)),
     Kind(MarkdownConfig, _with_config(markdown.split_documents)),
     Kind(PageConfig, _with_config(page.split_documents)),
+    Kind(SemanticConfig, _semantic),
+    Kind(LangchainConfig, _with_config(langchain.split_documents)),
 )
 
 
 def chunk_documents(
-    documents: Sequence[Document], config: ChunkerConfig, tokenizer: Tokenizer | None = None
+    documents: Sequence[Document],
+    config: ChunkerConfig,
+    tokenizer: Tokenizer | None = None,
+    vectors: Vectors | None = None,
 ) -> list[Chunk]:
     """Split documents into chunks, in document order and by offset; chunks of whitespace alone are left out.
 
     ``tokenizer`` is the embedding model's; it may be None for a configuration whose ``reads_model_tokens`` is
-    false. Raises ConfigError where it is missing or where the windows asked for are longer than it reads.
+    false, and so may ``vectors`` for one whose ``embed`` is None. Raises ConfigError where one is missing or
+    where the windows asked for are longer than it reads.
     """
-    spans = KINDS.make(config)(documents, tokenizer)
+    spans = KINDS.make(config)(documents, tokenizer, vectors)
     return [
         Chunk.of(document, start, end)
         for document, its_spans in zip(documents, spans, strict=True)
@@ -90,11 +107,11 @@ def chunk_documents(
     ]
 
 
-def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = None) -> str:
+def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = None, encoder: str = "") -> str:
     """A stable JSON text of all that decides the chunks of a document: for cache keys.
 
     The tokenizer enters by name and special tokens, and only where the chunks depend on it, so that models
-    share all other chunks.
+    share all other chunks. ``encoder`` is the fingerprint of the model that ``config.embed`` names.
     """
     if config.reads_model_tokens and tokenizer is None:
         raise ConfigError(f"chunk: kind {config.kind} needs the tokenizer of the embedding model.")
@@ -104,4 +121,8 @@ def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = Non
         "config": config.model_dump(mode="json"),
         "tokenizer": {"name": reader.name, "special": reader.special} if reader else None,
     }
+    if config.libraries:
+        facts["libraries"] = config.libraries
+    if config.embed is not None:
+        facts["embed"] = encoder
     return json.dumps(facts, sort_keys=True, ensure_ascii=False)

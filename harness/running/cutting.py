@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ from harness.chunk import ChunkerConfig, chunk_documents, chunker_fingerprint
 from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
+from harness.running.tools import vectors
 from harness.store import key_of
 from harness.types import Chunk, Document
 
@@ -17,11 +19,12 @@ def cut(
     corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
 ) -> tuple[list[Chunk], str]:
     """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
-    key = key_of(corpus.key, chunker_fingerprint(config, tokenizer), tokenizer.fingerprint)
+    encoder = "" if config.embed is None else context.encoder(config.embed).fingerprint
+    key = key_of(corpus.key, chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
     stored = context.artifacts.get("chunks", key)
     if stored is not None:
         return _from_spans(stored["spans"], corpus.documents), key
-    chunks = chunk_documents(corpus.documents, config, tokenizer)
+    chunks = chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
     context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
     return chunks, key
 
