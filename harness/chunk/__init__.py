@@ -1,4 +1,4 @@
-"""Document → chunks, by source offsets: ``chunk.text == document.text[start:end]``, always."""
+"""Document → chunks, by source offsets: ``chunk.text`` is the slices of ``chunk.spans`` joined, always."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from harness.chunk import langchain, markdown, page, recursive, recursive_token, semantic, sentence, token
+from harness.chunk import (
+    langchain,
+    markdown,
+    page,
+    recursive,
+    recursive_token,
+    rows,
+    semantic,
+    sentence,
+    token,
+)
 from harness.chunk.health import (
     BINS,
     HEALTH_VERSION,
@@ -20,6 +30,7 @@ from harness.chunk.outline import OUTLINE_VERSION, Outline
 from harness.chunk.page import PageConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
+from harness.chunk.rows import RowsConfig
 from harness.chunk.semantic import SemanticConfig, Vectors
 from harness.chunk.sentence import SentenceConfig
 from harness.chunk.sizes import ChunkerConfig
@@ -43,6 +54,7 @@ __all__ = [
     "PageConfig",
     "RecursiveConfig",
     "RecursiveTokenConfig",
+    "RowsConfig",
     "SemanticConfig",
     "SentenceConfig",
     "TokenConfig",
@@ -82,6 +94,7 @@ KINDS: Kinds[SplitDocuments] = Kinds(
     Kind(SentenceConfig, _with_config(sentence.split_documents)),
     Kind(MarkdownConfig, _with_config(markdown.split_documents)),
     Kind(PageConfig, _with_config(page.split_documents)),
+    Kind(RowsConfig, _with_config(rows.split_documents)),
     Kind(SemanticConfig, _semantic),
     Kind(LangchainConfig, _with_config(langchain.split_documents)),
 )
@@ -100,11 +113,20 @@ def chunk_documents(
     where the windows asked for are longer than it reads.
     """
     spans = KINDS.make(config)(documents, tokenizer, vectors)
-    return [
-        Chunk.of(document, start, end)
+    tidied = [
+        tidy(document.text, its_spans, config.strip)
         for document, its_spans in zip(documents, spans, strict=True)
-        for start, end in tidy(document.text, its_spans, config.strip)
     ]
+    return [
+        Chunk.of(document, start, end, before)
+        for document, its_spans in zip(documents, tidied, strict=True)
+        for (start, end), before in zip(its_spans, _before(document, config, its_spans), strict=True)
+    ]
+
+
+def _before(document: Document, config: ChunkerConfig, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
+    """What each chunk of a document shows before it."""
+    return rows.shown_before(document, config, spans) if isinstance(config, RowsConfig) else [()] * len(spans)
 
 
 def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = None, encoder: str = "") -> str:

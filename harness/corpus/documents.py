@@ -12,11 +12,12 @@ from pathlib import Path
 
 from harness.corpus.globbing import expand
 from harness.corpus.reading import refuse_special
+from harness.corpus.workbook import WORKBOOK_SUFFIXES
 from harness.errors import CorpusError
 
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
-SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES
+SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES + WORKBOOK_SUFFIXES
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from harness.corpus.parsers import ParserConfig
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
+from harness.corpus.workbook import WORKBOOK_SUFFIXES
 from harness.corpus.worker_process import OnPage
 from harness.corpus.workers import Lost, Workers
 from harness.errors import CorpusError
@@ -45,9 +46,10 @@ def parse_documents(
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     """Parse all files; both lists follow the order of ``files``.
 
-    PDFs are read in worker processes, the largest first; one that is beyond a limit of ``parsing`` or kills
-    its worker is a bad file like any other. ``on_done`` is told of each file as it ends, with what was read
-    or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are left out.
+    PDFs and workbooks are read in worker processes, the largest first; one that is beyond a limit of
+    ``parsing`` or kills its worker is a bad file like any other. ``on_done`` is told of each file as it ends,
+    with what was read or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are
+    left out.
     """
     outcomes: dict[DocumentFile, _Outcome] = {}
 
@@ -58,12 +60,12 @@ def parse_documents(
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)
 
-    pdfs = [file for file in files if file.path.suffix.lower() in PDF_SUFFIXES]
+    packed = [file for file in files if file.path.suffix.lower() in PDF_SUFFIXES + WORKBOOK_SUFFIXES]
     for file in files:
-        if file.path.suffix.lower() not in PDF_SUFFIXES:
+        if file not in packed:
             record(file, _outcome(file, parser))
-    if pdfs:
-        _parse_in_workers(pdfs, parser, parsing or ParsingConfig(), record)
+    if packed:
+        _parse_in_workers(packed, parser, parsing or ParsingConfig(), record)
 
     parsed = [outcome for file in files if isinstance(outcome := outcomes[file], ParsedDocument)]
     skipped = [
@@ -102,13 +104,18 @@ def _parse_in_workers(
             if file in parsed:
                 readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
                 record(file, compare(parsed.pop(file), readings, parser))
-            elif isinstance(outcome, ParsedDocument) and parsing.second_reading:
+            elif isinstance(outcome, ParsedDocument) and parsing.second_reading and _is_pdf(file):
                 parsed[file] = outcome
                 workers.submit(file, partial(read_again, file.path, parser), first=True)
             elif isinstance(outcome, Lost):
-                record(file, _at(outcome, f"{parser.kind} {outcome.reason}", file.path))
+                reader = parser.kind if _is_pdf(file) else "openpyxl"
+                record(file, _at(outcome, f"{reader} {outcome.reason}", file.path))
             else:
                 record(file, outcome)
+
+
+def _is_pdf(file: DocumentFile) -> bool:
+    return file.path.suffix.lower() in PDF_SUFFIXES
 
 
 def _at(lost: Lost, reason: str, path: Path | None = None) -> str:

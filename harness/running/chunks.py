@@ -122,7 +122,7 @@ def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: StageCo
     A chunk counts where it fills nine tenths of the window, and less than that of the size.
     """
     window, size = getattr(config, "tokens_per_chunk", 0), getattr(config, "chunk_size", 0)
-    characters = np.array([chunk.end - chunk.start for chunk in chunks], dtype=np.int64)
+    characters = np.array([len(chunk.text) for chunk in chunks], dtype=np.int64)
     if not (window and size and len(chunks)):
         return _Capped(0.0, window, size, 0.0)
     cut = (lengths >= _FULL * window) & (characters < _FULL * size)

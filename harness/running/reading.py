@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +20,9 @@ from harness.search.read.step import Together
 from harness.store import key_of
 from harness.text.spans import Span
 from harness.types import Chunk, Ranking
+
+_Spans = tuple[Span, ...]
+_Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Reading:
     read: Together
     top_n: int | None
     always: tuple[Chunk, ...]
+    before: Mapping[_Place, _Spans]
     corpus: Corpus = field(repr=False)
     tokenizer: ModelTokenizer = field(repr=False)
     context: Context = field(repr=False)
@@ -64,8 +68,10 @@ class Reading:
             rows = [row[chunk_id] for chunk_id in found.chunk_ids]
             first: dict[str, float] = {}
             read = [*self.read(rows[: self.top_n]), *_own(self.chunks, rows[len(rows[: self.top_n]) :])]
-            for i, (start, end), score in zip(rows, read, found.scores, strict=True):
-                span = Chunk.of(documents[self.chunks[i].doc_id], start, end)
+            own = self.before or _before([self.chunks[i] for i in rows], read)
+            for i, place, score in zip(rows, read, found.scores, strict=True):
+                document = documents[self.chunks[i].doc_id]
+                span = Chunk.of(document, *place, own[document.doc_id, *place])
                 spans.setdefault(span.chunk_id, span)
                 first.setdefault(span.chunk_id, score)
             return Ranking(found.query_id, tuple(first), tuple(first.values()))
@@ -106,23 +112,45 @@ def reading_of(
     if isinstance(reader, Merger):
         together, top_n = reader.together(chunks, sources), reader.config.top_n
         _warn_of_cut(chunks, together(range(len(chunks))), setting, context)
-        return Reading(tuple(chunks), key, together, top_n, tuple(chunks), corpus, tokenizer, context)
+        return Reading(tuple(chunks), key, together, top_n, tuple(chunks), {}, corpus, tokenizer, context)
     spans = reader.run(chunks, sources)
     _warn_of_cut(chunks, spans, setting, context)
-    always = {
-        (chunk.doc_id, *span): Chunk.of(sources.document(chunk.doc_id), *span)
-        for chunk, span in zip(chunks, spans, strict=True)
-    }
+    before = _before(chunks, spans)
+    always = tuple(
+        Chunk.of(sources.document(doc_id), start, end, shown)
+        for (doc_id, start, end), shown in before.items()
+    )
     return Reading(
         tuple(chunks),
         key,
         lambda rows: [spans[i] for i in rows],
         None,
-        tuple(always.values()),
+        always,
+        before,
         corpus,
         tokenizer,
         context,
     )
+
+
+def _before(chunks: Sequence[Chunk], spans: Sequence[Span]) -> dict[_Place, _Spans]:
+    """What is shown before each span: all that its chunks show before them and that it does not hold."""
+    found: dict[_Place, set[Span]] = {}
+    for chunk, (start, end) in zip(chunks, spans, strict=True):
+        shown = {(first, min(last, start)) for first, last in chunk.before if first < start}
+        found.setdefault((chunk.doc_id, start, end), set()).update(shown)
+    return {place: _united(shown) for place, shown in found.items()}
+
+
+def _united(spans: Iterable[Span]) -> _Spans:
+    """Spans in the order of the text, those that overlap as one."""
+    out: list[Span] = []
+    for start, end in sorted(spans):
+        if out and start < out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return tuple(out)
 
 
 def _own(chunks: Sequence[Chunk], rows: Sequence[int]) -> list[Span]:

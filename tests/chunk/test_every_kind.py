@@ -38,6 +38,9 @@ CONFIGS = [
     {"kind": "markdown", "chunk_size": 60, "chunk_overlap": 20, "merge_short": True},
     {"kind": "page"},
     {"kind": "page", "strip": False},
+    {"kind": "rows", "chunk_size": 40},
+    {"kind": "rows", "chunk_size": 40, "rows": 3, "header_rows": 2, "above": 0, "strip": False},
+    {"kind": "rows", "chunk_size": 40, "delimiter": " ", "header_rows": 0},
     {"kind": "semantic", "chunk_size": 60, "min_size": 20, "percentile": 50},
     {"kind": "semantic", "chunk_size": 90, "min_size": 0, "percentile": 0, "neighbours": 0},
     {"kind": "semantic", "chunk_size": 20, "min_size": 5, "unit": "model", "strip": False},
@@ -56,11 +59,15 @@ def check(chunks, doc, config):
     covered = bytearray(len(doc.text))
     for chunk in chunks:
         assert chunk.doc_id == doc.doc_id
-        assert chunk.text == doc.text[chunk.start : chunk.end]
-        assert chunk.chunk_id == f"{doc.doc_id}:{chunk.start}-{chunk.end}"
+        assert chunk.text == "".join(doc.text[start:end] for start, end in chunk.spans)
+        assert chunk.chunk_id == f"{doc.doc_id}:" + "+".join(f"{a}-{b}" for a, b in chunk.spans)
+        assert all(before <= after for (_, before), (after, _) in pairwise(chunk.spans))
         assert chunk.text.strip()
-        assert not config.strip or chunk.text == chunk.text.strip()
-        covered[chunk.start : chunk.end] = b"\1" * (chunk.end - chunk.start)
+        own = doc.text[chunk.start : chunk.end]
+        assert own.strip()
+        assert not config.strip or own == own.strip()
+        for start, end in chunk.spans:
+            covered[start:end] = b"\1" * (end - start)
     ranges = [(chunk.start, chunk.end) for chunk in chunks]
     assert ranges == sorted(set(ranges))
     missed = [c for c, seen in zip(doc.text, covered, strict=True) if not seen and not c.isspace()]
