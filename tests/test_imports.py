@@ -20,6 +20,7 @@ HEAVY = {
     "faiss",
     "langchain_text_splitters",
     "openpyxl",
+    "openvino",
 }
 
 # room -> the rooms of ours it may import from, besides itself
@@ -29,6 +30,7 @@ ALLOWED = {
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),
+    "progress_lines": set(),
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},
