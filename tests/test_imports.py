@@ -18,6 +18,7 @@ HEAVY = {
     "Stemmer",
     "jieba",
     "faiss",
+    "openvino",
 }
 
 # room -> the rooms of ours it may import from, besides itself
@@ -27,6 +28,7 @@ ALLOWED = {
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),
+    "progress_lines": set(),
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},

@@ -41,7 +41,6 @@ def add(commands: Any) -> None:
         "compare",
         help="compare settings: which is best, and is it real?",
         description=_COMPARE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     compare.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="folders of results")
     _add_shared(compare)
@@ -63,7 +62,6 @@ def add(commands: Any) -> None:
         "gate",
         help="fail when a setting has got worse than a baseline",
         description=_GATE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     gate.add_argument("results", type=Path, metavar="RESULTS", help="the results to check")
     gate.add_argument(

@@ -33,7 +33,6 @@ def add(commands: Any) -> None:
         "show",
         help="print the summary of finished results",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "results",
