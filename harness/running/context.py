@@ -14,7 +14,7 @@ from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.progress import Reporter
-from harness.search import RERANKERS, PairScorer, RerankerConfig
+from harness.search import RERANKERS, Narrowed, PairScorer, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
 from harness.types import Query
 
@@ -24,7 +24,8 @@ class Context:
     """The state of one run. Models are made once per configuration and load their weights when first used.
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
-    of them, by prompt and model; ``rewritten`` keeps what was made of queries.
+    of them, by prompt and model; ``rewritten`` keeps what was made of queries, ``narrowed`` what filters made
+    of them.
 
     As a context manager it tells at the end what was wrong with the cache.
     """
@@ -38,6 +39,7 @@ class Context:
     may_ask: bool = True
     spent: dict[str, Spending] = field(default_factory=dict)
     rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
+    narrowed: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)

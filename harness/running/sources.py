@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.chunk import ChunkerConfig, Outline
-from harness.corpus import ids_meant
-from harness.corpus.table import read_table
-from harness.errors import ConfigError
 from harness.kinds import StageConfig
 from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.cutting import cut
+from harness.running.facts import facts_of
 from harness.running.outlines import outlines
 from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
 from harness.types import Chunk, Document
@@ -62,15 +60,4 @@ class RunSources:
 
     def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """The cells of a table by document, those of documents that the corpus has."""
-        table = read_table(file, (key, *columns), ConfigError)
-        known = {document.doc_id for document in self.corpus.documents}
-        found: dict[str, Mapping[str, str]] = {}
-        for row in table.rows:
-            doc_id = next((one for one in ids_meant(row.get(key)) if one in known), None)
-            if doc_id in found:
-                raise ConfigError(
-                    f"{file}, line {row.line}: document {row.get(key)!r} stands twice. Remove one row."
-                )
-            if doc_id is not None:
-                found[doc_id] = {column: row.get(column) for column in columns}
-        return found
+        return facts_of(file, key, columns, [document.doc_id for document in self.corpus.documents])

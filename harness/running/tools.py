@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -19,12 +20,17 @@ from harness.models.encoder import EmbedConfig
 from harness.progress import Reporter
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
+from harness.running.facts import facts_of, rows_of
+from harness.running.filtering import is_known_filtered, search_filtered
 from harness.search import (
+    FILTERS,
     RETRIEVERS,
     REWRITERS,
     Effort,
+    FilterConfig,
     Found,
     Identity,
+    Narrowed,
     NotAsked,
     NotAskedError,
     Passages,
@@ -40,9 +46,14 @@ from harness.types import Answered, Query, Ranking
 
 @dataclass(frozen=True, slots=True)
 class RunTools:
-    """``harness.search.Tools`` over the context of a run."""
+    """``harness.search.Tools`` over the context of a run.
+
+    ``questions`` are the queries by id as users asked them, for filters read those; without them, they read
+    queries as they come to the retriever.
+    """
 
     context: Context
+    questions: Mapping[str, Query] = field(default_factory=dict)
 
     @property
     def reporter(self) -> Reporter:
@@ -72,6 +83,8 @@ class RunTools:
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
         own = RETRIEVERS.make(retriever).identity(self)
+        if retriever.filter is not None:
+            own = [own, FILTERS.make(retriever.filter).identity()]
         rewrite = retriever.rewrite
         return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
 
@@ -108,15 +121,47 @@ class RunTools:
         by_text = dict(zip(calls, found, strict=True))
         return [by_text[text] for text in texts]
 
+    def facts(
+        self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table of documents by document and column."""
+        return facts_of(file, key, columns, documents)
+
+    def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """The cells of a table row by row."""
+        return rows_of(file, columns)
+
+    def narrowed(
+        self, config: FilterConfig, passages: Passages, queries: Sequence[Query]
+    ) -> tuple[Narrowed, ...]:
+        """What a filter makes of each query among the documents of the passages."""
+        asked = [self.questions.get(query.query_id, query) for query in queries]
+        documents = list(dict.fromkeys(passages.documents))
+        done = self.context.narrowed
+        key = key_of(config.model_dump(mode="json"), [[one.query_id, one.text] for one in asked], documents)
+        if key not in done:
+            done[key] = tuple(FILTERS.make(config).run(asked, documents, self))
+        return done[key]
+
+    def narrow_all(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> None:
+        """Run the filters of a retriever and its routes; raises what they raise."""
+        if retriever.filter is not None:
+            self.narrowed(retriever.filter, passages, queries)
+        for part in retriever.parts:
+            self.narrow_all(part, passages, queries)
+
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
     ) -> StepOutput:
         """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
         begun, before = perf_counter(), dict(self.context.counts)
         asked = self.rewritten(retriever.rewrite, queries)
-        found = self._known(retriever, passages, asked)
-        if found is None:
-            found = RETRIEVERS.make(retriever).run(passages, asked, self)
+        if retriever.filter is not None:
+            found = search_filtered(name, retriever, passages, asked, self)
+        elif (known := self._known(retriever, passages, asked)) is not None:
+            found = known
+        else:
+            found = self.found(retriever, passages, asked)
             self._keep(retriever, passages, asked, found)
         computed = self.context.counts.get("vectors_computed", 0) - before.get("vectors_computed", 0)
         return StepOutput(
@@ -126,11 +171,18 @@ class RunTools:
             effort=Effort(perf_counter() - begun, computed, computed),
             exact_share=found.exact_share,
             routes=found.routes,
+            filtered=found.filtered,
         )
+
+    def found(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> Found:
+        """What a retriever finds, its rewriter and its filter left out; its rankings are not kept."""
+        return RETRIEVERS.make(retriever).run(passages, asked, self)
 
     def is_known(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> bool:
         """Whether the rankings of a retriever, or of all its routes, are cached."""
         asked = self.rewritten(retriever.rewrite, queries)
+        if retriever.filter is not None:
+            return is_known_filtered(retriever, passages, asked, self)
         if retriever.parts:
             return all(self.is_known(part, passages, asked) for part in retriever.parts)
         return self._known(retriever, passages, asked) is not None

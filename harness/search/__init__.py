@@ -1,4 +1,4 @@
-"""Queries → rankings, step by step: context, rewrite, retrieve (and fuse), rerank.
+"""Queries → rankings, step by step: context, rewrite, filter, retrieve (and fuse), rerank.
 
 A variant of a step is one file: its frozen configuration and its class. The table of kinds of the step's
 folder names it, and everything else, the configuration reference and the contract test among it, follows.
@@ -6,6 +6,7 @@ folder names it, and everything else, the configuration reference and the contra
 
 from harness.search.context import KINDS as CONTEXTS
 from harness.search.context import ContextConfig
+from harness.search.filter import KINDS as FILTERS
 from harness.search.read import KINDS as READERS
 from harness.search.read import ReadConfig
 from harness.search.rerank import KINDS as RERANKERS
@@ -14,8 +15,10 @@ from harness.search.retrieve import KINDS as RETRIEVERS
 from harness.search.rewrite import KINDS as REWRITERS
 from harness.search.step import (
     Effort,
+    FilterConfig,
     Found,
     Identity,
+    Narrowed,
     Passages,
     RerankerConfig,
     Retriever,
@@ -29,14 +32,17 @@ from harness.search.tools import NotAsked, NotAskedError, Slot, Tools
 
 __all__ = [
     "CONTEXTS",
+    "FILTERS",
     "READERS",
     "RERANKERS",
     "RETRIEVERS",
     "REWRITERS",
     "ContextConfig",
     "Effort",
+    "FilterConfig",
     "Found",
     "Identity",
+    "Narrowed",
     "NotAsked",
     "NotAskedError",
     "PairScorer",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +90,14 @@ class Tools(Protocol):
         ``name`` is that of the prompt. Raises NotAskedError where the run may not ask, and LlmError where the
         model cannot be asked.
         """
+
+    def facts(
+        self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table of documents by document and column, as ``Sources.facts`` has them."""
+
+    def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """The cells of a table row by row; raises ConfigError for a column that is not there."""
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

@@ -44,7 +44,9 @@ class Bm25Retriever(Retriever[Bm25Config]):
 
     def identity(self, tools: Tools) -> Identity:
         """The settings, bm25s, and what decides the terms, the synonyms of the file included."""
-        own = self.config.model_dump(mode="json", exclude={"rewrite", "user_dictionary", "synonyms"})
+        own = self.config.model_dump(
+            mode="json", exclude={"rewrite", "filter", "user_dictionary", "synonyms"}
+        )
         return [own, version("bm25s"), Terms(self.config).identity]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
