@@ -38,8 +38,9 @@ def run(args: argparse.Namespace) -> int:
     from harness.bench.page import REPORT, write_page
     from harness.commands.skipped import exit_code
     from harness.config import load_config
-    from harness.report import DocumentRow, LossRow, counted, label_note, loss_table
+    from harness.report import DocumentRow, FilterRow, LossRow, counted, label_note, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
+    from harness.verdict import filter_table
 
     config = load_config(args.config)
     if args.dry_run:
@@ -56,6 +57,9 @@ def run(args: argparse.Namespace) -> int:
     losses = results.of(LossRow)
     if losses:
         show(loss_table(losses))
+    filtered = results.of(FilterRow)
+    if filtered:
+        show(filter_table(filtered))
     note = label_note(results.record.config, results.record.counts)
     for line in [*([note] if note else []), *_rewriting(results.record), *_judging(results.record)]:
         print_line(line)

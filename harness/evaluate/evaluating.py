@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.evaluate.clusters import clusters_of
+from harness.evaluate.filters import filter_rows
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
 from harness.evaluate.losses import lost_rows
 from harness.evaluate.prices import price_rows
@@ -72,6 +73,7 @@ def results_of(
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
+    filtered = list(filter_rows(searched, judged.judgments))
     prices = price_rows(searched, summary, judged.costs, evaluated.queries, config)
     return Results(
         name=config.name,
@@ -86,6 +88,7 @@ def results_of(
         rows=[
             *evaluated.losses,
             *asked_rows(searched),
+            *filtered,
             *route_rows(searched, config),
             *chunk_rows((one.setting.name, one.chunking) for one in searched),
             *evaluated.drawn,
@@ -106,6 +109,7 @@ def results_of(
             (document.doc_id for document in corpus.documents),
             evaluated.drawn,
             config,
+            filtered,
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )

@@ -23,6 +23,7 @@ from harness.report.rows import (
     ChunkRow,
     CostRow,
     DocumentRow,
+    FilterRow,
     HitRow,
     JudgmentRow,
     LabelSensitivityRow,
@@ -34,7 +35,7 @@ from harness.report.rows import (
     SummaryRow,
     ThresholdRow,
 )
-from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER
+from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER
 from harness.report.summaries import best_of, chunk_table, last_stages, other_measures, summary_table
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, to_text, two_line_width
@@ -46,6 +47,7 @@ __all__ = [
     "CHUNKING",
     "CHUNK_OFFSETS",
     "FEWEST_FOR_INTERVAL",
+    "FILTER",
     "FORMATS",
     "ORDER",
     "PARSER",
@@ -56,6 +58,7 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "DocumentRow",
+    "FilterRow",
     "HitRow",
     "JudgmentRow",
     "LabelSensitivityRow",
