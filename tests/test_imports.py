@@ -18,6 +18,7 @@ HEAVY = {
     "Stemmer",
     "jieba",
     "faiss",
+    "openvino",
 }
 
 # room -> the rooms of ours it may import from, besides itself

@@ -36,7 +36,7 @@ class SentenceEncoder:
     @property
     def fingerprint(self) -> str:
         """Everything that decides a vector besides the text."""
-        return self.model.computing_in(self.config.dtype)
+        return self.model.computing_in(self.config.dtype, self.config.backend)
 
     def batches(self, texts: Sequence[str]) -> list[list[int]]:
         """Indices of ``texts`` in length-sorted batches of at most ``batch_tokens`` tokens."""
@@ -58,5 +58,6 @@ class SentenceEncoder:
 
     def _load(self) -> Any:
         if self._loaded is None:
-            self._loaded = load_bi_encoder(self.model, self.config.device, self.config.dtype)
+            c = self.config
+            self._loaded = load_bi_encoder(self.model, c.device, c.dtype, c.backend)
         return self._loaded

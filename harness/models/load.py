@@ -9,27 +9,34 @@ from contextlib import contextmanager
 from typing import Any
 
 from harness.errors import ModelError
+from harness.models.compiled import run_in_openvino
 from harness.models.resolve import Model
 
 
-def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32") -> Any:
+def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32", backend: str = "torch") -> Any:
     """A SentenceTransformer in evaluation mode; ``device`` None takes the best one there is."""
     _silence()
     from sentence_transformers import SentenceTransformer
 
     _silence_loading_bars()
     with _whole(model):
-        return SentenceTransformer(str(model.folder), device=device, **_safe(dtype)).eval()
+        options = _options(device, dtype, backend)
+        loaded = SentenceTransformer(str(model.folder), **options).eval()
+        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
 
 
-def load_cross_encoder(model: Model, device: str | None, dtype: str = "float32") -> Any:
+def load_cross_encoder(
+    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+) -> Any:
     """A CrossEncoder with one output in evaluation mode; ``device`` None takes the best one there is."""
     _silence()
     from sentence_transformers import CrossEncoder
 
     _silence_loading_bars()
     with _whole(model):
-        return CrossEncoder(str(model.folder), num_labels=1, device=device, **_safe(dtype)).eval()
+        options = _options(device, dtype, backend)
+        loaded = CrossEncoder(str(model.folder), num_labels=1, **options).eval()
+        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
 
 
 @contextmanager
@@ -79,8 +86,11 @@ def not_finite(model: Model) -> ModelError:
     )
 
 
-def _safe(dtype: str) -> dict[str, Any]:
+def _options(device: str | None, dtype: str, backend: str) -> dict[str, Any]:
+    if backend == "openvino":
+        device, dtype = "cpu", "float32"
     return {
+        "device": device,
         "trust_remote_code": False,
         "local_files_only": True,
         "model_kwargs": {"use_safetensors": True, "dtype": dtype},

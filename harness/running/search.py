@@ -169,7 +169,8 @@ def _collect(
     if output.asked != queries:
         asked[name] = output.asked
     if output.filtered:
-        filtered[name] = output.filtered
+        # a query may be asked in several texts
+        filtered[name] = tuple({one.query_id: one for one in output.filtered}.values())
 
 
 def _note(one: Searched, step: str, effort: Effort) -> None:

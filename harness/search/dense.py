@@ -37,9 +37,7 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     @property
     def embed(self) -> EmbedConfig:
         """The bi-encoder."""
-        return EmbedConfig(
-            model=self.model, batch_tokens=self.batch_tokens, device=self.device, dtype=self.dtype
-        )
+        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
 
 
 Dense = TypeVar("Dense", bound=DenseConfig)

@@ -85,7 +85,8 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
 
     def load(self) -> Any:
         """The model with its weights."""
-        return load_bi_encoder(self.model, self.config.device, self.config.dtype)
+        c = self.config
+        return load_bi_encoder(self.model, c.device, c.dtype, c.backend)
 
 
 def max_sim(query: NDArray[np.float32], passage: NDArray[np.float32]) -> float:
