@@ -77,15 +77,23 @@ def run(args: argparse.Namespace) -> int:
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
+_DONE = {
+    "rewriting": "rewrote the queries",
+    "filter": "said what the queries name",
+    "context": "wrote the context of chunks",
+}
+
+
 def _rewriting(record: RunRecord) -> list[str]:
-    """What language models did to the queries, where one was asked."""
+    """What language models did before the search, where one was asked."""
     from harness.report import counted
 
     lines = []
     for name, facts in record.counts.get("rewriting", {}).items():
         spent = "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
+        did = _DONE[facts.get("purpose", "rewriting")]
         lines.append(
-            f"{name} rewrote the queries: {counted(facts['calls'], 'call')} now {spent}, "
+            f"{name} {did}: {counted(facts['calls'], 'call')} now {spent}, "
             f"{counted(facts['from_ledger'], 'answer')} from the ledger."
         )
     return lines
@@ -128,8 +136,9 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     for one in plan.rewriting:
         print_line(f"{one.name}: {one.estimate}.")
     if plan.rewriting:
+        upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
         print_line(
-            "Rankings, and with them what is to be judged, depend on a rewriting that has not been made yet. "
+            f"Rankings, and with them what is to be judged, depend on a {upon} that has not been made yet. "
             "Nothing was spent."
         )
         return exit_code(config, plan.skipped)

@@ -14,7 +14,7 @@ from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.progress import Reporter
-from harness.search import RERANKERS, Narrowed, PairScorer, RerankerConfig
+from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Purpose, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
 from harness.types import Query
 
@@ -25,7 +25,8 @@ class Context:
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
     of them, by prompt and model; ``rewritten`` keeps what was made of queries, ``narrowed`` what filters made
-    of them.
+    of them. ``purposes`` says by prompt and model what answers were for, ``unwritten`` which contexts of
+    chunks have not been asked for.
 
     As a context manager it tells at the end what was wrong with the cache.
     """
@@ -40,6 +41,8 @@ class Context:
     spent: dict[str, Spending] = field(default_factory=dict)
     rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     narrowed: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
+    purposes: dict[str, Purpose] = field(default_factory=dict)
+    unwritten: dict[str, NotAsked] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)

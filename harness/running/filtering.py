@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from harness.search import Found, Narrowed, Passages, RetrieverConfig, StepOutput
+from harness.search import Found, Narrowed, NotAsked, NotAskedError, Passages, RetrieverConfig, StepOutput
 from harness.search.depth import Depth
 from harness.store import key_of
 from harness.types import Query, Ranking
@@ -32,7 +32,7 @@ def search_filtered(
     """
     if retriever.filter is None:
         raise ValueError(f"{name} has no filter")
-    narrowed = tools.narrowed(retriever.filter, passages, asked)
+    narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
     if retriever.filter.mode == "boost":
         return _boosted(name, bare, passages, asked, narrowed, retriever.filter.weight, tools)
@@ -51,7 +51,7 @@ def is_known_filtered(
     """Whether searching by a retriever that has a filter would find everything in the cache."""
     if retriever.filter is None:
         raise ValueError("there is no filter")
-    narrowed = tools.narrowed(retriever.filter, passages, asked)
+    narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
     if retriever.filter.mode == "boost":
         # what is added is added anew; scores of all chunks are not kept
@@ -60,6 +60,28 @@ def is_known_filtered(
         tools.is_known(bare, _only(passages, documents), [asked[i] for i in at])
         for at, documents in _groups(narrowed)
     )
+
+
+def narrow_all(
+    retriever: RetrieverConfig, documents: Sequence[str], queries: Sequence[Query], tools: RunTools
+) -> dict[str, NotAsked]:
+    """Run the filters of a retriever and its routes; raises what they raise.
+
+    What a language model would have to be asked, and may not be, is returned by its key.
+    """
+    missing: dict[str, NotAsked] = {}
+    if retriever.filter is not None:
+        try:
+            tools.narrowed(retriever.filter, documents, queries)
+        except NotAskedError as error:
+            missing |= {one.key: one for one in error.missing}
+    for part in retriever.parts:
+        missing |= narrow_all(part, documents, queries, tools)
+    return missing
+
+
+def _documents(passages: Passages) -> list[str]:
+    return list(dict.fromkeys(passages.documents))
 
 
 def _bare(retriever: RetrieverConfig) -> RetrieverConfig:

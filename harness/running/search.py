@@ -13,6 +13,7 @@ from harness.report import is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
+from harness.running.filtering import narrow_all
 from harness.running.passes import Pair, embed_for_all, score_for_all
 from harness.running.tools import RunTools
 from harness.search import Effort, Narrowed, NotAskedError, RerankerConfig, StepOutput
@@ -106,10 +107,15 @@ def _search_chunks(
     found: Callable[[Searched], None] | None = None,
 ) -> list[Searched]:
     tools = RunTools(context, {query.query_id: query for query in queries})
+    if context.unwritten:
+        raise NotAskedError(*context.unwritten.values())
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     for point in points:
         # a table with gaps ends the run here, and not after everything is embedded
-        tools.narrow_all(point.setting.finder, point.chunking.passages, queries)
+        documents = list(dict.fromkeys(point.chunking.passages.documents))
+        missing = narrow_all(point.setting.finder, documents, queries, tools)
+        if missing:
+            raise NotAskedError(*missing.values())
     efforts = _embed_all(points, asked, tools)
     searched = []
     with context.reporter.task("search", len(points)) as task:

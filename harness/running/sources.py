@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 
 from harness.chunk import ChunkerConfig, Outline
 from harness.kinds import StageConfig
+from harness.llm import Form, ModelConfig
 from harness.models import ModelTokenizer
+from harness.progress import Reporter
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.cutting import cut
 from harness.running.facts import facts_of
 from harness.running.outlines import outlines
+from harness.running.tools import RunTools
 from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
-from harness.types import Chunk, Document
+from harness.types import Answered, Chunk, Document
 
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
@@ -33,6 +36,11 @@ class RunSources:
     _documents: dict[str, Document] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
     _headings: dict[tuple[str, str], list[Heading]] = field(default_factory=dict)
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
+        return self.context.reporter
 
     def document(self, doc_id: str) -> Document:
         """A document of the corpus."""
@@ -61,3 +69,10 @@ class RunSources:
     def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """The cells of a table by document, those of documents that the corpus has."""
         return facts_of(file, key, columns, [document.doc_id for document in self.corpus.documents])
+
+    def answers(
+        self, model: ModelConfig, form: Form, shown: Sequence[tuple[str, ...]], name: str
+    ) -> list[Answered]:
+        """The answers of a language model about passages, from the ledger where it has them."""
+        texts = [""] * len(shown)
+        return RunTools(self.context).answers(model, form, texts, name, purpose="context", passages=shown)

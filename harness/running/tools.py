@@ -34,6 +34,7 @@ from harness.search import (
     NotAsked,
     NotAskedError,
     Passages,
+    Purpose,
     RetrieverConfig,
     RewriterConfig,
     Slot,
@@ -99,27 +100,37 @@ class RunTools:
             done[key] = tuple(REWRITERS.make(rewrite).run(queries, self))
         return done[key]
 
-    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+    def answers(
+        self,
+        model: ModelConfig,
+        form: Form,
+        texts: Sequence[str],
+        name: str,
+        *,
+        purpose: Purpose = "rewriting",
+        passages: Sequence[tuple[str, ...]] = (),
+    ) -> list[Answered]:
         """The answers of a language model about the texts, in their order; equal texts are asked once."""
+        shown = list(zip(texts, passages or [()] * len(texts), strict=True))
         title = f"{name} by {model.endpoint.model}"
         with Ledger(self.context.cache.ledger) as ledger:
             asker = Model(model, form, ledger)
-            calls = {text: asker.call(text) for text in texts}
-            estimate = asker.estimate(jobs_of(calls.values()), "queries")
+            calls = {one: asker.call(*one) for one in shown}
+            estimate = asker.estimate(jobs_of(calls.values()), "chunks" if passages else "queries")
             if estimate.calls and not self.context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
                 key = key_of(facts, list(calls))
-                raise NotAskedError(NotAsked(title, key, estimate, _problem(model)))
+                raise NotAskedError(NotAsked(title, key, estimate, _problem(model), purpose))
             if estimate.calls:
                 self.reporter.note(f"{title}: {estimate}")
-            with self.timed("rewrite"):
-                found, spending = answers_of(
-                    asker, list(calls.values()), reporter=self.reporter, name="rewrite"
-                )
+            stage = "rewrite" if purpose == "rewriting" else purpose
+            with self.timed(stage):
+                found, spending = answers_of(asker, list(calls.values()), reporter=self.reporter, name=stage)
         self.context.spent.setdefault(title, Spending()).add_spending(spending)
         self.context.spent[title].from_ledger += spending.from_ledger
+        self.context.purposes[title] = purpose
         by_text = dict(zip(calls, found, strict=True))
-        return [by_text[text] for text in texts]
+        return [by_text[one] for one in shown]
 
     def facts(
         self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]
@@ -132,23 +143,15 @@ class RunTools:
         return rows_of(file, columns)
 
     def narrowed(
-        self, config: FilterConfig, passages: Passages, queries: Sequence[Query]
+        self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]
     ) -> tuple[Narrowed, ...]:
-        """What a filter makes of each query among the documents of the passages."""
+        """What a filter makes of each query among the documents, made once a run."""
         asked = [self.questions.get(query.query_id, query) for query in queries]
-        documents = list(dict.fromkeys(passages.documents))
         done = self.context.narrowed
         key = key_of(config.model_dump(mode="json"), [[one.query_id, one.text] for one in asked], documents)
         if key not in done:
             done[key] = tuple(FILTERS.make(config).run(asked, documents, self))
         return done[key]
-
-    def narrow_all(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> None:
-        """Run the filters of a retriever and its routes; raises what they raise."""
-        if retriever.filter is not None:
-            self.narrowed(retriever.filter, passages, queries)
-        for part in retriever.parts:
-            self.narrow_all(part, passages, queries)
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

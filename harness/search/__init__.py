@@ -28,7 +28,7 @@ from harness.search.step import (
     StepOutput,
     leaves,
 )
-from harness.search.tools import NotAsked, NotAskedError, Slot, Tools
+from harness.search.tools import NotAsked, NotAskedError, Purpose, Slot, Tools
 
 __all__ = [
     "CONTEXTS",
@@ -47,6 +47,7 @@ __all__ = [
     "NotAskedError",
     "PairScorer",
     "Passages",
+    "Purpose",
     "ReadConfig",
     "RerankerConfig",
     "Retriever",

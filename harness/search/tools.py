@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,21 @@ from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
 from harness.types import Answered, Query
 
+Purpose = Literal["rewriting", "filter", "context"]
+
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
-    """What a language model would be asked: ``key`` tells two of them apart, ``problem`` what is missing."""
+    """What a language model would be asked: ``key`` tells two of them apart, ``problem`` what is missing.
+
+    ``purpose`` is what its answers are for.
+    """
 
     name: str
     key: str
     estimate: Estimate
     problem: str = ""
+    purpose: Purpose = "rewriting"
 
 
 class NotAskedError(LlmError):
@@ -36,7 +42,8 @@ class NotAskedError(LlmError):
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
         told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
-        super().__init__(f"Rankings depend on a rewriting that has not been made yet. {told}.")
+        purpose = missing[0].purpose if missing else "rewriting"
+        super().__init__(f"Rankings depend on a {purpose} that has not been made yet. {told}.")
 
 
 class Slot(Protocol):
@@ -84,11 +91,21 @@ class Tools(Protocol):
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
 
-    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+    def answers(
+        self,
+        model: ModelConfig,
+        form: Form,
+        texts: Sequence[str],
+        name: str,
+        *,
+        purpose: Purpose = "rewriting",
+        passages: Sequence[tuple[str, ...]] = (),
+    ) -> list[Answered]:
         """The answers of a language model to a prompt about each text, from the ledger where it has them.
 
-        ``name`` is that of the prompt. Raises NotAskedError where the run may not ask, and LlmError where the
-        model cannot be asked.
+        ``name`` is that of the prompt; ``passages`` are shown beside each text, none where there are
+        none. Raises NotAskedError where the run may not ask, and LlmError where the model cannot be
+        asked.
         """
 
     def facts(
