@@ -13,9 +13,9 @@ from harness.types import Judgment
 def filter_rows(searched: Iterable[Searched], judgments: Sequence[Judgment]) -> Iterator[FilterRow]:
     """One row a query of every filter: what it named, what was left, what labelled documents were not."""
     labelled: dict[str, dict[str, None]] = {}
-    for one in judgments:
-        if one.grade:
-            labelled.setdefault(one.query_id, {})[one.doc_id] = None
+    for judgment in judgments:
+        if judgment.grade:
+            labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
     for one in searched:
         for step, narrowed in one.filtered.items():
             for query in narrowed:

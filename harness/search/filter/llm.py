@@ -79,11 +79,14 @@ class LlmFilter(Filter[LlmFilterConfig]):
         own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
         return [own, _prompt(c.prompt).model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
 
+    def __init__(self, config: LlmFilterConfig) -> None:
+        super().__init__(config)
+        self._failed: dict[str, str] = {}
+
     def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
         """As for every filter; a question without a usable answer says so."""
-        narrowed = Filter.run(self, queries, documents, tools)
-        failed = self._failed
-        return [replace(one, failed=failed.get(one.query_id, "")) for one in narrowed]
+        narrowed = super().run(queries, documents, tools)
+        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
 
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
@@ -118,11 +121,11 @@ class LlmFilter(Filter[LlmFilterConfig]):
             years = " (years)" if column in c.years else ""
             lines.append(f"- {column}{years}: {json.dumps(values, ensure_ascii=False)}")
         listing = "\n".join(lines)
-        filled = (
-            SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
-            for text in (prompt.system, prompt.user)
-        )
-        return FieldsForm(*filled, columns=c.columns)
+
+        def fill(text: str) -> str:
+            return SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
+
+        return FieldsForm(fill(prompt.system), fill(prompt.user), c.columns)
 
     def _tell(self, total: int, tools: Tools) -> None:
         c = self.config

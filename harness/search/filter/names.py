@@ -32,7 +32,8 @@ class Names:
     def of(cls, named: Iterable[tuple[str, str]]) -> Names:
         """From pairs of a name and the value it stands for."""
         meant: dict[str, tuple[str, ...]] = {}
-        capitals, small = set(), set()
+        capitals: set[str] = set()
+        small: set[str] = set()
         for name, value in named:
             key = "".join(_normal(word) for word in _words(name))
             if not key:
