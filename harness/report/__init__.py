@@ -1,6 +1,7 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
+from harness.report.filters import FilterCounts, count_filters
 from harness.report.frames import read_table
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
 from harness.report.label_note import label_note
@@ -58,6 +59,7 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "DocumentRow",
+    "FilterCounts",
     "FilterRow",
     "HitRow",
     "JudgmentRow",
@@ -76,6 +78,7 @@ __all__ = [
     "best_of",
     "cells_of",
     "chunk_table",
+    "count_filters",
     "counted",
     "is_route",
     "label_note",

@@ -6,7 +6,7 @@ Of settings with one another, of a result with an earlier one, and of a ranking 
 from harness.verdict.changes import changed_table, reranked_table
 from harness.verdict.compared import compared_parts, standings_table
 from harness.verdict.costs import costs_of
-from harness.verdict.filters import FilterCounts, count_filters, filter_notes, filter_table
+from harness.verdict.filters import filter_notes, filter_table
 from harness.verdict.label_sensitivity import (
     LabelSensitivity,
     label_parts,
@@ -31,7 +31,6 @@ from harness.verdict.verdicts import (
 )
 
 __all__ = [
-    "FilterCounts",
     "LabelSensitivity",
     "Scores",
     "Stored",
@@ -40,7 +39,6 @@ __all__ = [
     "common_measures",
     "compared_parts",
     "costs_of",
-    "count_filters",
     "filter_notes",
     "filter_table",
     "headline_of",

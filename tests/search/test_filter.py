@@ -334,3 +334,25 @@ def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
     assert note.removeprefix("Caveat: ") in [line["text"] for line in page["verdict"]["lines"]]
     verdict = verdict_of(scores_of({"tiny": (folder, read_stored(folder))}))
     assert verdict.notes == (note.removeprefix("Caveat: "),)
+
+
+def test_the_page_has_the_counts_of_every_filter(write_config, facts):
+    from harness.report.page import read_tables
+    from harness.report.page.payload import base_payload
+
+    _, folder = bench(write_config, facts)
+    payload = base_payload(read_tables(folder), {})
+    (row,) = payload["filters"]
+    assert payload["settings"][row["setting"]] == "rules"
+    shown = {key: row[key] for key in ("queries", "named", "dropped", "labelled", "wrong", "failed", "of")}
+    # of q1 the topic of another document is named, of q2 its own
+    assert shown == {
+        "queries": 5,
+        "named": 2,
+        "dropped": 0,
+        "labelled": 4,
+        "wrong": 1,
+        "failed": 0,
+        "of": 3,
+    }
+    assert row["left"] == pytest.approx((3 * 3 + 1 + 1) / 5)
