@@ -93,13 +93,13 @@ class BenchConfig(StageConfig):
         "`fail_at_end` the run ends with exit code 1 once everything is written.",
     )
     queries: Path = Field(
-        description="CSV, XLSX or JSONL with query_id, text and optionally split, answerable, cluster (what a "
-        "question is tested with; default: the document of its evidence), answer, type, note."
+        description="CSV, XLSX or JSONL with query_id, text and optionally split, answerable, cluster (what "
+        "a question is tested with; default: the document of its evidence), answer, type, note."
     )
     labels: Path | None = Field(
         None,
-        description="CSV, XLSX or JSONL with query_id, document, grade and start/end, or page and quote, or page. "
-        "Required by the judge `labels`; beside another judge they are kept to compare it with.",
+        description="CSV, XLSX or JSONL with query_id, document, grade and start/end, or page and quote, or "
+        "page. Required by the judge `labels`; beside another judge they are kept to compare it with.",
     )
     anchor: AnchorConfig = Field(AnchorConfig(), description="How quotes are found in the extracted text.")
     split: SplitConfig = Field(
