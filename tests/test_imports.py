@@ -18,6 +18,7 @@ HEAVY = {
     "Stemmer",
     "jieba",
     "faiss",
+    "openvino",
     "httpx",
     "jmespath",
 }
@@ -29,6 +30,7 @@ ALLOWED = {
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),
+    "progress_lines": set(),
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},
@@ -37,10 +39,11 @@ ALLOWED = {
     "llm": SHARED | {"text"},
     "own": SHARED | {"llm"},
     "models": SHARED,
+    "served": SHARED | {"llm", "models"},
     "store": SHARED,
     "corpus": SHARED | {"text", "own"},
     "chunk": SHARED | {"text", "own"},
-    "search": SHARED | {"models", "text", "llm", "own"},
+    "search": SHARED | {"models", "text", "llm", "own", "served"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
     "comparison": SHARED | {"stats"},
@@ -49,6 +52,7 @@ ALLOWED = {
     "report": SHARED | {"text"},
 }
 STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
+STAGES |= {"served"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
 ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}

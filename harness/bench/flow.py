@@ -27,7 +27,7 @@ from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_rewritings
 from harness.running.search import Point, Searched, search_points
 from harness.running.services import Unasked, unasked, warn_of_services
-from harness.search import NotAsked
+from harness.search import NotAsked, NotAskedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,9 @@ class DryRun:
     """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
 
     ``skipped`` are the documents that cannot be used. ``rewriting`` is what language models would be asked
-    before anything is retrieved, ``services`` those of the user's own that search; where there is any,
-    nothing is known of what comes after it.
+    before anything is retrieved, ``services`` those of the user's own that search, ``endpoints`` what
+    embedding models and rerankers would be asked for; where there is any, nothing is known of what comes
+    after it.
     """
 
     judge: str
@@ -46,6 +47,7 @@ class DryRun:
     skipped: tuple[str, ...]
     rewriting: tuple[NotAsked, ...] = ()
     services: tuple[Unasked, ...] = ()
+    endpoints: tuple[NotAsked, ...] = ()
 
 
 def run_bench(
@@ -112,7 +114,11 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         if missing or services:
             name = "labels" if judge is None else judge_name(judge)
             return DryRun(name, 0, {}, None, skipped, missing, services)
-        searched = search_points(points, corpus.queries.queries, context)
+        try:
+            searched = search_points(points, corpus.queries.queries, context)
+        except NotAskedError as error:
+            name = "labels" if judge is None else judge_name(judge)
+            return DryRun(name, 0, {}, None, skipped, endpoints=error.missing)
         warn_of_unfilled_budgets(searched, config, context.reporter)
         if judge is None:
             return DryRun("labels", 0, {}, None, skipped)

@@ -38,6 +38,8 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
             if plan.rewriting
             else "which, depends on a service that has not been asked yet"
             if plan.services
+            else "which, depends on an endpoint that has not been asked yet"
+            if plan.endpoints
             else "`harness bench --dry-run` retrieves and counts it"
         )
     elif judge.estimate is None:
@@ -72,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
             ),
             *(("to rewrite", f"{one.name}: {one.estimate}") for one in plan.rewriting),
             *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
+            *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
             *_judging(plan),
             ("models", ", ".join(plan.models)),
             ("measures", ", ".join(config.measures)),
@@ -83,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
     )
     problems = [one.problem for one in plan.rewriting]
-    problems += [one.problem for one in plan.services]
+    problems += [one.problem for one in (*plan.services, *plan.endpoints)]
     if plan.judge is not None:
         problems.append(plan.judge.problem)
     for problem in dict.fromkeys(filter(None, problems)):

@@ -14,7 +14,7 @@ from harness.report import is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.passes import Pair, embed_for_all, score_for_all
+from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
 from harness.search import Effort, NotAskedError, RerankerConfig, StepOutput
 from harness.search.rerank import rerank
@@ -110,7 +110,9 @@ def _search_chunks(
     searched = []
     with context.reporter.task("search", len(points)) as task:
         for point, own, effort in zip(points, asked, efforts, strict=True):
-            output = tools.search(RETRIEVE, point.setting.retrieve, point.chunking.passages, own)
+            retriever, passages = point.setting.retrieve, point.chunking.passages
+            output = tools.search(RETRIEVE, retriever, passages, own)
+            output = tools.fused(point.setting.rewrite, output, retriever, passages, queries)
             spent = Effort(point.seconds) + effort + output.effort
             searched.append(_retrieved(point, output, spent, queries))
             if found is not None:
@@ -226,7 +228,7 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
     one = replace(one, setting=setting)
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
-        path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))
+        path = scores_file(context.reranker(config), context)
         if is_computed("pairs", pairs, path, context) != pairs:
             return False
         # all its scores are known, and what the next one reads depends on them

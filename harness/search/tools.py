@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,29 +14,33 @@ from numpy.typing import NDArray
 from harness.errors import LlmError
 from harness.llm import Form, ModelConfig
 from harness.llm.money import Estimate
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
+from harness.served import ServedEstimate
 from harness.types import Answered, Query
 
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
-    """What a language model would be asked: ``key`` tells two of them apart, ``problem`` what is missing."""
+    """What a language model or an endpoint would be asked.
+
+    ``key`` tells two of them apart, ``problem`` what is missing.
+    """
 
     name: str
     key: str
-    estimate: Estimate
+    estimate: Estimate | ServedEstimate
     problem: str = ""
 
 
 class NotAskedError(LlmError):
-    """What comes next depends on answers of a language model, which a plan or dry run does not ask for."""
+    """What comes next depends on answers that cost money, which a plan or dry run does not ask for."""
 
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
         told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
-        super().__init__(f"Rankings depend on a rewriting that has not been made yet. {told}.")
+        super().__init__(f"Rankings depend on answers that have not been asked for yet. {told}.")
 
 
 class ServiceNotAskedError(NotAskedError):
@@ -84,11 +88,17 @@ class Tools(Protocol):
     def key(self, *facts: Any) -> str:
         """A hash of JSON-able facts, the same on every machine and run."""
 
-    def fingerprint(self, encoder: EmbedConfig) -> str:
+    def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector of the encoder besides the text."""
 
-    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order; bulky values are read anew at each iteration.
+
+        All are computed before it returns.
+        """
 
     def index(self, key: str) -> Slot:
         """The place on disk of an index with this key."""
