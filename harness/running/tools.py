@@ -15,7 +15,7 @@ from harness.errors import ConfigError
 from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
 from harness.llm import answers as answers_of
 from harness.llm.endpoint import read_key
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.progress import Reporter
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
@@ -27,6 +27,7 @@ from harness.search import (
     Identity,
     NotAsked,
     NotAskedError,
+    NotMeasuredError,
     Passages,
     Phrased,
     RetrieverConfig,
@@ -66,6 +67,13 @@ class RunTools:
     def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
+
+    def embed(self, text: str, encoder: EmbedConfig) -> NDArray[np.float32]:
+        """The vector of one text, computed now by a model on this machine."""
+        found = self.context.encoder(encoder)
+        if not isinstance(found, SentenceEncoder):
+            raise NotMeasuredError(f"{encoder.model} is no model on this machine")
+        return found.embed([text])
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""

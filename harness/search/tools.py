@@ -78,6 +78,12 @@ class Tools(Protocol):
     def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
+    def embed(self, text: str, encoder: EmbedConfig) -> NDArray[np.float32]:
+        """The vector of one text [1, dimension], computed now, whatever is known; to measure what it takes.
+
+        Raises NotMeasuredError where that would cost money.
+        """
+
     def index(self, key: str) -> Slot:
         """The place on disk of an index with this key."""
 

@@ -193,9 +193,12 @@ def _plain(tables: Tables, name: str) -> list[dict[str, Any]]:
 
 
 def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The prices of every setting and stage, with the seconds that the run record noted for them."""
+    """The prices of every setting and stage, with what one query takes, and the seconds of the run."""
     rows = _table(tables, "prices", axes)
+    latency = {(row["setting"], row["stage"]): row for row in _table(tables, "latency", axes) or []}
     for row in rows or []:
+        taken = latency.get((row["setting"], row["stage"]), {})
+        row |= {f"latency_{q}": taken.get(f"total_{q}") for q in ("p50", "p95", "p99")}
         notes = noted.get(axes.settings[row["setting"]], {})
         row["seconds"] = notes.get("seconds", {}).get(row["stage"])
         row["seconds_computed_share"] = notes.get("computed_share", {}).get(row["stage"])
