@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow test-openai lint format docs corpus perf soak lock clean
+.PHONY: help bench validate show test test-slow test-openai lint format docs corpus perf soak lock clean lint-js
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,6 +56,12 @@ lint: $(VENV)/.dev ## check style, format and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+BIOME := 2.6.8
+lint-js: $(VENV)/.runtime ## check and test the script of the page; needs node and npm
+	@$(BIN)/python tools/page_script.py build/page.js
+	@npx --yes @biomejs/biome@$(BIOME) lint --error-on-warnings
+	@node --test tests/page_script/*.test.mjs
 
 format: $(VENV)/.dev ## format the code
 	@$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""Write what is generated in the docs: docs/configuration.md, the tables of docs/results.md and the README's.
+"""Write what is generated in the docs: configuration.md, measures.md, tables of results.md and the README's.
 
 `make docs` writes; with --check nothing is written and the exit code says whether something would change.
 The table holds the numbers of configs/quickstart.yaml, rounded; it is run if it was not.
@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.config.reference import reference
+from harness.measures.reference import measures_reference
 from harness.progress import Silent
 from harness.report import SummaryRow
 from harness.report.reference import tables_reference
@@ -60,14 +61,17 @@ def _show(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def pages() -> dict[Path, str]:
-    """Every generated page with its content."""
+def pages(table: bool = True) -> dict[Path, str]:
+    """Every generated page with its content; without ``table`` not the README, whose numbers take a run."""
     readme, results = ROOT / "README.md", ROOT / "docs" / "results.md"
-    return {
+    written = {
         ROOT / "docs" / "configuration.md": reference(),
+        ROOT / "docs" / "measures.md": measures_reference(),
         results: _between(results, TABLES, tables_reference()),
-        readme: _between(readme, QUICKSTART, quickstart_table()),
     }
+    if table:
+        written[readme] = _between(readme, QUICKSTART, quickstart_table())
+    return written
 
 
 def _between(path: Path, marks: tuple[str, str], content: str) -> str:
@@ -89,9 +93,10 @@ def main() -> None:
     """Write the pages, or check them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
-    check = parser.parse_args().check
-    stale = []
-    for path, content in pages().items():
+    parser.add_argument("--no-run", action="store_true", help="leave out the README, whose table takes a run")
+    args = parser.parse_args()
+    check, stale = args.check, []
+    for path, content in pages(not args.no_run).items():
         if not path.exists() or not same(path.read_text(encoding="utf-8"), content):
             stale.append(str(path.relative_to(ROOT)))
             if not check:

@@ -9,6 +9,7 @@ from typing import Any
 from harness.comparison import Comparison, ScoreMatrix, Verdict, select, verdict_json
 from harness.errors import HarnessError
 from harness.evaluate.verdict import matrices_of
+from harness.measures import about
 from harness.progress import Reporter, Silent
 from harness.report import LabelSensitivityRow, read_any
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
@@ -57,7 +58,8 @@ def statistics(tables: Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
     out: dict[str, dict[str, Any]] = {}
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
-            out[measure] = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
+            found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
+            out[measure] = {"about": about(measure), **found}
             task.advance()
     return out
 

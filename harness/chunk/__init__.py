@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from harness.chunk import markdown, page, recursive, recursive_token, sentence, token
+from harness.chunk import markdown, page, python, recursive, recursive_token, sentence, token
 from harness.chunk.health import (
     BINS,
     HEALTH_VERSION,
@@ -17,6 +17,7 @@ from harness.chunk.health import (
 from harness.chunk.markdown import MarkdownConfig
 from harness.chunk.outline import OUTLINE_VERSION, Outline
 from harness.chunk.page import PageConfig
+from harness.chunk.python import PythonChunkerConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
 from harness.chunk.sentence import SentenceConfig
@@ -24,6 +25,7 @@ from harness.chunk.sizes import ChunkerConfig
 from harness.chunk.token import TokenConfig
 from harness.errors import ConfigError
 from harness.kinds import Kind, Kinds
+from harness.text.sentences import SENTENCES_VERSION
 from harness.text.spans import Span, tidy
 from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
@@ -38,6 +40,7 @@ __all__ = [
     "MarkdownConfig",
     "Outline",
     "PageConfig",
+    "PythonChunkerConfig",
     "RecursiveConfig",
     "RecursiveTokenConfig",
     "SentenceConfig",
@@ -71,6 +74,7 @@ KINDS: Kinds[SplitDocuments] = Kinds(
     Kind(SentenceConfig, _with_config(sentence.split_documents)),
     Kind(MarkdownConfig, _with_config(markdown.split_documents)),
     Kind(PageConfig, _with_config(page.split_documents)),
+    Kind(PythonChunkerConfig, _with_config(python.split_documents)),
 )
 
 
@@ -99,9 +103,11 @@ def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = Non
     if config.reads_model_tokens and tokenizer is None:
         raise ConfigError(f"chunk: kind {config.kind} needs the tokenizer of the embedding model.")
     reader = tokenizer if config.reads_model_tokens else None
-    facts = {
+    facts: dict[str, Any] = {
         "version": CHUNKER_VERSION,
         "config": config.model_dump(mode="json"),
         "tokenizer": {"name": reader.name, "special": reader.special} if reader else None,
     }
+    if config.reads_sentences:
+        facts["sentences"] = SENTENCES_VERSION
     return json.dumps(facts, sort_keys=True, ensure_ascii=False)

@@ -29,6 +29,11 @@ class ChunkerConfig(StageConfig):
         """Whether the chunks depend on the tokenizer of the embedding model."""
         return False
 
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether the chunks depend on where sentences end."""
+        return False
+
 
 class SizedConfig(ChunkerConfig):
     """A chunker whose sizes can be given in characters or tokens."""

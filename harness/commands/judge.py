@@ -32,7 +32,6 @@ def add(commands: Any) -> None:
         "judge",
         help="judgments: look at them, export, import; try a judge, compare it with people",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parts = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
     _add_export(parts)

@@ -78,7 +78,9 @@ class BenchConfig(StageConfig):
         "folders.",
     )
     parser: ParserConfig = Field(
-        PypdfConfig(), description="How PDFs are read: `{kind: pypdf}` or `{kind: pypdfium2}`."
+        PypdfConfig(),
+        description="How PDFs are read: `{kind: pypdf}`, `{kind: pypdfium2}`, or by a function of "
+        "your own, which may read other files too: `{kind: python, …}`.",
     )
     parsing: ParsingConfig = Field(
         ParsingConfig(),

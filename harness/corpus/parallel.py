@@ -11,7 +11,7 @@ from typing import Literal
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
 from harness.corpus.parse import parse_document
-from harness.corpus.parsers import ParserConfig
+from harness.corpus.parsers import ParserConfig, suffixes_of
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
@@ -58,12 +58,12 @@ def parse_documents(
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)
 
-    pdfs = [file for file in files if file.path.suffix.lower() in PDF_SUFFIXES]
+    paged = [file for file in files if file.path.suffix.lower() in suffixes_of(parser)]
     for file in files:
-        if file.path.suffix.lower() not in PDF_SUFFIXES:
+        if file not in paged:
             record(file, _outcome(file, parser))
-    if pdfs:
-        _parse_in_workers(pdfs, parser, parsing or ParsingConfig(), record)
+    if paged:
+        _parse_in_workers(paged, parser, parsing or ParsingConfig(), record)
 
     parsed = [outcome for file in files if isinstance(outcome := outcomes[file], ParsedDocument)]
     skipped = [
@@ -102,13 +102,18 @@ def _parse_in_workers(
             if file in parsed:
                 readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
                 record(file, compare(parsed.pop(file), readings, parser))
-            elif isinstance(outcome, ParsedDocument) and parsing.second_reading:
+            elif isinstance(outcome, ParsedDocument) and parsing.second_reading and _has_pages(file, outcome):
                 parsed[file] = outcome
                 workers.submit(file, partial(read_again, file.path, parser), first=True)
             elif isinstance(outcome, Lost):
                 record(file, _at(outcome, f"{parser.kind} {outcome.reason}", file.path))
             else:
                 record(file, outcome)
+
+
+def _has_pages(file: DocumentFile, parsed: ParsedDocument) -> bool:
+    """Whether there are pages that a second reader can compare."""
+    return file.path.suffix.lower() in PDF_SUFFIXES and bool(parsed.document.page_starts)
 
 
 def _at(lost: Lost, reason: str, path: Path | None = None) -> str:

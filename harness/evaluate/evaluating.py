@@ -20,7 +20,9 @@ from harness.report import AnchoringRow, DocumentRow, LabelSensitivityRow, LossR
 from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.rewriting import asked_rows, rewriting_costs
+from harness.running.endpoints import endpoint_costs
+from harness.running.query_costs import query_costs
+from harness.running.rewriting import asked_rows
 from harness.running.search import Searched
 from harness.types import Query
 
@@ -73,8 +75,9 @@ def results_of(
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
     queries = corpus.queries.queries
-    rewriting = [rewriting_costs(one.setting, queries, context) for one in searched]
-    prices = price_rows(searched, summary, judged.costs, evaluated.queries, rewriting, len(queries), config)
+    bought = endpoint_costs(searched, queries, context)
+    paid = query_costs(searched, queries, context)
+    prices = price_rows(searched, summary, judged.costs, evaluated.queries, paid, config, bought)
     return Results(
         name=config.name,
         queries=corpus.queries.queries,

@@ -41,7 +41,7 @@ def ask(
     """
     started = time.monotonic()
     with reporter.task(name, total) as task:
-        _finish(_Run(model, iter(jobs), hand_on, reporter, spending, task).go())
+        run_to_end(_Run(model, iter(jobs), hand_on, reporter, spending, task).go())
     spending.seconds = time.monotonic() - started
 
 
@@ -95,7 +95,7 @@ class _Run(Generic[T]):
             asyncio.create_task(self._work()) for _ in range(self._model.config.endpoint.max_concurrency)
         ]
         try:
-            with on_stop(_canceller()):
+            with on_stop(canceller()):
                 await asyncio.wait(workers)
         except (asyncio.CancelledError, Stopped):
             # Interrupted: what is on its way has been paid for, so wait for it and record it.
@@ -197,7 +197,7 @@ class _Run(Generic[T]):
             self._show()
 
 
-def _canceller() -> Callable[[], None]:
+def canceller() -> Callable[[], None]:
     """What a signal's handler calls to cancel the task that runs now."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
@@ -209,7 +209,7 @@ def _canceller() -> Callable[[], None]:
     return cancel
 
 
-def _finish(work: Coroutine[Any, Any, None]) -> None:
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run to the end, also from within a running event loop such as a notebook's."""
     try:
         asyncio.get_running_loop()

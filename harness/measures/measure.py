@@ -23,6 +23,8 @@ _ELSEWHERE = {
     "rr": "rr@k",
     "ap": "ap@k",
     "judged": "judged@k",
+    "success": "success@k",
+    "hit_rate": "success@k",
 }
 """Names of trec_eval and ir_measures, without their cutoff, in lower case."""
 
@@ -40,7 +42,8 @@ class Family:
     chosen for. ``cut_in_text``: the cutoff is a length of text in the unit read, not a number of ranks.
     ``across_chunkings``: settings that cut documents differently can be compared by it.
     ``trusted_for``: what its order of settings says, as a phrase that follows its name; empty for what is no
-    quality of a ranking, such as the share that was judged.
+    quality of a ranking, such as the share that was judged. ``about`` says in a line what it counts,
+    ``formula`` how, and ``source`` where it comes from; docs/measures.md and report.html show them.
     """
 
     compute: Callable[..., Floats]
@@ -54,6 +57,9 @@ class Family:
     less_is_better: bool = False
     across_chunkings: bool = False
     trusted_for: str = ""
+    about: str = ""
+    formula: str = ""
+    source: str = ""
     cut_in_text: bool = False
 
 

@@ -19,31 +19,72 @@ from harness.measures.precision import precision
 from harness.measures.ragged import Floats
 from harness.measures.recall import recall
 from harness.measures.rr import reciprocal_rank
+from harness.measures.success import success
 from harness.measures.text_ndcg import ndcg_text
 from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
 from harness.measures.tokens_read import tokens_read
 
 _REL = {"rel": 1}
+_BURGES = "Burges et al., ICML 2005"
+_JARVELIN = "Järvelin and Kekäläinen, TOIS 2002"
+_SMITH = "Smith and Troynikov, Evaluating Chunking, Chroma 2024"
 
 _RANKED: dict[str, Family] = {
     "ndcg_exp": Family(
         partial(ndcg, gain=gain_exp),
         averages_ties=True,
         trusted_for="for the order of the chunks, the highest grades above all",
+        about="rank quality of chunks, gain 2^g − 1",
+        formula="Σ (2^g − 1) / log2(rank + 1) over the first k, over that of the ideal order of all evidence",
+        source=_BURGES,
     ),
     "ndcg_lin": Family(
         partial(ndcg, gain=gain_lin),
         averages_ties=True,
         trusted_for="for the order of the chunks, grades as they are",
+        about="rank quality of chunks, gain g",
+        formula="Σ g / log2(rank + 1) over the first k, over that of the ideal order of all evidence",
+        source=_JARVELIN,
     ),
-    "recall": Family(recall, params=_REL, trusted_for="for whether the evidence is found at all"),
+    "recall": Family(
+        recall,
+        params=_REL,
+        trusted_for="for whether the evidence is found at all",
+        about="share of the evidence found",
+        formula="relevant evidence that the first k cover / all relevant evidence",
+    ),
     "precision": Family(
-        precision, cutoff="required", params=_REL, trusted_for="for how many of the chunks are relevant"
+        precision,
+        cutoff="required",
+        params=_REL,
+        trusted_for="for how many of the chunks are relevant",
+        about="share of the first k that hold evidence",
+        formula="ranks of the first k that earn grade rel or better / k, also of a shorter ranking",
     ),
     "ap": Family(
-        average_precision, params=_REL, trusted_for="for the order of all relevant chunks, grades aside"
+        average_precision,
+        params=_REL,
+        trusted_for="for the order of all relevant chunks, grades aside",
+        about="average precision; its mean over queries is MAP",
+        formula="Σ precision at every rank that earns grade rel or better / all relevant evidence",
+        source="Buckley and Voorhees, SIGIR 2000",
     ),
-    "rr": Family(reciprocal_rank, params=_REL, trusted_for="for how early the first relevant chunk comes"),
+    "rr": Family(
+        reciprocal_rank,
+        params=_REL,
+        trusted_for="for how early the first relevant chunk comes",
+        about="one over the rank of the first evidence; its mean over queries is MRR",
+        formula="1 / rank of the first that earns grade rel or better; 0 where none of the first k does",
+        source="Voorhees, TREC-8, 1999",
+    ),
+    "success": Family(
+        success,
+        params=_REL,
+        trusted_for="for whether anything relevant is found",
+        about="1 where anything of the first k holds evidence; its mean is the hit rate",
+        formula="1 if a rank of the first k earns grade rel or better, else 0",
+        source="success_k of trec_eval",
+    ),
 }
 
 
@@ -55,25 +96,46 @@ def _of_judged_alone(family: Family) -> Family:
         compute=compute,
         whole_ranking=True,
         trusted_for=f"{family.trusted_for}, unjudged ones left out",
+        about=f"{family.about}; what is unjudged is taken out of the ranking first",
+        source="Sakai, SIGIR 2007; trec_eval -J",
+    )
+
+
+def _upper(gain: Callable[..., Floats], plain: str) -> Family:
+    return Family(
+        partial(ndcg_upper, gain=gain),
+        cutoff="required",
+        unjudged_counts=True,
+        about=f"the most that any grading of unjudged text could make of {plain}",
+        formula=f"maximum of {plain}@k over all ways to grade what is unjudged 0 to 4",
+    )
+
+
+def _expected(gain: Callable[..., Floats], plain: str) -> Family:
+    return Family(
+        partial(ndcg_expected, gain=gain),
+        cutoff="required",
+        unjudged_counts=True,
+        about=f"{plain} to expect if unjudged text is like what was judged at its rank",
+        formula=f"mean of {plain}@k over 50 draws; an unjudged rank earns what a judged one there does",
+        source="after Yilmaz, Kanoulas and Aslam, SIGIR 2008",
     )
 
 
 def _read_as_text(
     name: str,
-    compute: Callable[..., Floats],
+    family: Family,
     characters: Mapping[str, int],
     tokens: Mapping[str, int],
-    trusted_for: str,
 ) -> dict[str, Family]:
     """A measure of the first so many characters read, and the same for tokens; parameters in each unit."""
-    family = Family(
-        compute,
+    family = replace(
+        family,
         cutoff="required",
         params=characters,
         reads="characters",
         cut_in_text=True,
         across_chunkings=True,
-        trusted_for=trusted_for,
     )
     return {name: family, f"{name}_tokens": replace(family, params=tokens, reads="tokens")}
 
@@ -83,47 +145,85 @@ FAMILIES: dict[str, Family] = {
     "p": _RANKED["precision"],
     "map": _RANKED["ap"],
     "mrr": _RANKED["rr"],
+    "hit": _RANKED["success"],
     **{f"{name}_condensed": _of_judged_alone(family) for name, family in _RANKED.items()},
-    "ndcg_exp_upper": Family(partial(ndcg_upper, gain=gain_exp), cutoff="required", unjudged_counts=True),
-    "ndcg_lin_upper": Family(partial(ndcg_upper, gain=gain_lin), cutoff="required", unjudged_counts=True),
-    "ndcg_exp_expected": Family(
-        partial(ndcg_expected, gain=gain_exp), cutoff="required", unjudged_counts=True
+    "ndcg_exp_upper": _upper(gain_exp, "ndcg_exp"),
+    "ndcg_lin_upper": _upper(gain_lin, "ndcg_lin"),
+    "ndcg_exp_expected": _expected(gain_exp, "ndcg_exp"),
+    "ndcg_lin_expected": _expected(gain_lin, "ndcg_lin"),
+    "judged": Family(
+        judged,
+        needs_relevant=False,
+        about="share of the ranks that were judged at all; not a quality",
+        formula="judged chunks among the first k returned / chunks among the first k returned",
     ),
-    "ndcg_lin_expected": Family(
-        partial(ndcg_expected, gain=gain_lin), cutoff="required", unjudged_counts=True
-    ),
-    "judged": Family(judged, needs_relevant=False),
     **_read_as_text(
         "ndcg_evidence",
-        ndcg_evidence,
+        Family(
+            ndcg_evidence,
+            trusted_for="for how soon the evidence is read, under any chunking",
+            about="rank quality of evidence found while reading, comparable between chunkings",
+            formula="Σ (2^g − 1) / log2(2 + place / L), once for each evidence, where half of it or `enough` "
+            "of it has been read; over the same of the ideal, which has one evidence every `enough`",
+            source="after Sakai, Kato and Song, CIKM 2011; study-measure.md",
+        ),
         {"enough": 200, "L": 1000},
         {"enough": 50, "L": 250},
-        "for how soon the evidence is read, under any chunking",
     ),
     **_read_as_text(
         "ndcg_text",
-        ndcg_text,
+        Family(
+            ndcg_text,
+            trusted_for="for what the text read yields, under any chunking",
+            about="rank quality of text read, comparable between chunkings",
+            formula="Σ (2^g − 1) · share of the evidence read for the first time / log2(2 + place / L), over "
+            "that of a reader who reads nothing but evidence, the densest first",
+            source="after Sakai and Dou, SIGIR 2013",
+        ),
         {"L": 1000},
         {"L": 250},
-        "for what the text read yields, under any chunking",
     ),
     "text_recall": Family(
-        text_recall, reads="characters", trusted_for="for how much of the evidence is read"
+        text_recall,
+        reads="characters",
+        trusted_for="for how much of the evidence is read",
+        about="share of the evidence’s characters that were read",
+        formula="characters of evidence in the first k chunks / characters of evidence",
+        source=_SMITH,
     ),
     "text_precision": Family(
-        text_precision, reads="characters", trusted_for="for how much of what is read is evidence"
+        text_precision,
+        reads="characters",
+        trusted_for="for how much of what is read is evidence",
+        about="share of the characters read that are evidence",
+        formula="characters of evidence in the first k chunks, each once / characters of these chunks",
+        source=_SMITH,
     ),
     "text_iou": Family(
-        text_iou, reads="characters", trusted_for="for how closely what is read fits the evidence"
+        text_iou,
+        reads="characters",
+        trusted_for="for how closely what is read fits the evidence",
+        about="evidence read over evidence and text read",
+        formula="characters of evidence read / characters that are evidence or were read",
+        source=_SMITH,
     ),
     "tokens": Family(
-        tokens_read, cutoff="required", reads="lengths", needs_relevant=False, less_is_better=True
+        tokens_read,
+        cutoff="required",
+        reads="lengths",
+        needs_relevant=False,
+        less_is_better=True,
+        about="tokens that a reader of the first k chunks reads; a price, not a quality",
+        formula="Σ tokens of the first k chunks; text in two chunks counts twice",
     ),
     "precision_omega": Family(
         precision_omega,
         cutoff="none",
         reads="characters",
         trusted_for="for how closely the chunks could fit the evidence",
+        about="the best text precision that the chunking leaves to a retriever that finds everything",
+        formula="characters of evidence / characters of all chunks that share a character with it",
+        source=_SMITH,
     ),
 }
 KNOWN: tuple[str, ...] = tuple(FAMILIES)
@@ -132,6 +232,23 @@ KNOWN: tuple[str, ...] = tuple(FAMILIES)
 def parse_measure(name: str) -> Measure:
     """Read a name such as ``ndcg_exp@10``; raises ValueError naming the known ones and the nearest."""
     return parse(name, FAMILIES)
+
+
+def is_quality(name: str) -> bool:
+    """Whether settings can be chosen by a measure: not by a price, nor by how much was judged."""
+    try:
+        family = FAMILIES[parse_measure(name).family]
+    except ValueError:
+        return True
+    return bool(family.trusted_for) or family.unjudged_counts
+
+
+def about(name: str) -> str:
+    """What a measure counts, in a line; empty for a name of another tool or a later version."""
+    try:
+        return FAMILIES[parse_measure(name).family].about
+    except ValueError:
+        return ""
 
 
 def less_is_better(name: str) -> bool:

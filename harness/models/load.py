@@ -6,30 +6,87 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from harness.errors import ModelError
-from harness.models.resolve import Model
+from harness.models.compiled import run_in_openvino
+from harness.models.resolve import Model, read_json_list
 
 
-def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32") -> Any:
+def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32", backend: str = "torch") -> Any:
     """A SentenceTransformer in evaluation mode; ``device`` None takes the best one there is."""
     _silence()
     from sentence_transformers import SentenceTransformer
 
     _silence_loading_bars()
     with _whole(model):
-        return SentenceTransformer(str(model.folder), device=device, **_safe(dtype)).eval()
+        options = _options(device, dtype, backend)
+        loaded = SentenceTransformer(str(model.folder), **options).eval()
+        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
 
 
-def load_cross_encoder(model: Model, device: str | None, dtype: str = "float32") -> Any:
+def load_cross_encoder(
+    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+) -> Any:
     """A CrossEncoder with one output in evaluation mode; ``device`` None takes the best one there is."""
     _silence()
     from sentence_transformers import CrossEncoder
 
     _silence_loading_bars()
     with _whole(model):
-        return CrossEncoder(str(model.folder), num_labels=1, device=device, **_safe(dtype)).eval()
+        options = _options(device, dtype, backend)
+        loaded = CrossEncoder(str(model.folder), num_labels=1, **options).eval()
+        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
+
+
+@lru_cache(maxsize=1)
+def load_sparse_encoder(
+    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+) -> Any:
+    """A SparseEncoder in evaluation mode; the last one is kept, as chunks and queries are both encoded by it.
+
+    Raises ModelError for a model that is none: the library would put an untrained one on top of it.
+    """
+    _silence()
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
+
+    _silence_loading_bars()
+    _only_torch(model, backend)
+    with _whole(model):
+        loaded = SparseEncoder(str(model.folder), **_options(device, dtype, backend)).eval()
+    saved = read_json_list(model.folder, "modules.json")
+    autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
+    if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
+        raise ModelError(
+            f"{model.name} is no learned sparse model: it has neither the head of a masked language model "
+            "nor a trained autoencoder. Name a SPLADE model, or use it as a bi-encoder: retrieve: {kind: "
+            "exact, …}."
+        )
+    return loaded
+
+
+@lru_cache(maxsize=1)
+def load_multi_vector_encoder(
+    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+) -> Any:
+    """A MultiVectorEncoder in evaluation mode; the last one is kept, for chunks and queries."""
+    _silence()
+    from sentence_transformers import MultiVectorEncoder
+
+    _silence_loading_bars()
+    _only_torch(model, backend)
+    with _whole(model):
+        return MultiVectorEncoder(str(model.folder), **_options(device, dtype, backend)).eval()
+
+
+def _only_torch(model: Model, backend: str) -> None:
+    if backend != "torch":
+        raise ModelError(
+            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; leave it out for "
+            "sparse and multi-vector models."
+        )
 
 
 @contextmanager
@@ -79,8 +136,11 @@ def not_finite(model: Model) -> ModelError:
     )
 
 
-def _safe(dtype: str) -> dict[str, Any]:
+def _options(device: str | None, dtype: str, backend: str) -> dict[str, Any]:
+    if backend == "openvino":
+        device, dtype = "cpu", "float32"
     return {
+        "device": device,
         "trust_remote_code": False,
         "local_files_only": True,
         "model_kwargs": {"use_safetensors": True, "dtype": dtype},

@@ -9,11 +9,12 @@ from typing import Any
 
 from harness.config import Setting
 from harness.llm import ModelConfig
+from harness.own.service import ServiceConfig
 from harness.report import is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.passes import Pair, embed_for_all, score_for_all
+from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
 from harness.search import Effort, NotAskedError, RerankerConfig, StepOutput
 from harness.search.rerank import rerank
@@ -214,7 +215,7 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
     """Whether searching the setting would find everything in the cache and compute nothing."""
     tools = RunTools(context)
     # a plan runs no rewriter that it need not run, such as code of the user's
-    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig):
+    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return False
     try:
         asked = tools.rewritten(setting.rewrite, queries)
@@ -224,10 +225,10 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
         return False
     point = Point(setting.model_copy(update={"rerank": ()}), chunking)
     one = _search_chunks([point], queries, context)[0]
-    one = Searched(setting, chunking, one.rankings, one.notes)
+    one = replace(one, setting=setting)
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
-        path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))
+        path = scores_file(context.reranker(config), context)
         if is_computed("pairs", pairs, path, context) != pairs:
             return False
         # all its scores are known, and what the next one reads depends on them

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -15,10 +16,11 @@ from harness.errors import ConfigError
 from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
 from harness.llm import answers as answers_of
 from harness.llm.endpoint import read_key
-from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.progress import Reporter
-from harness.running.compute import Computed, compute_new, digest
+from harness.running.compute import Computed, Kept, compute_new, digest
 from harness.running.context import Context
+from harness.running.served import compute_served
 from harness.search import (
     RETRIEVERS,
     REWRITERS,
@@ -36,6 +38,7 @@ from harness.search import (
     StepOutput,
 )
 from harness.search.fuse.phrasings import fuse_phrasings
+from harness.served.embedding import ServedEncoder
 from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import Answered, Query, Ranking
@@ -52,6 +55,11 @@ class RunTools:
         """Progress and warnings."""
         return self.context.reporter
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
+        return self.context.may_ask
+
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
         return self.context.timed(stage)
@@ -60,20 +68,29 @@ class RunTools:
         """A hash of JSON-able facts."""
         return key_of(*facts)
 
-    def fingerprint(self, encoder: EmbedConfig) -> str:
+    def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector besides the text."""
         return self.context.encoder(encoder).fingerprint
 
-    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
 
-    def embed(self, text: str, encoder: EmbedConfig) -> NDArray[np.float32]:
+    def embed(self, text: str, encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vector of one text, computed now by a model on this machine."""
         found = self.context.encoder(encoder)
-        if not isinstance(found, SentenceEncoder):
-            raise NotMeasuredError(f"{encoder.model} is no model on this machine")
-        return found.embed([text])
+        if not isinstance(found, LocalEncoder):
+            raise NotMeasuredError(f"{encoder.model_name} is no model on this machine")
+        (value,) = found.encode([text])
+        return np.asarray(value, dtype=np.float32)[None, :]
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order."""
+        keys = [digest(text) for text in texts]
+        found = embedded(keys, texts, encoder, self.context)
+        if not self.context.encoder(encoder).bulky:
+            return [found.values[key] for key in keys]
+        return Kept("vectors", keys, vectors_file(encoder, self.context), self.context)
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""
@@ -143,6 +160,14 @@ class RunTools:
         by_text = dict(zip(calls, found, strict=True))
         return [by_text[text] for text in texts]
 
+    def kept(self, kind: str, key: str) -> Any | None:
+        """What a step has kept under a key, None where there is nothing."""
+        return self.context.artifacts.get(kind, key)
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
+        self.context.artifacts.put(kind, key, value)
+
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
     ) -> StepOutput:
@@ -173,7 +198,7 @@ class RunTools:
 
     def to_embed(
         self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> Iterator[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterator[tuple[EncoderConfig, list[str]]]:
         """The texts that searching by a retriever and its routes embeds."""
         asked = self.rewritten(retriever.rewrite, queries)
         for part in retriever.parts:
@@ -219,21 +244,36 @@ def _problem(model: ModelConfig) -> str:
     return ""
 
 
-def vectors(texts: Sequence[str], config: EmbedConfig, context: Context) -> NDArray[np.float32]:
+def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
     """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
     keys = [digest(text) for text in texts]
     found = embedded(keys, texts, config, context)
     return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
 
 
-def embedded(keys: Sequence[bytes], texts: Sequence[str], config: EmbedConfig, context: Context) -> Computed:
+def embedded(
+    keys: Sequence[bytes], texts: Sequence[str], config: EncoderConfig, context: Context
+) -> Computed:
     """The vectors of ``texts`` by their ``keys``, which are their digests."""
     encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return compute_served("vectors", keys, texts, encoder, context)
+    if not isinstance(encoder, LocalEncoder):
+        raise TypeError(f"{type(encoder).__name__} encodes neither here nor at an endpoint")
     return compute_new(
         "vectors",
         keys,
-        context.cache.vectors(encoder.fingerprint),
+        vectors_file(config, context),
         batches=lambda indices: encoder.batches([texts[i] for i in indices]),
-        run=lambda batch: encoder.embed([texts[i] for i in batch]),
+        run=lambda batch: encoder.encode([texts[i] for i in batch]),
         context=context,
+        hold=not encoder.bulky,
     )
+
+
+def vectors_file(config: EncoderConfig, context: Context) -> Path:
+    """Where the values of an encoder are kept."""
+    encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return context.cache.served("vectors", encoder.fingerprint)
+    return context.cache.vectors(encoder.fingerprint)

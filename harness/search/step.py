@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.kinds import Section, StageConfig
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.types import Query, Ranking
 
 if TYPE_CHECKING:
@@ -137,12 +137,12 @@ class RetrieverConfig(StageConfig):
         return ()
 
     @property
-    def embed(self) -> EmbedConfig | None:
-        """The bi-encoder that it searches with, if any."""
+    def embed(self) -> EncoderConfig | None:
+        """The encoder that it searches with, if any."""
         return None
 
-    def encoders(self) -> tuple[EmbedConfig, ...]:
-        """All bi-encoders it searches with, its own and those of its parts, each once."""
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """All encoders it searches with, its own and those of its parts, each once."""
         own = () if self.embed is None else (self.embed,)
         return tuple(dict.fromkeys((*own, *(one for part in self.parts for one in part.encoders()))))
 
@@ -222,7 +222,7 @@ class Retriever(ABC, Generic[Configured]):
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
 
         What the parts of a fusion embed is theirs to say.

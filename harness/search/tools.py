@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,29 +14,41 @@ from numpy.typing import NDArray
 from harness.errors import LlmError
 from harness.llm import Form, ModelConfig
 from harness.llm.money import Estimate
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
+from harness.served import ServedEstimate
 from harness.types import Answered, Query
 
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
-    """What a language model would be asked: ``key`` tells two of them apart, ``problem`` what is missing."""
+    """What a language model or an endpoint would be asked.
+
+    ``key`` tells two of them apart, ``problem`` what is missing.
+    """
 
     name: str
     key: str
-    estimate: Estimate
+    estimate: Estimate | ServedEstimate
     problem: str = ""
 
 
 class NotAskedError(LlmError):
-    """What comes next depends on answers of a language model, which a plan or dry run does not ask for."""
+    """What comes next depends on answers that cost money, which a plan or dry run does not ask for."""
 
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
         told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
-        super().__init__(f"Rankings depend on a rewriting that has not been made yet. {told}.")
+        super().__init__(f"Rankings depend on answers that have not been asked for yet. {told}.")
+
+
+class ServiceNotAskedError(NotAskedError):
+    """What comes next depends on a service of the user's own, which a plan or dry run does not ask."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.args = (f"Rankings depend on answers of {url}, which has not been asked yet.",)
 
 
 class Slot(Protocol):
@@ -66,22 +78,32 @@ class Tools(Protocol):
     def reporter(self) -> Reporter:
         """Progress and warnings."""
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
+
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
 
     def key(self, *facts: Any) -> str:
         """A hash of JSON-able facts, the same on every machine and run."""
 
-    def fingerprint(self, encoder: EmbedConfig) -> str:
+    def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector of the encoder besides the text."""
 
-    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
-    def embed(self, text: str, encoder: EmbedConfig) -> NDArray[np.float32]:
+    def embed(self, text: str, encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vector of one text [1, dimension], computed now, whatever is known; to measure what it takes.
 
         Raises NotMeasuredError where that would cost money.
+        """
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order; bulky values are read anew at each iteration.
+
+        All are computed before it returns.
         """
 
     def index(self, key: str) -> Slot:
@@ -96,6 +118,12 @@ class Tools(Protocol):
         ``name`` is that of the prompt. Raises NotAskedError where the run may not ask, and LlmError where the
         model cannot be asked.
         """
+
+    def kept(self, kind: str, key: str) -> Any | None:
+        """What a step has kept under a key, None where there is nothing."""
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

@@ -109,7 +109,11 @@ class FakeServer:
                     if name
                 }
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
-                request = {"path": lines[0].split()[1], "headers": headers, "body": json.loads(body)}
+                request = {
+                    "path": lines[0].split()[1],
+                    "headers": headers,
+                    "body": json.loads(body) if body else None,
+                }
                 if not await self._answer(request, writer):
                     break
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):

@@ -33,7 +33,7 @@ MEASURES = [
         for kind in ("", "_upper", "_condensed")
         for k in (1, 3, 20)
     ),
-    *("recall@3", "recall(rel=2)@3", "precision@3", "map", "map(rel=3)", "mrr", "judged@3"),
+    *("recall@3", "recall(rel=2)@3", "success@1", "precision@3", "map", "map(rel=3)", "mrr", "judged@3"),
     *("recall_condensed@3", "recall_condensed(rel=2)@1", "precision_condensed@3", "ap_condensed"),
 ]
 
@@ -45,6 +45,23 @@ def test_every_value_is_between_0_and_1_or_undefined(case):
     values = score(rankings, queries, judged, chunks, MEASURES).values
     known = values[~np.isnan(values)]
     assert ((known >= 0) & (known <= 1 + 1e-12)).all()
+
+
+@given(cases(), st.sampled_from([1, 2, 3, 20]), st.sampled_from([1, 2, 4]))
+@settings(max_examples=200)
+def test_success_is_whether_the_first_relevant_rank_lies_within_the_cutoff(case, k, rel):
+    judged, chunks, rankings, queries = case
+    names = [
+        f"success(rel={rel})@{k}",
+        f"hit(rel={rel})@{k}",
+        f"rr(rel={rel})@{k}",
+        f"precision(rel={rel})@{k}",
+    ]
+    success, hit, rr, precision = score(rankings, queries, judged, chunks, names).values.T
+    known = ~np.isnan(success)
+    np.testing.assert_array_equal(success, hit)
+    np.testing.assert_array_equal(success[known], rr[known] > 0)
+    np.testing.assert_array_equal(success[known], precision[known] > 0)
 
 
 @given(cases(), st.sampled_from([1, 2, 3, 20]), st.sampled_from(sorted(GAINS)))

@@ -51,6 +51,7 @@ TREC_NAMES = {
     **{f"ndcg_lin@{k}": f"ndcg_cut_{k}" for k in CUTS},
     **{f"p@{k}": f"P_{k}" for k in (5, 10, 100)},
     **{f"recall@{k}": f"recall_{k}" for k in (5, 10, 100)},
+    **{f"success@{k}": f"success_{k}" for k in (1, 5, 10)},
     **{f"ap@{k}": f"map_cut_{k}" for k in (5, 10)},
     "ndcg_lin": "ndcg",
     "ap": "map",
@@ -70,6 +71,7 @@ def test_pytrec_eval(seed, ties):
         "ndcg_cut.1,3,5,10,100",
         "P.5,10,100",
         "recall.5,10,100",
+        "success.1,5,10",
         "map_cut.5,10",
     }
     for judged_only, kind in ((False, ""), (True, "_condensed")):

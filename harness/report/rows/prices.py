@@ -100,8 +100,16 @@ class PriceRow:
     cost_per_1000: Annotated[
         float | None,
         Column(
-            "what endpoints are paid for a thousand such queries: rewriting, the judge left out; empty: "
-            "the price is unknown",
+            "what endpoints are paid for a thousand such queries: rewriting, their vectors and the scores of "
+            "their pairs, without the vectors of chunks and the judge; empty: a price is unknown",
+            unit="money",
+        ),
+    ] = None
+    endpoint_cost: Annotated[
+        float | None,
+        Column(
+            "what the vectors of its chunks and queries, and the scores of its pairs, cost alone at the "
+            "endpoints that gave them, whenever they were bought; empty without an endpoint or price",
             unit="money",
         ),
     ] = None

@@ -51,4 +51,5 @@ class CrossEncoderScorer(LocalModelScorer[CrossEncoderConfig]):
 
     def load(self) -> Any:
         """The model with its weights."""
-        return load_cross_encoder(self.model, self.config.device, self.config.dtype)
+        c = self.config
+        return load_cross_encoder(self.model, c.device, c.dtype, c.backend)

@@ -40,7 +40,7 @@ class LocalModelScorer(PairScorer, Generic[Configured]):
     @property
     def fingerprint(self) -> str:
         """Everything that decides a score besides the pair."""
-        return f"{self.config.kind}:{self.model.computing_in(self.config.dtype)}"
+        return f"{self.config.kind}:{self.model.computing_in(self.config.dtype, self.config.backend)}"
 
     def describe(self) -> dict[str, str]:
         """The model, for the run record."""

@@ -5,6 +5,7 @@ from typing import Any
 from harness.kinds import Kind, Kinds
 from harness.search.rewrite.decomposition import DecompositionConfig, DecompositionRewriter
 from harness.search.rewrite.entities import EntitiesConfig, EntitiesRewriter
+from harness.search.rewrite.http import HttpRewriter, HttpRewriterConfig
 from harness.search.rewrite.llm import LlmRewriter, LlmRewriterConfig
 from harness.search.rewrite.llm_entities import LlmEntitiesConfig, LlmEntitiesRewriter
 from harness.search.rewrite.multi_query import MultiQueryConfig, MultiQueryRewriter
@@ -23,6 +24,7 @@ KINDS: Kinds[Rewriter[Any]] = Kinds(
     Kind(DecompositionConfig, DecompositionRewriter),
     Kind(LlmEntitiesConfig, LlmEntitiesRewriter),
     Kind(PythonRewriterConfig, PythonRewriter),
+    Kind(HttpRewriterConfig, HttpRewriter),
 )
 
 __all__ = ["KINDS", "TemplateConfig", "TemplateRewriter"]

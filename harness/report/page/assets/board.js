@@ -40,7 +40,7 @@ function boardColumns(leader, ticks, place) {
       { key: 'real', title: 'standing', value: (i) => ranked().indexOf(i), cell: (i) => standing(i) },
     );
   }
-  splits.forEach((name) => columns.push({ key: name, title: name, num: true, value: (i) => mean(i, name), cell: (i) => fixed(mean(i, name)) }));
+  splits.forEach((name) => { columns.push({ key: name, title: name, num: true, value: (i) => mean(i, name), cell: (i) => fixed(mean(i, name)) }); });
   if (judged && state.measure !== judged) {
     columns.push({ key: 'judged', title: judged, num: true, about: 'Share of the ranks that were judged', value: (i) => summary(i, { measure: judged })?.mean, cell: (i) => percent(summary(i, { measure: judged })?.mean) });
   }
@@ -80,7 +80,7 @@ section({
     show();
     return [
       h('p.lede', null, atFinal()
-        ? 'Intervals are of the mean over queries. Whether two settings differ is told by their paired difference, which is far sharper than the overlap of intervals.' + (state.split === 'all' ? '' : ' Differences and standing are over all queries.')
+        ? `Intervals are of the mean over queries. Whether two settings differ is told by their paired difference, which is far sharper than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and standing are over all queries.'}`
         : 'Plain means of one stage. The verdict and its tests are on the last stage of every setting.'),
       DATA.settings.length > 5 ? h('div.tools', null, search('Filter settings', wanted, (text) => { board.filter = text; show(); }, { 'data-keep': 'board-filter' })) : null,
       holder,

@@ -9,7 +9,10 @@ function curvePlot(lines, unit) {
     const margin = { left: 48, right: 18, top: 26, bottom: 48 };
     const log = linear(Math.log(sizes[0]) - 0.12, Math.log(sizes[sizes.length - 1]) + 0.12, margin.left, width - margin.right);
     // sizes that stand too close for their numbers keep their dots and lose their ticks
-    const ticked = sizes.reduce((kept, size) => (kept.length && log(Math.log(size)) - log(Math.log(kept[kept.length - 1])) < 44 ? kept : [...kept, size]), []);
+    const ticked = [];
+    for (const size of sizes) {
+      if (!ticked.length || log(Math.log(size)) - log(Math.log(ticked[ticked.length - 1])) >= 44) ticked.push(size);
+    }
     const x = { ticks: ticked, at: (size) => log(Math.log(size)), text: whole, title: `chunk size, ${unit}` };
     const y = { ticks, at: linear(low, high, height - margin.bottom, margin.top), text: tickText(ticks), title: state.measure };
     return [

@@ -14,7 +14,7 @@ async function unpack() {
 
 // The place of the stage that a setting is looked at: 'final' is its last one. -1 where it has none such.
 function stageOf(setting, stage = state.stage) {
-  const scored = (s) => DATA.scores.some((of) => of[s] && of[s][setting]);
+  const scored = (s) => DATA.scores.some((of) => of[s]?.[setting]);
   if (stage !== 'final') {
     const at = DATA.stages.indexOf(stage);
     return at >= 0 && scored(at) ? at : -1;
@@ -83,30 +83,9 @@ function pair(a, b) {
     : { a, b, difference: -difference, low: few ? null : minus(high), high: few ? null : minus(low), wins: losses, losses: wins, ...rest };
 }
 
-// What a measure counts, in a line; the family is what stands before @ and (.
+// What a measure counts, in a line.
 function aboutMeasure(name) {
-  const family = name.split(/[@(]/)[0];
-  const about = {
-    ndcg_exp: 'rank quality of chunks, gain 2^g − 1',
-    ndcg_lin: 'rank quality of chunks, gain g',
-    ndcg_evidence: 'rank quality of evidence found while reading, comparable between chunkings',
-    ndcg_text: 'rank quality of text read, comparable between chunkings',
-    ndcg_exp_upper: 'the most that any grading of unjudged text could make of ndcg_exp',
-    ndcg_exp_expected: 'ndcg_exp to expect if unjudged text is like what was judged at its rank',
-    ndcg_lin_expected: 'ndcg_lin to expect if unjudged text is like what was judged at its rank',
-    ndcg_lin_upper: 'the most that any grading of unjudged text could make of ndcg_lin',
-    recall: 'share of the evidence found',
-    precision: 'share of the ranks that hold evidence',
-    mrr: 'one over the rank of the first evidence',
-    rr: 'one over the rank of the first evidence',
-    ap: 'average precision',
-    map: 'average precision',
-    judged: 'share of the ranks that were judged at all; not a quality',
-    text_recall: 'share of the evidence’s characters that were read',
-    text_precision: 'share of the characters read that are evidence',
-    text_iou: 'evidence read over evidence and text read',
-  };
-  return about[family] || '';
+  return DATA.statistics[name]?.about || '';
 }
 
 function queryMatches(query, { text = state.find, type = state.type, split = state.split } = {}) {

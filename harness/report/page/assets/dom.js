@@ -44,10 +44,6 @@ function hidden(text) {
   return h('span.hidden', null, text);
 }
 
-function say(text) {
-  byId('said').textContent = text;
-}
-
 function select(label, options, value, onchange, attributes = {}) {
   const node = h('select', { ...attributes, onchange: () => onchange(node.value) },
     options.map(([key, text]) => h('option', { value: key, selected: String(key) === String(value) }, text)));

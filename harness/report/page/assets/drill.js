@@ -4,7 +4,7 @@ const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolde
 
 function openQuery(query, setting, list = null) {
   drilled.from = document.activeElement;
-  Object.assign(drilled, { query, setting, list: list && list.length ? list : DATA.queries.id.map((_, i) => i) });
+  Object.assign(drilled, { query, setting, list: list?.length ? list : DATA.queries.id.map((_, i) => i) });
   drawDrill();
   const dialog = byId('drill');
   if (!dialog.open) dialog.showModal();
@@ -46,7 +46,7 @@ function rankedColumn(setting, query) {
   return h('section.ranking', { 'aria-label': `Ranking of ${DATA.settings[setting]}` },
     h('h3', null, foreign(DATA.settings[setting], 'span'), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
     askedNote(setting, query),
-    ranking && ranking[0].length
+    ranking?.[0].length
       ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query)))
       : h('p.soft', null, 'There is no ranking of this question here.'));
 }

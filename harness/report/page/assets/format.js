@@ -52,8 +52,3 @@ function chance(p) {
 function count(n, one, many = `${one}s`) {
   return `${whole(n)} ${n === 1 ? one : many}`;
 }
-
-function listed(names, most = 5) {
-  const more = names.length > most ? ` and ${names.length - most} more` : '';
-  return names.slice(0, most).join(', ') + more;
-}

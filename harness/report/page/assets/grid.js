@@ -61,7 +61,7 @@ function grid(options) {
       width: `${Math.max(at.width, 4)}px`, height: `${height}px`, transform: `translate(${at.c * at.width}px, ${at.r * height}px)`,
     });
     cursor.hidden = false;
-    [...names.children].forEach((name, i) => name.classList.toggle('here', i === at.r));
+    [...names.children].forEach((name, i) => { name.classList.toggle('here', i === at.r); });
     swap(readout, options.text(at.r, at.c));
     options.moved?.(at.r, at.c);
     if (scroll && scroller.scrollWidth > scroller.clientWidth) {

@@ -9,7 +9,7 @@ function lossClass(k) {
 
 // The mean loss of every part, null where a way has none such, and what is left; null without a query.
 function meanLosses(way) {
-  const rows = way.query.map((q, k) => k).filter((k) => state.split === 'all' || DATA.queries.split[way.query[k]] === state.split);
+  const rows = [...way.query.keys()].filter((k) => state.split === 'all' || DATA.queries.split[way.query[k]] === state.split);
   if (!rows.length) return null;
   const mean = (values) => rows.reduce((sum, k) => sum + values[k], 0) / rows.length / SCALE;
   return { losses: way.losses.map((values) => values && mean(values)), left: mean(way.left) };

@@ -1,0 +1,29 @@
+"""Every measure is described, and the page of measures tells the truth about names, ranges and values."""
+
+import re
+
+import pytest
+
+from harness.measures import FAMILIES, about, parse_measure
+from harness.measures.reference import measures_reference
+
+
+def test_every_measure_has_a_description_a_formula_and_an_entry():
+    page = measures_reference()
+    for name, family in FAMILIES.items():
+        assert family.about, name
+        assert family.formula, name
+        assert f"`{name}`" in page
+        assert about(f"{name}@10" if family.cutoff != "none" else name) == family.about
+    # one entry for each, aliases beside it
+    entries = re.findall(r"^## (\S+)$", page, flags=re.M)
+    assert len(entries) == len(set(entries)) == len({id(f) for f in FAMILIES.values()})
+
+
+def test_names_that_are_no_measures_are_described_by_nothing():
+    assert about("ndcg_of_another_tool@10") == ""
+
+
+@pytest.mark.parametrize("name", ["success", "hit"])
+def test_success_is_read_with_cutoff_and_grade(name):
+    assert str(parse_measure(f"{name}(rel=2)@5")) == f"{name}(rel=2)@5"

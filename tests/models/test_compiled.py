@@ -1,0 +1,103 @@
+"""The same model run by torch and by OpenVINO gives the same numbers; and neither talks to anybody."""
+
+import socket
+
+import numpy as np
+import pytest
+
+from harness.errors import ModelError
+from harness.models import resolve
+from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.search.rerank import (
+    CrossEncoderConfig,
+    CrossEncoderScorer,
+    LateInteractionConfig,
+    LateInteractionScorer,
+)
+
+openvino = pytest.importorskip("openvino")
+
+MINILM = "embedded:all-MiniLM-L6-v2"
+# of very different lengths, one beyond the model's window
+TEXTS = ["x", "net sales of 2023", "The pump must be primed. " * 9, "word " * 700, ""]
+
+
+@pytest.fixture(scope="module")
+def cross_encoder(tmp_path_factory):
+    """A small cross-encoder with random weights and MiniLM's tokenizer."""
+    import torch
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    folder = tmp_path_factory.mktemp("cross_encoder")
+    tokenizer = AutoTokenizer.from_pretrained(resolve(MINILM).folder)
+    torch.manual_seed(5)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        num_labels=1,
+        initializer_range=0.3,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def test_vectors_are_those_of_torch():
+    torch, compiled = (SentenceEncoder(EmbedConfig(model=MINILM, backend=b)) for b in ("torch", "openvino"))
+    a, b = torch.embed(TEXTS), compiled.embed(TEXTS)
+    np.testing.assert_allclose(b, a, atol=2e-6)
+    # in a batch or alone
+    alone = np.concatenate([compiled.embed([text]) for text in TEXTS])
+    np.testing.assert_allclose(alone, a, atol=2e-6)
+
+
+def test_scores_of_a_cross_encoder_are_those_of_torch(cross_encoder):
+    pairs = [("which pump", text) for text in TEXTS]
+    torch, compiled = (
+        CrossEncoderScorer(CrossEncoderConfig(model=cross_encoder, backend=b)) for b in ("torch", "openvino")
+    )
+    a = torch.score(pairs)
+    assert len(set(a.tolist())) == len(pairs)
+    np.testing.assert_allclose(compiled.score(pairs), a, atol=1e-5)
+
+
+def test_scores_of_late_interaction_are_those_of_torch():
+    pairs = [("net sales", text) for text in TEXTS[:4]]
+    torch, compiled = (
+        LateInteractionScorer(LateInteractionConfig(backend=backend)) for backend in ("torch", "openvino")
+    )
+    np.testing.assert_allclose(compiled.score(pairs), torch.score(pairs), atol=2e-6)
+
+
+def test_what_is_computed_otherwise_is_cached_apart(cross_encoder):
+    known = {
+        SentenceEncoder(EmbedConfig(model=MINILM, backend=backend, dtype=dtype)).fingerprint
+        for backend in ("torch", "openvino")
+        for dtype in ("float32", "bfloat16")
+    }
+    assert len(known) == 4
+    assert SentenceEncoder(EmbedConfig(model=MINILM)).fingerprint == resolve(MINILM).fingerprint
+
+
+def test_it_computes_on_the_cpu_alone():
+    encoder = SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino", device="cuda"))
+    with pytest.raises(ModelError, match="leave device out"):
+        encoder.try_out()
+
+
+def test_without_the_package_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openvino", None)
+    with pytest.raises(ModelError, match=r"pip install 'harness\[fast\]'"):
+        SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino")).try_out()
+
+
+def test_nothing_is_sent_to_anybody(monkeypatch):
+    def refused(*args, **kwargs):
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    assert SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino")).embed(["word"]).shape == (1, 384)

@@ -1,0 +1,15 @@
+// The functions of report.html's script, evaluated without a page: what computes, not what draws.
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+
+const ASSETS = new URL('../../harness/report/page/assets/', import.meta.url);
+
+export function load(names, files = ['format.js', 'data.js', 'scale.js']) {
+  const context = createContext({ state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '' } });
+  const source = files.map((file) => readFileSync(new URL(file, ASSETS), 'utf8')).join('\n');
+  runInContext(`${source}\nthis.found = { ${names.join(', ')}, setData: (data) => { DATA = data; } };`, context);
+  return { ...context.found, state: context.state };
+}
+
+// Arrays of another context have another prototype.
+export const plain = (value) => JSON.parse(JSON.stringify(value));
