@@ -91,6 +91,8 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         context.tokenizer(setting.tokenizer)
         for encoder in setting.retrieve.encoders():
             context.encoder(encoder)
+        if setting.chunk.embed is not None:
+            context.encoder(setting.chunk.embed)
         for reranker in setting.rerank:
             context.reranker(reranker)
     context.try_models()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from harness.config import Setting
 from harness.llm import ModelConfig
 from harness.own.service import ServiceConfig
@@ -69,10 +71,10 @@ def as_read(one: Searched) -> Searched:
     reading = one.chunking.reading
     if reading is None:
         return one
-    own = one.chunking
-    chunking = Chunking(reading.spans, reading.key, own.health, reading.tokens, own.quality)
-    rankings = {step: list(map(reading.ranking, ranked)) for step, ranked in one.rankings.items()}
-    return replace(one, chunking=chunking, rankings=rankings, over_chunks=one)
+    own, read = one.chunking, reading.of(one.rankings)
+    health = own.health | {"read_spans": len(read.spans), "read_tokens_p50": int(np.median(read.tokens))}
+    chunking = Chunking(read.spans, read.key, health, read.tokens, own.quality)
+    return replace(one, chunking=chunking, rankings=read.rankings, over_chunks=one)
 
 
 def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:

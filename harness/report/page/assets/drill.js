@@ -53,10 +53,7 @@ function rankedColumn(setting, query) {
 
 // At which rank a judged span is first touched; null where it is not among the ranks shown.
 function foundAt(span, ranking) {
-  const at = (ranking?.[0] || []).findIndex((place) => {
-    const chunk = chunkAt(place);
-    return chunk.document === span[0] && chunk.start < span[2] && chunk.end > span[1];
-  });
+  const at = (ranking?.[0] || []).findIndex((place) => touches(chunkAt(place), span));
   return at < 0 ? null : at + 1;
 }
 
