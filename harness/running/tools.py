@@ -229,7 +229,7 @@ class RunTools:
         if retriever.parts:
             return
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
-        stored = {"rankings": rows, "exact_share": found.exact_share}
+        stored: dict[str, Any] = {"rankings": rows, "exact_share": found.exact_share}
         if found.asked:
             stored["asked"] = [query.text for query in found.asked]
         self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)

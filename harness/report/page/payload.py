@@ -58,10 +58,10 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
 def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict[str, Any]:
     """The whole payload, its rankings and texts cut down to ``detail``."""
     shown = passages_detail(tables, base["settings"], base["stages"], base["queries"]["id"], detail)
-    places = (
+    settings, queries = (
         {name: i for i, name in enumerate(names)} for names in (base["settings"], base["queries"]["id"])
     )
-    shown["asked"] = asked_detail(tables["asked"], *places, detail.characters)
+    shown["asked"] = asked_detail(tables["asked"], settings, queries, detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
     return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
 
