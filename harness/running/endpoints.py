@@ -73,7 +73,7 @@ def _about(reranker: EndpointRerankerConfig, point: Point, depth: int, queries: 
     estimate = ServedEstimate(
         depth * len(queries), 0, calls, tokens, e.cost(tokens, calls), "pairs", about=True
     )
-    return NotAsked(e.model, ServedScorer(reranker).fingerprint, estimate, e.problem())
+    return NotAsked(e.model, ServedScorer(reranker).fingerprint, estimate, e.problem(), "endpoint")
 
 
 def _together(one: NotAsked, other: NotAsked, reranker: EndpointRerankerConfig) -> NotAsked:
@@ -83,7 +83,7 @@ def _together(one: NotAsked, other: NotAsked, reranker: EndpointRerankerConfig) 
     tokens, calls = a.tokens + b.tokens, a.calls + b.calls
     price = reranker.endpoint.cost(tokens, calls)
     estimate = ServedEstimate(a.items + b.items, 0, calls, tokens, price, a.noun, about=True)
-    return NotAsked(one.name, one.key, estimate, one.problem)
+    return NotAsked(one.name, one.key, estimate, one.problem, one.purpose)
 
 
 def endpoint_costs(

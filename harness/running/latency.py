@@ -108,8 +108,8 @@ def _key(one: Searched, sample: Sequence[Query], config: LatencyConfig, context:
         _VERSION,
         [platform.machine(), platform.processor(), os.cpu_count()],
         one.chunking.passages.key,
-        [rewrite, RunTools(context).identity(setting.retrieve)],
-        setting.model_dump(mode="json", include={"retrieve", "rerank"}),
+        [rewrite, RunTools(context).identity(setting.finder)],
+        setting.model_dump(mode="json", include={"filter", "retrieve", "rerank"}),
         [context.reranker(reranker).fingerprint for reranker in setting.rerank],
         [query.text for query in sample],
         config.model_dump(mode="json"),
@@ -126,7 +126,7 @@ def _rows(
     name = one.setting.name
     if one.setting.rewrite is not None:
         yield _row(name, REWRITE, before, before)
-    for stage, taken in run.retrieved(one.setting.retrieve, RETRIEVE, asked).items():
+    for stage, taken in run.retrieved(one.setting.finder, RETRIEVE, asked).items():
         yield _row(name, stage, taken, before + taken)
         if stage == RETRIEVE:
             before = before + taken
@@ -161,6 +161,10 @@ class _Run:
 
     def retrieved(self, retriever: RetrieverConfig, name: str, asked: Asked) -> dict[str, Taken]:
         """What a retriever and its routes take, by stage, the routes first, with rewriting of their own."""
+        if retriever.filter is not None:
+            why = Taken(why="a search among the documents of a filter is not measured")
+            own = [stage for stage in self.one.rankings if stage.startswith(f"{name}.")]
+            return dict.fromkeys([*own, name], why)
         rewriting, asked = self.rewritten(retriever.rewrite, asked)
         if not retriever.parts:
             return {name: rewriting + self._searched(retriever, asked)}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.llm import ModelConfig
 from harness.running.context import Context
 from harness.running.endpoints import asks_endpoints, endpoint_costs
 from harness.running.rewriting import rewriting_costs
 from harness.running.search import RETRIEVE, Searched
 from harness.running.services import services_of
+from harness.search import RetrieverConfig
 from harness.types import Query
 
 
@@ -17,7 +19,8 @@ from harness.types import Query
 class QueryCost:
     """``rewriting``: what language models were paid for all queries; ``per_1000``: what a thousand cost.
 
-    Whoever paid, in this run or before. None where a price is unknown, as that of a service of one's own is.
+    Whoever paid, in this run or before. None where a price is unknown, as that of a service of one's own is,
+    and for ``per_1000`` where a language model filters, whose calls are not told apart by setting.
     """
 
     rewriting: float | None
@@ -33,15 +36,19 @@ def query_costs(
     for one in searched:
         name = one.setting.name
         rewriting = rewriting_costs(one.setting, queries, context)
-        known = not asks_endpoints(one.setting) and not services_of(one.setting)
+        known = not asks_endpoints(one.setting)
+        unknown = bool(services_of(one.setting)) or _asks_to_filter(one.setting.finder)
         for stage in one.rankings:
             # what comes after retrieval rests on all that was asked for it
             rewritten = rewriting[stage if stage in rewriting else RETRIEVE]
             # a route of a setting that asks endpoints has no cost of its own
             other = 0.0 if known else bought.get((name, stage))
-            if services_of(one.setting):
-                other = None
-            total = None if rewritten is None or other is None else rewritten + other
+            total = None if unknown or rewritten is None or other is None else rewritten + other
             per_1000 = None if total is None or not queries else 1000 * total / len(queries)
             found[name, stage] = QueryCost(rewritten, per_1000)
     return found
+
+
+def _asks_to_filter(retriever: RetrieverConfig) -> bool:
+    """Whether a language model reads queries for a filter of the retriever or of its routes."""
+    return isinstance(retriever.filter, ModelConfig) or any(map(_asks_to_filter, retriever.parts))

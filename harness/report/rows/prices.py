@@ -103,7 +103,8 @@ class PriceRow:
         float | None,
         Column(
             "what endpoints are paid for a thousand such queries: rewriting, their vectors and the scores of "
-            "their pairs, without the vectors of chunks and the judge; empty: a price is unknown",
+            "their pairs, without the vectors of chunks and the judge; empty: a price is unknown, or a "
+            "language model filters",
             unit="money",
         ),
     ] = None
