@@ -40,6 +40,19 @@ class BootstrapConfig(StageConfig):
     seed: int = Field(7, ge=0, description="Seed of both.")
 
 
+class LatencyConfig(StageConfig):
+    """How long one query takes: measured one at a time after everything is warm, and kept in the cache."""
+
+    queries: int = Field(
+        0, ge=0, description="How many queries are asked again, chosen by chance; 0: nothing is measured."
+    )
+    seconds: float = Field(
+        10.0,
+        gt=0,
+        description="A step that would take longer for all of them is measured on fewer.",
+    )
+
+
 class Setting(StageConfig):
     """One point of the sweep: the configuration of every step, and a name that says what varies.
 
@@ -131,6 +144,7 @@ class BenchConfig(StageConfig):
         "settings: the first ndcg_text where they cut documents differently, else the first ndcg_exp.",
     )
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
+    latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
     cache: Path = Field(
         Path(".cache/harness"),
         description="What can be computed again, and the judgments that were paid for "

@@ -15,7 +15,7 @@ from harness.running.context import Context
 from harness.running.search import Point, Searched, is_searched, rerank_pairs
 from harness.running.served import kept, not_asked, shares
 from harness.running.tools import RunTools
-from harness.search import RETRIEVERS, NotAsked, leaves
+from harness.search import RETRIEVERS, NotAsked, Passages, leaves
 from harness.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.served import ServedEstimate
 from harness.served.embedding import ServedEncoder
@@ -87,10 +87,15 @@ def _together(one: NotAsked, other: NotAsked, reranker: EndpointRerankerConfig) 
 
 
 def endpoint_costs(
-    searched: Sequence[Searched], queries: Sequence[Query], context: Context
+    searched: Sequence[Searched],
+    queries: Sequence[Query],
+    context: Context,
+    *,
+    of_queries: bool = False,
 ) -> dict[tuple[str, str], float | None]:
     """What the vectors and scores of endpoints cost each setting alone, up to each of its steps.
 
+    ``of_queries``: without the vectors of chunks, which are paid once however much is asked.
     From what is kept, so that a run that buys nothing tells the same. None where an endpoint has no price.
     Routes and settings that ask no endpoint are left out.
     """
@@ -99,7 +104,7 @@ def endpoint_costs(
         if not asks_endpoints(one.setting):
             continue
         by_chunks = one.over_chunks or one
-        costs = [_embedding_cost(by_chunks, queries, context)]
+        costs = [_embedding_cost(by_chunks, queries, context, of_queries)]
         for place, config in enumerate(one.setting.rerank):
             cost: float | None = 0.0
             if isinstance(config, EndpointRerankerConfig):
@@ -122,11 +127,14 @@ def asks_endpoints(setting: Setting) -> bool:
     )
 
 
-def _embedding_cost(one: Searched, queries: Sequence[Query], context: Context) -> float | None:
+def _embedding_cost(
+    one: Searched, queries: Sequence[Query], context: Context, of_queries: bool
+) -> float | None:
     tools = RunTools(context)
     asked = tools.rewritten(one.setting.rewrite, queries)
     keys: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
-    for config, texts in tools.to_embed(one.setting.retrieve, one.chunking.passages, asked):
+    passages = Passages((), (), (), "") if of_queries else one.chunking.passages
+    for config, texts in tools.to_embed(one.setting.retrieve, passages, asked):
         encoder = context.encoder(config)
         if isinstance(encoder, ServedEncoder):
             keys.setdefault(encoder.fingerprint, (encoder, set()))[1].update(map(digest, texts))

@@ -34,6 +34,7 @@ from harness.search import (
     Narrowed,
     NotAsked,
     NotAskedError,
+    NotMeasuredError,
     Passages,
     Phrased,
     Purpose,
@@ -85,6 +86,14 @@ class RunTools:
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
+
+    def embed(self, text: str, encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vector of one text, computed now by a model on this machine."""
+        found = self.context.encoder(encoder)
+        if not isinstance(found, LocalEncoder):
+            raise NotMeasuredError(f"{encoder.model_name} is no model on this machine")
+        (value,) = found.encode([text])
+        return np.asarray(value, dtype=np.float32)[None, :]
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
         """What an encoder makes of each text, in their order."""

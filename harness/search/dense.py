@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -13,7 +14,15 @@ from pydantic import Field, model_validator
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig, EncoderConfig
 from harness.search.depth import Depth
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.step import (
+    Found,
+    Identity,
+    NotMeasuredError,
+    Passages,
+    Retriever,
+    RetrieverConfig,
+    SearchOne,
+)
 from harness.search.tools import Tools
 from harness.served import EmbeddingEndpoint
 from harness.served.embedding import ServedEmbedConfig
@@ -95,6 +104,24 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
             asked = tools.vectors(questions, self.config.embed)
         with tools.timed("retrieve"):
             return self.nearest(queries, asked, passages, vectors, tools)
+
+    @contextmanager
+    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+        """Embeds each query by itself, and searches the open store with it."""
+        if not self.config.embed.runs_here:
+            raise NotMeasuredError(f"{self.config.embed.model_name} is no model on this machine")
+        read, _ = self._texts(passages, ())
+        vectors = tools.vectors(read, self.config.embed)
+        with self.opened(passages, vectors, tools) as search:
+            yield lambda query: search(
+                query, tools.embed(self.config.query_prefix + query.text, self.config.embed)
+            )
+
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools
+    ) -> AbstractContextManager[Callable[[Query, Floats], object]]:
+        """A search among ``vectors`` [passages ≥ 1, d] for a query and its vector [1, d], the index open."""
+        raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]

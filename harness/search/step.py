@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 Identity = list[Any]
 """JSON-able facts that decide the output of a step, besides what it is given."""
+SearchOne = Callable[[Query], object]
+"""Searches for one query; what it returns is what its index does."""
+
+
+class NotMeasuredError(Exception):
+    """What a step takes for a single query cannot be told, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +268,12 @@ Rewriting = TypeVar("Rewriting", bound=RewriterConfig)
 
 
 class Rewriter(ABC, Generic[Rewriting]):
-    """Queries → queries, as they are put to a retriever. Ids, splits and order stay."""
+    """Queries → queries, as they are put to a retriever. Ids, splits and order stay.
+
+    ``repeatable``: to run it again costs nothing, so that what it takes can be measured.
+    """
+
+    repeatable: ClassVar[bool] = False
 
     def __init__(self, config: Rewriting) -> None:
         self.config = config
@@ -296,6 +308,13 @@ class Retriever(ABC, Generic[Configured]):
     @abstractmethod
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Rank the passages for every query. A query that matches nothing has an empty ranking."""
+
+    def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:
+        """Searches one query at a time with the index open, as a service would, to measure what that takes.
+
+        Raises NotMeasuredError where the kind does not offer it, or a search would cost money.
+        """
+        raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
