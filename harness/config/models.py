@@ -119,8 +119,8 @@ class BenchConfig(StageConfig):
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
     cache: Path = Field(
         Path(".cache/harness"),
-        description="What can be computed again, and the judgments that were paid for "
-        "(judgments.sqlite). `harness cache --clear` keeps those.",
+        description="What can be computed again, and what was paid for: judgments (judgments.sqlite), and "
+        "vectors and scores of endpoints (paid/). `harness cache --clear` keeps those.",
     )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")
