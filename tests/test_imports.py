@@ -18,6 +18,8 @@ HEAVY = {
     "Stemmer",
     "jieba",
     "faiss",
+    "langchain_text_splitters",
+    "openpyxl",
     "openvino",
     "httpx",
     "jmespath",
@@ -30,6 +32,7 @@ ALLOWED = {
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),
+    "progress_lines": set(),
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},
@@ -41,7 +44,7 @@ ALLOWED = {
     "served": SHARED | {"llm", "models"},
     "store": SHARED,
     "corpus": SHARED | {"text", "own"},
-    "chunk": SHARED | {"text", "own"},
+    "chunk": SHARED | {"models", "text", "own"},
     "search": SHARED | {"models", "text", "llm", "own", "served"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
@@ -53,6 +56,7 @@ ALLOWED = {
 STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
 STAGES |= {"served"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
+ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
 ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate"}

@@ -23,6 +23,7 @@ from harness.report import Results
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
+from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_rewritings
 from harness.running.search import Point, Searched, search_points
 from harness.running.services import Unasked, unasked, warn_of_services
@@ -87,6 +88,7 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Point]
     warn_of_pool(config, context.reporter)
     warn_of_same_model(config, context)
     warn_of_services(config.settings, context.reporter)
+    warn_of_languages(corpus, config.settings, context.reporter)
     points = []
     with context.reporter.task("chunk", len(config.settings)) as task:
         for setting in config.settings:

@@ -26,6 +26,7 @@ from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.endpoints import pairs_to_buy, texts_to_buy
+from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_rewritings
 from harness.running.search import Point, is_searched, search
 from harness.running.services import Unasked, unasked
@@ -90,12 +91,15 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         context.tokenizer(setting.tokenizer)
         for encoder in setting.retrieve.encoders():
             context.encoder(encoder)
+        if setting.chunk.embed is not None:
+            context.encoder(setting.chunk.embed)
         for reranker in setting.rerank:
             context.reranker(reranker)
     context.try_models()
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
+    warn_of_languages(corpus, config.settings, context.reporter)
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
     queries = corpus.queries.queries

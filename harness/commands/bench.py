@@ -51,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
         pages.append(write_page(folder, reporter=reporter, name=config.name)[1])
 
     results, folder = run_bench(config, reporter, finish)
-    show(tuple(results.verdict["sentences"]))
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     losses = results.of(LossRow)
     if losses:
@@ -74,6 +73,9 @@ def run(args: argparse.Namespace) -> int:
     for page in pages:
         if page.note:
             print_line(page.note)
+    # the answer comes last, where the eye is
+    show(tuple(results.verdict["sentences"]))
+    print_line(f"All differences: harness compare {folder}")
     print_line(f"Look at them in a browser: {folder / REPORT}")
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 

@@ -24,7 +24,6 @@ def add(commands: Any) -> None:
         "cache",
         help="say what the cache holds, and make room",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--cache",

@@ -61,7 +61,7 @@ class BenchConfig(StageConfig):
     )
     documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
         min_length=1,
-        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text. `**` goes into "
+        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx. `**` goes into "
         "folders.",
     )
     parser: ParserConfig = Field(

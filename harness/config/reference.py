@@ -67,7 +67,7 @@ def reference() -> str:
             parts.append(_table(f"`{name}`", model))
     parts += _judges()
     parts += _kinds("parser", PARSERS, "pypdf")
-    for stage in STAGES:
+    for stage in TABLES:
         parts += _kinds(stage, TABLES[stage], "" if stage in OPTIONAL else TABLES[stage].default)
         parts += _served(stage, TABLES[stage])
     return "\n".join(parts)

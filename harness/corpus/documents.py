@@ -12,13 +12,14 @@ from pathlib import Path
 
 from harness.corpus.globbing import expand
 from harness.corpus.reading import refuse_special
+from harness.corpus.workbook import WORKBOOK_SUFFIXES
 from harness.errors import CorpusError
 
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
-SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES
+SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES + WORKBOOK_SUFFIXES
 # What parsers of the user's own often read: tables of labels may name such files with their ending.
-_OTHERS = (".docx", ".doc", ".odt", ".rtf", ".html", ".htm", ".xml", ".json", ".pptx", ".xlsx", ".epub")
+_OTHERS = (".docx", ".doc", ".odt", ".rtf", ".html", ".htm", ".xml", ".json", ".pptx", ".epub")
 
 
 @dataclass(frozen=True, slots=True)

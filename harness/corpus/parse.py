@@ -19,6 +19,7 @@ from harness.corpus.text import (
     text_sha256,
     without_surrogates,
 )
+from harness.corpus.workbook import WORKBOOK_SUFFIXES, read_workbook
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.types import Document
@@ -31,11 +32,14 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
 
     ``on_page`` is told the number of every PDF page before it is read.
 
-    PDF pages are joined with a newline between them, which belongs to the page before it. Line ends and
-    spaces of text files stay as they are, so offsets count the file's own characters.
+    PDF pages, and the sheets of a workbook, are joined with a newline between them, which belongs to the page
+    before it. Line ends and spaces of text files stay as they are, so offsets count the file's own
+    characters.
     """
     if file.path.suffix.lower() in suffixes_of(parser):
         return _parse_pages(file, parser, on_page or _tell_nobody)
+    if file.path.suffix.lower() in WORKBOOK_SUFFIXES:
+        return _parse_workbook(file)
     return _parse_text(file)
 
 
@@ -75,6 +79,15 @@ def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> P
     text, page_starts = join_pages(pages)
     document = Document(file.doc_id, text, page_starts, text_sha256(text))
     return ParsedDocument(document, _stats(document, file.path, empty, pdf.encryption, pdf.warnings))
+
+
+def _parse_workbook(file: DocumentFile) -> ParsedDocument:
+    sheets = [without_surrogates(sheet) for sheet in read_workbook(file.path)]
+    if not sheets:
+        raise CorpusError(f"{file.path}: no sheet holds anything. Fill it, or leave it out.")
+    text, page_starts = join_pages(sheets)
+    document = Document(file.doc_id, text, page_starts, text_sha256(text))
+    return ParsedDocument(document, _stats(document, file.path, (), "none", ()))
 
 
 def _parse_text(file: DocumentFile) -> ParsedDocument:

@@ -14,9 +14,10 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.llm.endpoint import read_secret_headers
 from harness.llm.faults import one_line, read_error
+from harness.llm.interrupt import canceller
 from harness.llm.limiter import RateLimiter
 from harness.llm.retry import Backoff, retry_after
-from harness.llm.run import canceller, run_to_end
+from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
 from harness.own.service import ServiceConfig, compiled
 from harness.stopping import on_stop

@@ -14,9 +14,8 @@ from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
-from harness.search import RERANKERS, PairScorer, RerankerConfig
+from harness.search import RERANKERS, PairScorer, Phrased, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
-from harness.types import Query
 
 
 @dataclass(slots=True)
@@ -25,7 +24,7 @@ class Context:
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
     of them, by prompt and model, ``served`` what of endpoints, by model; ``rewritten`` keeps what was made of
-    queries.
+    queries, ``answer_costs`` what the answers that each asking brought have cost, whoever paid for them.
 
     As a context manager it tells at the end what was wrong with the cache.
     """
@@ -38,8 +37,9 @@ class Context:
     faults: Faults = field(default_factory=Faults)
     may_ask: bool = True
     spent: dict[str, Spending] = field(default_factory=dict)
+    rewritten: dict[str, Phrased] = field(default_factory=dict)
+    answer_costs: list[float | None] = field(default_factory=list)
     served: dict[str, Spending] = field(default_factory=dict)
-    rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)

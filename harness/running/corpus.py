@@ -28,6 +28,7 @@ from harness.corpus import (
     refuse_special,
     suffixes_of,
 )
+from harness.corpus.workbook import library_of
 from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
@@ -150,7 +151,10 @@ def _parse(
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     fingerprint = parser_fingerprint(config.parser)
     keys = {
-        file: key_of(file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint) for file in files
+        file: key_of(
+            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *library_of(file.path)
+        )
+        for file in files
     }
     stored = {file: context.artifacts.get("document", key) for file, key in keys.items()}
     known = {file: ParsedDocument.from_json(value) for file, value in stored.items() if value is not None}

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from harness.config import Setting
 from harness.llm import ModelConfig
 from harness.own.service import ServiceConfig
@@ -69,10 +71,10 @@ def as_read(one: Searched) -> Searched:
     reading = one.chunking.reading
     if reading is None:
         return one
-    own = one.chunking
-    chunking = Chunking(reading.spans, reading.key, own.health, reading.tokens, own.quality)
-    rankings = {step: list(map(reading.ranking, ranked)) for step, ranked in one.rankings.items()}
-    return replace(one, chunking=chunking, rankings=rankings, over_chunks=one)
+    own, read = one.chunking, reading.of(one.rankings)
+    health = own.health | {"read_spans": len(read.spans), "read_tokens_p50": int(np.median(read.tokens))}
+    chunking = Chunking(read.spans, read.key, health, read.tokens, own.quality)
+    return replace(one, chunking=chunking, rankings=read.rankings, over_chunks=one)
 
 
 def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
@@ -110,7 +112,9 @@ def _search_chunks(
     searched = []
     with context.reporter.task("search", len(points)) as task:
         for point, own, effort in zip(points, asked, efforts, strict=True):
-            output = tools.search(RETRIEVE, point.setting.retrieve, point.chunking.passages, own)
+            retriever, passages = point.setting.retrieve, point.chunking.passages
+            output = tools.search(RETRIEVE, retriever, passages, own)
+            output = tools.fused(point.setting.rewrite, output, retriever, passages, queries)
             spent = Effort(point.seconds) + effort + output.effort
             searched.append(_retrieved(point, output, spent, queries))
             if found is not None:

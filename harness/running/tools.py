@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,11 +30,13 @@ from harness.search import (
     NotAsked,
     NotAskedError,
     Passages,
+    Phrased,
     RetrieverConfig,
     RewriterConfig,
     Slot,
     StepOutput,
 )
+from harness.search.fuse.phrasings import fuse_phrasings
 from harness.served.embedding import ServedEncoder
 from harness.store import key_of
 from harness.store.ledger import Ledger
@@ -92,15 +94,39 @@ class RunTools:
         return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
-        """The queries as a rewriter asks them; as they are where there is none."""
-        if rewrite is None:
-            return queries
+        """All that a rewriter asks for the queries, one after the other; they themselves without one."""
+        return queries if rewrite is None else self.phrased(rewrite, queries).queries
+
+    def phrased(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrased:
+        """What a rewriter asks, and how much of it for each query; made once a run."""
         done = self.context.rewritten
         # its fields, for a query of another split is another one
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
         if key not in done:
-            done[key] = tuple(REWRITERS.make(rewrite).run(queries, self))
+            before = len(self.context.answer_costs)
+            groups = REWRITERS.make(rewrite).phrasings(queries, self)
+            costs = self.context.answer_costs[before:]
+            known = [cost for cost in costs if cost is not None]
+            done[key] = Phrased(
+                tuple(query for group in groups for query in group),
+                tuple(map(len, groups)),
+                sum(known) if len(known) == len(costs) else None,
+            )
         return done[key]
+
+    def fused(
+        self,
+        rewrite: RewriterConfig | None,
+        output: StepOutput,
+        retriever: RetrieverConfig,
+        passages: Passages,
+        queries: Sequence[Query],
+    ) -> StepOutput:
+        """One ranking a query, of what the retriever has found for all that a rewriter made of it."""
+        if rewrite is None or (phrased := self.phrased(rewrite, queries)).one_each:
+            return output
+        fuse = REWRITERS.make(rewrite).fuse
+        return fuse_phrasings(output, retriever, passages, queries, phrased.sizes, fuse)
 
     def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
         """The answers of a language model about the texts, in their order; equal texts are asked once."""
@@ -119,6 +145,7 @@ class RunTools:
                 found, spending = answers_of(
                     asker, list(calls.values()), reporter=self.reporter, name="rewrite"
                 )
+            self.context.answer_costs.append(asker.cost(calls.values()))
         self.context.spent.setdefault(title, Spending()).add_spending(spending)
         self.context.spent[title].from_ledger += spending.from_ledger
         by_text = dict(zip(calls, found, strict=True))
@@ -143,14 +170,15 @@ class RunTools:
             found = RETRIEVERS.make(retriever).run(passages, asked, self)
             self._keep(retriever, passages, asked, found)
         computed = self.context.counts.get("vectors_computed", 0) - before.get("vectors_computed", 0)
-        return StepOutput(
+        output = StepOutput(
             name=name,
             rankings=found.rankings,
-            asked=tuple(asked),
+            asked=found.asked or tuple(asked),
             effort=Effort(perf_counter() - begun, computed, computed),
             exact_share=found.exact_share,
             routes=found.routes,
         )
+        return self.fused(retriever.rewrite, output, retriever, passages, queries)
 
     def is_known(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> bool:
         """Whether the rankings of a retriever, or of all its routes, are cached."""
@@ -182,7 +210,9 @@ class RunTools:
         rankings = [
             Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
         ]
-        return Found(rankings, stored["exact_share"])
+        texts = stored.get("asked", ())
+        put = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
+        return Found(rankings, stored["exact_share"], asked=put)
 
     def _keep(
         self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], found: Found
@@ -191,6 +221,8 @@ class RunTools:
             return
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
         stored = {"rankings": rows, "exact_share": found.exact_share}
+        if found.asked:
+            stored["asked"] = [query.text for query in found.asked]
         self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)
 
 

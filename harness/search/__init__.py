@@ -6,6 +6,7 @@ folder names it, and everything else, the configuration reference and the contra
 
 from harness.search.context import KINDS as CONTEXTS
 from harness.search.context import ContextConfig
+from harness.search.feedback import KINDS as FEEDBACKS
 from harness.search.read import KINDS as READERS
 from harness.search.read import ReadConfig
 from harness.search.rerank import KINDS as RERANKERS
@@ -17,6 +18,7 @@ from harness.search.step import (
     Found,
     Identity,
     Passages,
+    Phrased,
     RerankerConfig,
     Retriever,
     RetrieverConfig,
@@ -29,6 +31,7 @@ from harness.search.tools import NotAsked, NotAskedError, Slot, Tools
 
 __all__ = [
     "CONTEXTS",
+    "FEEDBACKS",
     "READERS",
     "RERANKERS",
     "RETRIEVERS",
@@ -41,6 +44,7 @@ __all__ = [
     "NotAskedError",
     "PairScorer",
     "Passages",
+    "Phrased",
     "ReadConfig",
     "RerankerConfig",
     "Retriever",

@@ -53,11 +53,31 @@ class Found:
     """What a retriever found: one ranking a query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
+    ``asked`` are the queries as it has put them in the end; none where that is as they came.
     """
 
     rankings: list[Ranking]
     exact_share: float | None = None
     routes: tuple[StepOutput, ...] = ()
+    asked: tuple[Query, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Phrased:
+    """What a rewriter asks: all texts one after the other, and how many of them belong to each query.
+
+    ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
+    any, None where a price is unknown.
+    """
+
+    queries: tuple[Query, ...]
+    sizes: tuple[int, ...]
+    cost: float | None = 0.0
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every query is asked in one text."""
+        return all(size == 1 for size in self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +177,14 @@ class Rewriter(ABC, Generic[Rewriting]):
     @abstractmethod
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """The queries as they are asked, one for each."""
+
+    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """What is asked for each query: one text here; see ``search.rewrite.several`` for none and many."""
+        return [(query,) for query in self.run(queries, tools)]
+
+    def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
+        """The score of every chunk that the phrasings of one query have found; only needed for many."""
+        raise TypeError(f"{type(self).__name__} asks one thing for a query and fuses nothing")
 
 
 class Retriever(ABC, Generic[Configured]):

@@ -12,11 +12,12 @@ from typing import Any
 
 from harness.errors import LlmError
 from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
+from harness.llm.interrupt import canceller
 from harness.llm.limiter import RateLimiter
 from harness.llm.money import Budget, BudgetError
 from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
-from harness.llm.run import canceller, run_to_end
+from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
 from harness.served.endpoint import ServedEndpoint
 from harness.stopping import Stopped, on_stop
