@@ -37,5 +37,5 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Rep
 
 
 def _models(setting: Setting) -> Iterator[str]:
-    yield from (encoder.model for encoder in setting.retrieve.encoders())
+    yield from (encoder.model_name for encoder in setting.retrieve.encoders())
     yield from (reranker.model_name for reranker in setting.rerank)
