@@ -24,7 +24,7 @@ from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.language_warnings import warn_of_languages
-from harness.running.rewriting import missing_rewritings
+from harness.running.rewriting import missing_answers
 from harness.running.search import Point, Searched, search_points
 from harness.running.services import Unasked, unasked, warn_of_services
 from harness.search import NotAsked, NotAskedError
@@ -102,14 +102,15 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Point]
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     """Retrieve for every setting, then say what judging would take; asks and spends nothing.
 
-    Where a language model is still to rewrite queries, or a service of the user's own to search, it says what
-    that would take, and stops there.
+    Where a language model is still to be asked before that, or a service of the user's own to search, it says
+    what that would take, and stops there.
     """
     with Context.at(config.cache, reporter, may_ask=False) as context:
         corpus, points = _cut_all(config, context)
         judge = pool_judge_config(config)
         skipped = tuple(item.doc_id for item in corpus.skipped)
-        missing = missing_rewritings(config.settings, corpus.queries.queries, context)
+        documents = [document.doc_id for document in corpus.documents]
+        missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
         services = unasked(points, corpus.queries.queries, context)
         if missing or services:
             name = "labels" if judge is None else judge_name(judge)

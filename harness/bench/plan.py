@@ -27,7 +27,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.endpoints import pairs_to_buy, texts_to_buy
 from harness.running.language_warnings import warn_of_languages
-from harness.running.rewriting import missing_rewritings
+from harness.running.rewriting import missing_answers
 from harness.running.search import Point, is_searched, search
 from harness.running.services import Unasked, unasked
 from harness.running.tools import vectors_file
@@ -121,13 +121,15 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         planned |= keys
     points = [Point(*one) for one in zip(config.settings, chunkings, strict=True)]
     depths = [_pairs_by_reranker(point.setting, point.chunking) for point in points]
+    documents = [document.doc_id for document in corpus.documents]
+    missing = missing_answers(config.settings, documents, queries, context)
     return Plan(
         corpus,
         tuple(rows),
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
         tuple(context.models()),
-        None if judge is None else _plan_judge(judge, config, corpus, chunkings, context),
-        missing_rewritings(config.settings, queries, context),
+        None if judge is None else _plan_judge(judge, config, corpus, chunkings, context, bool(missing)),
+        missing,
         unasked(points, queries, context),
         (*texts_to_buy(points, queries, context), *pairs_to_buy(points, depths, queries, context)),
     )
@@ -172,8 +174,12 @@ def _plan_judge(
     corpus: Corpus,
     chunkings: Sequence[Chunking],
     context: Context,
+    unanswered: bool,
 ) -> JudgePlan:
-    """Count what is to be judged: exactly where the rankings are cached, since nothing may be computed."""
+    """Count what is to be judged: exactly where the rankings are cached, since nothing may be computed.
+
+    ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
+    """
     warn_of_pool(config, context.reporter)
     warn_of_same_model(config, context)
     queries = corpus.queries.queries
@@ -183,7 +189,9 @@ def _plan_judge(
         for setting, chunking in points
     )
     pairs = None
-    if all(is_searched(setting, chunking, queries, context) for setting, chunking in points):
+    if not unanswered and all(
+        is_searched(setting, chunking, queries, context) for setting, chunking in points
+    ):
         searched = [search(setting, chunking, queries, context) for setting, chunking in points]
         pairs = make_pool(searched, corpus, judge.pool).pairs
     return JudgePlan(

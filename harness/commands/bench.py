@@ -38,8 +38,9 @@ def run(args: argparse.Namespace) -> int:
     from harness.bench.page import REPORT, write_page
     from harness.commands.skipped import exit_code
     from harness.config import load_config
-    from harness.report import DocumentRow, LossRow, counted, label_note, loss_table
+    from harness.report import DocumentRow, FilterRow, LossRow, counted, label_note, loss_table
     from harness.terminal import TerminalReporter, print_line, print_summary, show
+    from harness.verdict import filter_table
 
     config = load_config(args.config)
     if args.dry_run:
@@ -55,6 +56,9 @@ def run(args: argparse.Namespace) -> int:
     losses = results.of(LossRow)
     if losses:
         show(loss_table(losses))
+    filtered = results.of(FilterRow)
+    if filtered:
+        show(filter_table(filtered))
     note = label_note(results.record.config, results.record.counts)
     for line in [
         *([note] if note else []),
@@ -80,15 +84,23 @@ def run(args: argparse.Namespace) -> int:
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
+_DONE = {
+    "rewriting": "rewrote the queries",
+    "filter": "said what the queries name",
+    "context": "wrote the context of chunks",
+}
+
+
 def _rewriting(record: RunRecord) -> list[str]:
-    """What language models did to the queries, where one was asked."""
+    """What language models did before the search, where one was asked."""
     from harness.report import counted
 
     lines = []
     for name, facts in record.counts.get("rewriting", {}).items():
         spent = "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
+        did = _DONE[facts.get("purpose", "rewriting")]
         lines.append(
-            f"{name} rewrote the queries: {counted(facts['calls'], 'call')} now {spent}, "
+            f"{name} {did}: {counted(facts['calls'], 'call')} now {spent}, "
             f"{counted(facts['from_ledger'], 'answer')} from the ledger."
         )
     return lines
@@ -145,8 +157,9 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     for one in plan.rewriting:
         print_line(f"{one.name}: {one.estimate}.")
     if plan.rewriting:
+        upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
         print_line(
-            "Rankings, and with them what is to be judged, depend on a rewriting that has not been made yet. "
+            f"Rankings, and with them what is to be judged, depend on a {upon} that has not been made yet. "
             "Nothing was spent."
         )
         return exit_code(config, plan.skipped)

@@ -23,6 +23,9 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
+
+
 def _judging(plan: Plan) -> list[tuple[str, str]]:
     """Who judges, and what is still missing."""
     from harness.report import counted
@@ -34,7 +37,7 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
     if judge.pairs is None:
         missing = f"what at most {judge.ranked} ranked chunks hold; "
         missing += (
-            "which, depends on a rewriting that has not been made yet"
+            f"which, depends on a {plan.rewriting[0].purpose} that has not been made yet"
             if plan.rewriting
             else "which, depends on a service that has not been asked yet"
             if plan.services
@@ -72,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
                 "labels",
                 f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
             ),
-            *(("to rewrite", f"{one.name}: {one.estimate}") for one in plan.rewriting),
+            *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
             *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
             *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
             *_judging(plan),

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.evaluate.clusters import clusters_of
+from harness.evaluate.filters import filter_rows
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
 from harness.evaluate.losses import lost_rows
 from harness.evaluate.prices import price_rows
@@ -79,6 +80,7 @@ def results_of(
     prices = price_rows(
         searched, summary, judged.costs, evaluated.queries, rewriting, len(queries), config, bought
     )
+    filtered = list(filter_rows(searched, judged.judgments))
     return Results(
         name=config.name,
         queries=corpus.queries.queries,
@@ -92,6 +94,7 @@ def results_of(
         rows=[
             *evaluated.losses,
             *asked_rows(searched),
+            *filtered,
             *route_rows(searched, config),
             *chunk_rows((one.setting.name, one.chunking) for one in searched),
             *evaluated.drawn,
@@ -112,6 +115,7 @@ def results_of(
             (document.doc_id for document in corpus.documents),
             evaluated.drawn,
             config,
+            filtered,
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from harness.config import BenchConfig
 from harness.evaluate.budget import text_ranked
 from harness.evaluate.verdict import run_headline
+from harness.llm.records import add
 from harness.measures import rank_cutoff
 from harness.report import CostRow, PriceRow, SummaryRow
+from harness.running.endpoints import Bought
 from harness.running.search import RETRIEVE, Searched, reranker_names
 from harness.types import Query, Ranking
 
@@ -21,13 +23,12 @@ def price_rows(
     rewriting: Sequence[Mapping[str, float | None]],
     asked: int,
     config: BenchConfig,
-    bought: Mapping[tuple[str, str], float | None] | None = None,
+    bought: Mapping[tuple[str, str], Bought] | None = None,
 ) -> list[PriceRow]:
     """What every setting and stage costs beside its mean of the headline measure.
 
     ``rewriting`` has for each setting what it costs to rewrite all ``asked`` queries, for ``retrieve`` and
-    its routes.
-    ``bought`` is the cost of vectors and scores of endpoints, by setting and stage.
+    its routes; ``bought`` the cost of vectors and scores of endpoints, by setting and stage.
     """
     first = run_headline(config)
     k = reading_depth(config.measures)
@@ -43,6 +44,8 @@ def price_rows(
             pairs, pair_tokens = _reranked(over_chunks, stage)
             # what comes after retrieval rests on all that was asked for it
             rewrite_cost = to_rewrite[stage if stage in to_rewrite else RETRIEVE]
+            own = (bought or {}).get((one.setting.name, stage))
+            each = rewrite_cost if own is None else add(rewrite_cost, own.queries)
             rows.append(
                 PriceRow(
                     setting=one.setting.name,
@@ -58,8 +61,8 @@ def price_rows(
                     rerank_tokens=pair_tokens,
                     judge_cost=judge.get(one.setting.name),
                     rewrite_cost=rewrite_cost,
-                    cost_per_1000=None if rewrite_cost is None or not asked else 1000 * rewrite_cost / asked,
-                    endpoint_cost=(bought or {}).get((one.setting.name, stage)),
+                    cost_per_1000=None if each is None or not asked else 1000 * each / asked,
+                    endpoint_cost=None if own is None else own.whole,
                 )
             )
     return rows

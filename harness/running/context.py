@@ -14,7 +14,7 @@ from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
-from harness.search import RERANKERS, PairScorer, Phrased, RerankerConfig
+from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, Purpose, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
 
 
@@ -24,7 +24,9 @@ class Context:
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
     of them, by prompt and model, ``served`` what of endpoints, by model; ``rewritten`` keeps what was made of
-    queries, ``answer_costs`` what the answers that each asking brought have cost, whoever paid for them.
+    queries, ``narrowed`` what filters made of them, ``answer_costs`` what the answers that each asking
+    brought have cost, whoever paid for them. ``purposes`` says by prompt and model what answers were for,
+    ``unwritten`` which contexts of chunks have not been asked for.
 
     As a context manager it tells at the end what was wrong with the cache.
     """
@@ -40,6 +42,9 @@ class Context:
     rewritten: dict[str, Phrased] = field(default_factory=dict)
     answer_costs: list[float | None] = field(default_factory=list)
     served: dict[str, Spending] = field(default_factory=dict)
+    narrowed: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
+    purposes: dict[str, Purpose] = field(default_factory=dict)
+    unwritten: dict[str, NotAsked] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)

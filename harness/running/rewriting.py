@@ -12,6 +12,7 @@ from harness.config import Setting
 from harness.llm import ModelConfig
 from harness.report import AskedRow
 from harness.running.context import Context
+from harness.running.filtering import narrow_all
 from harness.running.search import RETRIEVE, Searched
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError, RetrieverConfig, RewriterConfig
@@ -27,6 +28,21 @@ class Known:
 
     queries: Sequence[Query]
     upon: str = ""
+
+
+def missing_answers(
+    settings: Sequence[Setting], documents: Sequence[str], queries: Sequence[Query], context: Context
+) -> tuple[NotAsked, ...]:
+    """What language models would be asked before anything is retrieved; asks nothing.
+
+    These are contexts of chunks, as far as these have been cut, filters and rewritings. Filters that ask no
+    model are run, so that their tables are checked.
+    """
+    tools = RunTools(context)
+    missing = dict(context.unwritten)
+    for setting in settings:
+        missing |= narrow_all(setting.finder, documents, queries, tools)
+    return (*missing.values(), *missing_rewritings(settings, queries, context))
 
 
 def missing_rewritings(
@@ -109,6 +125,7 @@ def rewriting_facts(context: Context) -> dict[str, Any]:
     """For the run record: what was asked of language models before retrieval, by prompt and model."""
     return {
         name: {
+            "purpose": context.purposes.get(name, "rewriting"),
             "calls": spent.calls,
             "from_ledger": spent.from_ledger,
             "prompt_tokens": spent.prompt_tokens,

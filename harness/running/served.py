@@ -60,7 +60,7 @@ def not_asked(missing: Sequence[Any], known: int, model: Served) -> NotAsked:
         tokens += asked.tokens
     price = model.endpoint.cost(tokens, calls)
     estimate = ServedEstimate(len(missing) + known, known, calls, tokens, price, model.noun)
-    return NotAsked(model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem())
+    return NotAsked(model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem(), "endpoint")
 
 
 def kept(name: str, keys: Iterable[bytes], model: Served, context: Context) -> set[bytes]:

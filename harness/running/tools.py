@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,17 +20,23 @@ from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.running.compute import Computed, Kept, compute_new, digest
 from harness.running.context import Context
+from harness.running.facts import facts_of, rows_of
+from harness.running.filtering import is_known_filtered, search_filtered
 from harness.running.served import compute_served
 from harness.search import (
+    FILTERS,
     RETRIEVERS,
     REWRITERS,
     Effort,
+    FilterConfig,
     Found,
     Identity,
+    Narrowed,
     NotAsked,
     NotAskedError,
     Passages,
     Phrased,
+    Purpose,
     RetrieverConfig,
     RewriterConfig,
     Slot,
@@ -45,9 +51,14 @@ from harness.types import Answered, Query, Ranking
 
 @dataclass(frozen=True, slots=True)
 class RunTools:
-    """``harness.search.Tools`` over the context of a run."""
+    """``harness.search.Tools`` over the context of a run.
+
+    ``questions`` are the queries by id as users asked them, for filters read those; without them, they read
+    queries as they come to the retriever.
+    """
 
     context: Context
+    questions: Mapping[str, Query] = field(default_factory=dict)
 
     @property
     def reporter(self) -> Reporter:
@@ -90,6 +101,8 @@ class RunTools:
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
         own = RETRIEVERS.make(retriever).identity(self)
+        if retriever.filter is not None:
+            own = [own, FILTERS.make(retriever.filter).identity()]
         rewrite = retriever.rewrite
         return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
 
@@ -128,28 +141,59 @@ class RunTools:
         fuse = REWRITERS.make(rewrite).fuse
         return fuse_phrasings(output, retriever, passages, queries, phrased.sizes, fuse)
 
-    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+    def answers(
+        self,
+        model: ModelConfig,
+        form: Form,
+        texts: Sequence[str],
+        name: str,
+        *,
+        purpose: Purpose = "rewriting",
+        passages: Sequence[tuple[str, ...]] = (),
+    ) -> list[Answered]:
         """The answers of a language model about the texts, in their order; equal texts are asked once."""
+        shown = list(zip(texts, passages or [()] * len(texts), strict=True))
         title = f"{name} by {model.endpoint.model}"
         with Ledger(self.context.cache.ledger) as ledger:
             asker = Model(model, form, ledger)
-            calls = {text: asker.call(text) for text in texts}
-            estimate = asker.estimate(jobs_of(calls.values()), "queries")
+            calls = {one: asker.call(*one) for one in shown}
+            estimate = asker.estimate(jobs_of(calls.values()), "chunks" if passages else "queries")
             if estimate.calls and not self.context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
                 key = key_of(facts, list(calls))
-                raise NotAskedError(NotAsked(title, key, estimate, _problem(model)))
+                raise NotAskedError(NotAsked(title, key, estimate, _problem(model), purpose))
             if estimate.calls:
                 self.reporter.note(f"{title}: {estimate}")
-            with self.timed("rewrite"):
-                found, spending = answers_of(
-                    asker, list(calls.values()), reporter=self.reporter, name="rewrite"
-                )
+            stage = "rewrite" if purpose == "rewriting" else purpose
+            with self.timed(stage):
+                found, spending = answers_of(asker, list(calls.values()), reporter=self.reporter, name=stage)
             self.context.answer_costs.append(asker.cost(calls.values()))
         self.context.spent.setdefault(title, Spending()).add_spending(spending)
         self.context.spent[title].from_ledger += spending.from_ledger
+        self.context.purposes[title] = purpose
         by_text = dict(zip(calls, found, strict=True))
-        return [by_text[text] for text in texts]
+        return [by_text[one] for one in shown]
+
+    def facts(
+        self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table of documents by document and column."""
+        return facts_of(file, key, columns, documents)
+
+    def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """The cells of a table row by row."""
+        return rows_of(file, columns)
+
+    def narrowed(
+        self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]
+    ) -> tuple[Narrowed, ...]:
+        """What a filter makes of each query among the documents, made once a run."""
+        asked = [self.questions.get(query.query_id, query) for query in queries]
+        done = self.context.narrowed
+        key = key_of(config.model_dump(mode="json"), [[one.query_id, one.text] for one in asked], documents)
+        if key not in done:
+            done[key] = tuple(FILTERS.make(config).run(asked, documents, self))
+        return done[key]
 
     def kept(self, kind: str, key: str) -> Any | None:
         """What a step has kept under a key, None where there is nothing."""
@@ -165,9 +209,12 @@ class RunTools:
         """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
         begun, before = perf_counter(), dict(self.context.counts)
         asked = self.rewritten(retriever.rewrite, queries)
-        found = self._known(retriever, passages, asked)
-        if found is None:
-            found = RETRIEVERS.make(retriever).run(passages, asked, self)
+        if retriever.filter is not None:
+            found = search_filtered(name, retriever, passages, asked, self)
+        elif (known := self._known(retriever, passages, asked)) is not None:
+            found = known
+        else:
+            found = self.found(retriever, passages, asked)
             self._keep(retriever, passages, asked, found)
         computed = self.context.counts.get("vectors_computed", 0) - before.get("vectors_computed", 0)
         output = StepOutput(
@@ -177,12 +224,19 @@ class RunTools:
             effort=Effort(perf_counter() - begun, computed, computed),
             exact_share=found.exact_share,
             routes=found.routes,
+            filtered=found.filtered,
         )
         return self.fused(retriever.rewrite, output, retriever, passages, queries)
+
+    def found(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> Found:
+        """What a retriever finds, its rewriter and its filter left out; its rankings are not kept."""
+        return RETRIEVERS.make(retriever).run(passages, asked, self)
 
     def is_known(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> bool:
         """Whether the rankings of a retriever, or of all its routes, are cached."""
         asked = self.rewritten(retriever.rewrite, queries)
+        if retriever.filter is not None:
+            return is_known_filtered(retriever, passages, asked, self)
         if retriever.parts:
             return all(self.is_known(part, passages, asked) for part in retriever.parts)
         return self._known(retriever, passages, asked) is not None

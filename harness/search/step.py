@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
@@ -33,6 +34,28 @@ class Passages:
     lengths: tuple[int, ...]
     key: str
 
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The document of each chunk."""
+        return tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """What a filter made of one query: the values it ``named`` by column, and the ``documents`` left.
+
+    ``documents`` None: all ``total`` of them, as it names nothing. ``dropped`` are columns whose values no
+    document has together with those of the others. ``failed``: why nothing is known of what it names.
+    """
+
+    query_id: str
+    mode: str
+    named: Mapping[str, tuple[str, ...]]
+    dropped: tuple[str, ...]
+    documents: frozenset[str] | None
+    total: int
+    failed: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Effort:
@@ -53,12 +76,14 @@ class Found:
     """What a retriever found: one ranking a query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
-    ``asked`` are the queries as it has put them in the end; none where that is as they came.
+    ``asked`` are the queries as it has put them in the end; none where that is as they came. ``filtered`` is
+    what a filter made of each query, none where there was no filter.
     """
 
     rankings: list[Ranking]
     exact_share: float | None = None
     routes: tuple[StepOutput, ...] = ()
+    filtered: tuple[Narrowed, ...] = ()
     asked: tuple[Query, ...] = ()
 
 
@@ -84,7 +109,7 @@ class Phrased:
 class StepOutput:
     """The rankings after one step. ``routes`` are the outputs that a fusion was made of, by their names.
 
-    ``asked`` are the queries as this step asked them.
+    ``asked`` are the queries as this step asked them, ``filtered`` what a filter made of each.
     """
 
     name: str
@@ -93,12 +118,74 @@ class StepOutput:
     effort: Effort = Effort()
     exact_share: float | None = None
     routes: tuple[StepOutput, ...] = field(default=())
+    filtered: tuple[Narrowed, ...] = ()
 
 
 class RewriterConfig(StageConfig):
     """Base of the configurations of rewriters."""
 
     kind: str
+
+
+class FilterConfig(StageConfig):
+    """Base of the configurations of filters: a table of documents, and what becomes of those not named."""
+
+    kind: str
+    file: Path = Field(description="CSV or JSONL with one row a document; rows of other documents may stand.")
+    key: str = Field(
+        "document", description="The column with the name of the document's file, with or without ending."
+    )
+    fields: tuple[str, ...] = Field(
+        (),
+        description="Columns of names that a question may name, the most telling first; a list of lists is a "
+        "sweep.",
+    )
+    years: tuple[str, ...] = Field(
+        (), description="Columns that hold years, such as `2018` or `FY2018`, matched as numbers."
+    )
+    years_back: int = Field(
+        0,
+        ge=0,
+        description="A document of one year also answers for so many years before it, as annual reports do.",
+    )
+    separator: str = Field(";", min_length=1, description="What parts several values in one cell.")
+    mode: Literal["restrict", "boost"] = Field(
+        "restrict",
+        description="`restrict`: nothing is searched but the documents named. `boost`: their chunks score "
+        "`weight` more.",
+    )
+    weight: float = Field(
+        0.1,
+        gt=0,
+        description="For `boost`: what is added, in units of the retriever's score (cosine ends at 1, BM25 "
+        "at some 20).",
+    )
+    on_empty: Literal["drop", "nothing"] = Field(
+        "drop",
+        description="No document has all that is named: columns are left aside from the last on (`years` "
+        "first) until one has, or nothing is found (`nothing`).",
+    )
+    on_missing: Literal["fail", "keep"] = Field(
+        "fail",
+        description="A document without a row, or with an empty cell: `fail` lists them, `keep` searches "
+        "them whatever is named.",
+    )
+
+    @model_validator(mode="after")
+    def _looks_at_something(self) -> FilterConfig:
+        if not self.columns:
+            raise ValueError("names no column; set `fields` (names) or `years`, such as fields: [company]")
+        twice = sorted(set(self.fields) & set(self.years))
+        if twice:
+            raise ValueError(f"{', '.join(twice)}: stands among `fields` and `years`; keep one")
+        if "weight" in self.model_fields_set and self.mode != "boost":
+            raise ValueError("weight belongs to mode: boost")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it looks at, the most telling first."""
+        return tuple(dict.fromkeys((*self.fields, *self.years)))
 
 
 class RetrieverConfig(StageConfig):
@@ -116,6 +203,10 @@ class RetrieverConfig(StageConfig):
         None,
         description="A rewriter of the queries for this retriever alone; it rewrites what the "
         "setting's has made of them.",
+    )
+    filter: Annotated[SerializeAsAny[FilterConfig] | None, Section("filter")] = Field(
+        None,
+        description="A filter of the documents that this retriever alone searches, such as one route.",
     )
 
     @model_validator(mode="after")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,21 @@ from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
 from harness.served import ServedEstimate
 from harness.types import Answered, Query
 
+Purpose = Literal["rewriting", "filter", "context", "endpoint"]
+
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
     """What a language model or an endpoint would be asked.
 
-    ``key`` tells two of them apart, ``problem`` what is missing.
+    ``key`` tells two of them apart, ``problem`` what is missing, ``purpose`` is what the answers are for.
     """
 
     name: str
     key: str
     estimate: Estimate | ServedEstimate
     problem: str = ""
+    purpose: Purpose = "rewriting"
 
 
 class NotAskedError(LlmError):
@@ -40,7 +43,9 @@ class NotAskedError(LlmError):
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
         told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
-        super().__init__(f"Rankings depend on answers that have not been asked for yet. {told}.")
+        purpose = missing[0].purpose if missing else "rewriting"
+        upon = "request to an endpoint" if purpose == "endpoint" else purpose
+        super().__init__(f"Rankings depend on a {upon} that has not been made yet. {told}.")
 
 
 class ServiceNotAskedError(NotAskedError):
@@ -106,11 +111,21 @@ class Tools(Protocol):
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
 
-    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+    def answers(
+        self,
+        model: ModelConfig,
+        form: Form,
+        texts: Sequence[str],
+        name: str,
+        *,
+        purpose: Purpose = "rewriting",
+        passages: Sequence[tuple[str, ...]] = (),
+    ) -> list[Answered]:
         """The answers of a language model to a prompt about each text, from the ledger where it has them.
 
-        ``name`` is that of the prompt. Raises NotAskedError where the run may not ask, and LlmError where the
-        model cannot be asked.
+        ``name`` is that of the prompt; ``passages`` are shown beside each text, none where there are
+        none. Raises NotAskedError where the run may not ask, and LlmError where the model cannot be
+        asked.
         """
 
     def kept(self, kind: str, key: str) -> Any | None:
@@ -118,6 +133,14 @@ class Tools(Protocol):
 
     def keep(self, kind: str, key: str, value: Any) -> None:
         """Keep a JSON-able value, whole or not at all."""
+
+    def facts(
+        self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table of documents by document and column, as ``Sources.facts`` has them."""
+
+    def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """The cells of a table row by row; raises ConfigError for a column that is not there."""
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

@@ -10,6 +10,7 @@ from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
 from harness.progress import Silent
+from tests.bench.conftest import QUERIES
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed, quick, rerank_script
 
@@ -48,9 +49,9 @@ def config(write_config):
     return write
 
 
-def prices(folder):
+def prices(folder, column="endpoint_cost"):
     with (folder / "prices.csv").open(newline="", encoding="utf-8") as file:
-        return {(row["setting"], row["stage"]): row["endpoint_cost"] for row in csv.DictReader(file)}
+        return {(row["setting"], row["stage"]): row[column] for row in csv.DictReader(file)}
 
 
 def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
@@ -88,6 +89,13 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
     (both,) = {setting for setting, stage in cost if setting.startswith("minmax") and stage == "rerank"}
     # 1000 per million of the words that the server counts
     assert cost[both, "retrieve"] == pytest.approx(sent / 1000, rel=1e-6)
+    assert cost[both, "retrieve.exact"] == cost[both, "retrieve"]
+    assert cost[both, "retrieve.bm25"] == 0
+    each = prices(folder, "cost_per_1000")
+    words = sum(len(text.split()) for _, text, *_ in QUERIES)
+    # a request of chunks and queries is parted among them by an estimate
+    assert float(each[both, "retrieve"]) == pytest.approx(1000 * words / 1000 / len(QUERIES), rel=0.1)
+    assert float(each[both, "rerank"]) > float(each[both, "retrieve"])
     assert cost[lexical, "retrieve"] == 0
     # half a unit for each of five queries, those of the other setting apart where they read the same pairs
     assert cost[lexical, "rerank"] == pytest.approx(0.5 * 5, rel=0.5)

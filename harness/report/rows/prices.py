@@ -100,8 +100,8 @@ class PriceRow:
     cost_per_1000: Annotated[
         float | None,
         Column(
-            "what endpoints are paid for a thousand such queries: rewriting, the judge left out; empty: "
-            "the price is unknown",
+            "what endpoints are paid for a thousand such queries: rewriting, the vectors of queries and the "
+            "scores of pairs, the judge left out; empty: the price is unknown",
             unit="money",
         ),
     ] = None

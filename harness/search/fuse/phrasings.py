@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.search.fuse.routes import ranked_by
-from harness.search.step import Passages, RetrieverConfig, StepOutput
+from harness.search.step import Narrowed, Passages, RetrieverConfig, StepOutput
 from harness.types import Query, Ranking
 
 Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]
@@ -31,10 +31,19 @@ def fuse_phrasings(
     def of(one: StepOutput, config: RetrieverConfig) -> StepOutput:
         routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))
         return replace(
-            one, rankings=list(_fused(one.rankings, config, queries, sizes, fuse, length)), routes=routes
+            one,
+            rankings=list(_fused(one.rankings, config, queries, sizes, fuse, length)),
+            routes=routes,
+            filtered=tuple(_one_each(one.filtered, queries)),
         )
 
     return of(output, retriever)
+
+
+def _one_each(filtered: Sequence[Narrowed], queries: Sequence[Query]) -> Iterator[Narrowed]:
+    """What a filter made of each query: it reads the question, so all phrasings of one are filtered alike."""
+    by_query = {one.query_id: one for one in filtered}
+    return (by_query[query.query_id] for query in queries if query.query_id in by_query)
 
 
 def _fused(

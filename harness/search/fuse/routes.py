@@ -60,7 +60,7 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
 
     def identity(self, tools: Tools) -> Identity:
         """The rule with its own keys, and the identities of the routes."""
-        own = self.config.model_dump(mode="json", exclude={"routes", "rewrite"})
+        own = self.config.model_dump(mode="json", exclude={"routes", "rewrite", "filter"})
         return [own, [tools.identity(route) for route in self.config.routes]]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:

@@ -53,7 +53,7 @@ class Bm25Retriever(Retriever[Bm25Config]):
 
     def identity(self, tools: Tools) -> Identity:
         """The settings, bm25s, what decides the terms, the synonyms of the file included, and feedback."""
-        left_out = {"rewrite", "user_dictionary", "synonyms", "feedback"}
+        left_out = {"rewrite", "filter", "user_dictionary", "synonyms", "feedback"}
         own = self.config.model_dump(mode="json", exclude=left_out)
         feedback = self.config.feedback
         more = [] if feedback is None else [FEEDBACKS.make(feedback).identity()]
