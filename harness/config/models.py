@@ -147,8 +147,8 @@ class BenchConfig(StageConfig):
     latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
     cache: Path = Field(
         Path(".cache/harness"),
-        description="What can be computed again, and the judgments that were paid for "
-        "(judgments.sqlite). `harness cache --clear` keeps those.",
+        description="What can be computed again, and what was paid for: judgments (judgments.sqlite), and "
+        "vectors and scores of endpoints (paid/). `harness cache --clear` keeps those.",
     )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")
