@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.chunk import (
     langchain,
     markdown,
     page,
+    python,
     recursive,
     recursive_token,
     rows,
@@ -28,6 +29,7 @@ from harness.chunk.langchain import LangchainConfig
 from harness.chunk.markdown import MarkdownConfig
 from harness.chunk.outline import OUTLINE_VERSION, Outline
 from harness.chunk.page import PageConfig
+from harness.chunk.python import PythonChunkerConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
 from harness.chunk.rows import RowsConfig
@@ -37,6 +39,7 @@ from harness.chunk.sizes import ChunkerConfig
 from harness.chunk.token import TokenConfig
 from harness.errors import ConfigError
 from harness.kinds import Kind, Kinds
+from harness.text.sentences import SENTENCES_VERSION
 from harness.text.spans import Span, tidy
 from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
@@ -52,6 +55,7 @@ __all__ = [
     "MarkdownConfig",
     "Outline",
     "PageConfig",
+    "PythonChunkerConfig",
     "RecursiveConfig",
     "RecursiveTokenConfig",
     "RowsConfig",
@@ -94,6 +98,7 @@ KINDS: Kinds[SplitDocuments] = Kinds(
     Kind(SentenceConfig, _with_config(sentence.split_documents)),
     Kind(MarkdownConfig, _with_config(markdown.split_documents)),
     Kind(PageConfig, _with_config(page.split_documents)),
+    Kind(PythonChunkerConfig, _with_config(python.split_documents)),
     Kind(RowsConfig, _with_config(rows.split_documents)),
     Kind(SemanticConfig, _semantic),
     Kind(LangchainConfig, _with_config(langchain.split_documents)),
@@ -138,11 +143,13 @@ def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = Non
     if config.reads_model_tokens and tokenizer is None:
         raise ConfigError(f"chunk: kind {config.kind} needs the tokenizer of the embedding model.")
     reader = tokenizer if config.reads_model_tokens else None
-    facts = {
+    facts: dict[str, Any] = {
         "version": CHUNKER_VERSION,
         "config": config.model_dump(mode="json"),
         "tokenizer": {"name": reader.name, "special": reader.special} if reader else None,
     }
+    if config.reads_sentences:
+        facts["sentences"] = SENTENCES_VERSION
     if config.libraries:
         facts["libraries"] = config.libraries
     if config.embed is not None:

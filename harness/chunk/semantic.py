@@ -63,9 +63,12 @@ class SemanticConfig(SizedConfig, ComputingConfig):
     @property
     def embed(self) -> EmbedConfig:
         """The bi-encoder."""
-        return EmbedConfig(
-            model=self.model, batch_tokens=self.batch_tokens, device=self.device, dtype=self.dtype
-        )
+        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
+
+    @property
+    def reads_sentences(self) -> bool:
+        """They are made of them."""
+        return True
 
 
 def split_documents(

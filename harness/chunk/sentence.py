@@ -27,6 +27,11 @@ class SentenceConfig(SizedConfig):
         "would not fit.",
     )
 
+    @property
+    def reads_sentences(self) -> bool:
+        """They do."""
+        return True
+
 
 def split_documents(
     documents: Sequence[Document], config: SentenceConfig, tokenizer: Tokenizer | None

@@ -31,6 +31,11 @@ class ChunkerConfig(StageConfig):
         return False
 
     @property
+    def reads_sentences(self) -> bool:
+        """Whether the chunks depend on where sentences end."""
+        return False
+
+    @property
     def embed(self) -> EmbedConfig | None:
         """The bi-encoder that it cuts by, if any."""
         return None

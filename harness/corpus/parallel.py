@@ -11,7 +11,7 @@ from typing import Literal
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
 from harness.corpus.parse import parse_document
-from harness.corpus.parsers import ParserConfig
+from harness.corpus.parsers import ParserConfig, suffixes_of
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
@@ -60,12 +60,13 @@ def parse_documents(
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)
 
-    packed = [file for file in files if file.path.suffix.lower() in PDF_SUFFIXES + WORKBOOK_SUFFIXES]
+    apart = (*suffixes_of(parser), *WORKBOOK_SUFFIXES)
+    paged = [file for file in files if file.path.suffix.lower() in apart]
     for file in files:
-        if file not in packed:
+        if file not in paged:
             record(file, _outcome(file, parser))
-    if packed:
-        _parse_in_workers(packed, parser, parsing or ParsingConfig(), record)
+    if paged:
+        _parse_in_workers(paged, parser, parsing or ParsingConfig(), record)
 
     parsed = [outcome for file in files if isinstance(outcome := outcomes[file], ParsedDocument)]
     skipped = [
@@ -104,18 +105,20 @@ def _parse_in_workers(
             if file in parsed:
                 readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
                 record(file, compare(parsed.pop(file), readings, parser))
-            elif isinstance(outcome, ParsedDocument) and parsing.second_reading and _is_pdf(file):
+            elif isinstance(outcome, ParsedDocument) and parsing.second_reading and _has_pages(file, outcome):
                 parsed[file] = outcome
                 workers.submit(file, partial(read_again, file.path, parser), first=True)
             elif isinstance(outcome, Lost):
-                reader = parser.kind if _is_pdf(file) else "openpyxl"
+                packed = file.path.suffix.lower() in WORKBOOK_SUFFIXES
+                reader = "openpyxl" if packed else parser.kind
                 record(file, _at(outcome, f"{reader} {outcome.reason}", file.path))
             else:
                 record(file, outcome)
 
 
-def _is_pdf(file: DocumentFile) -> bool:
-    return file.path.suffix.lower() in PDF_SUFFIXES
+def _has_pages(file: DocumentFile, parsed: ParsedDocument) -> bool:
+    """Whether there are pages that a second reader can compare."""
+    return file.path.suffix.lower() in PDF_SUFFIXES and bool(parsed.document.page_starts)
 
 
 def _at(lost: Lost, reason: str, path: Path | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from harness.report.cells import to_csv
 from harness.report.expected import read_expected
+from harness.report.filters import FilterCounts, count_filters
 from harness.report.frames import read_table
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
 from harness.report.label_note import label_note
@@ -24,6 +25,7 @@ from harness.report.rows import (
     ChunkRow,
     CostRow,
     DocumentRow,
+    FilterRow,
     HitRow,
     JudgmentRow,
     LabelSensitivityRow,
@@ -35,7 +37,7 @@ from harness.report.rows import (
     SummaryRow,
     ThresholdRow,
 )
-from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER
+from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER
 from harness.report.summaries import best_of, chunk_table, last_stages, other_measures, summary_table
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, to_text, two_line_width
@@ -47,6 +49,7 @@ __all__ = [
     "CHUNKING",
     "CHUNK_OFFSETS",
     "FEWEST_FOR_INTERVAL",
+    "FILTER",
     "FORMATS",
     "ORDER",
     "PARSER",
@@ -57,6 +60,8 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "DocumentRow",
+    "FilterCounts",
+    "FilterRow",
     "HitRow",
     "JudgmentRow",
     "LabelSensitivityRow",
@@ -74,6 +79,7 @@ __all__ = [
     "best_of",
     "cells_of",
     "chunk_table",
+    "count_filters",
     "counted",
     "is_route",
     "label_note",

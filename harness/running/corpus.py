@@ -26,6 +26,7 @@ from harness.corpus import (
     read_queries,
     refusal,
     refuse_special,
+    suffixes_of,
 )
 from harness.corpus.workbook import library_of
 from harness.errors import CorpusError, LabelError
@@ -79,7 +80,7 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
         label_rows = tuple(read_labels(config.labels)) if config.labels else ()
         file = _span_file(config)
     with context.timed("parse"):
-        files = find_documents(config.documents, Path())
+        files = find_documents(config.documents, Path(), suffixes_of(config.parser))
         hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, context, files, hashes)
     with context.timed("labels"):

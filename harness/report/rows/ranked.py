@@ -95,19 +95,23 @@ class PassageRow:
 @table(
     "asked",
     "what was asked in place of a query",
-    key=("setting", "step", "query_id"),
+    key=("setting", "step", "query_id", "number"),
+    needs=("setting", "step", "query_id", "text"),
     when="where something was rewritten",
 )
 @dataclass(frozen=True, slots=True)
 class AskedRow:
     """A query of a setting as a rewriter put it to a step.
 
-    A step of a setting stands here whole or, where every query was asked as it is, not at all.
+    A step of a setting stands here whole or, where every query was asked as it is, not at all. A query that
+    was asked in several ways has a row for each; one that asked nothing, such as a question without a name
+    in a route for names, has none.
     """
 
     setting: Setting
     step: Annotated[str, Column("the step that was asked; with a dot, a route", filled=True)]
     query_id: QueryId
+    number: Annotated[int, Column("which of the things asked for the query, from 1")]
     text: Annotated[str, Column("what was asked")]
 
 
