@@ -176,8 +176,9 @@ def _value(value: Any, others: Sequence[Any]) -> str:
         model = value["model"]
         alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
         return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
-    if isinstance(value, Mapping) and value and all(_is_plain(one) for one in value.values()):
-        return ",".join(f"{key}={one}" for key, one in value.items())
+    told = [_in_words(other) for other in others if repr(other) != repr(value)]
+    if (words := _in_words(value)) and words not in told:
+        return words
     depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
     for depth in depths:
         short = _last_parts(value, depth)
@@ -185,6 +186,13 @@ def _value(value: Any, others: Sequence[Any]) -> str:
             return short
     # what tells them apart is a blank, or no part of a path
     return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
+
+
+def _in_words(value: Any) -> str:
+    """A mapping of plain values as ``key=value,…``; '' for all else."""
+    if not isinstance(value, Mapping) or not all(_is_plain(one) for one in value.values()):
+        return ""
+    return ",".join(f"{key}={one}" for key, one in value.items())
 
 
 def _is_plain(value: Any) -> bool:
