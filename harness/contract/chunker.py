@@ -57,5 +57,6 @@ def _left_out(document: Document, chunks: list[Chunk]) -> int:
     """How many characters, white space apart, stand in no chunk."""
     covered = bytearray(len(document.text))
     for chunk in chunks:
-        covered[chunk.start : chunk.end] = b"\1" * (chunk.end - chunk.start)
+        for start, end in chunk.spans:
+            covered[start:end] = b"\1" * (end - start)
     return sum(not seen and not c.isspace() for c, seen in zip(document.text, covered, strict=True))
