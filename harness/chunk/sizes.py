@@ -29,6 +29,11 @@ class ChunkerConfig(StageConfig):
         """Whether the chunks depend on the tokenizer of the embedding model."""
         return False
 
+    @property
+    def cut_again(self) -> tuple[int, int] | None:
+        """The characters of a piece and the tokens of the windows that cut it again, where two sizes work."""
+        return None
+
 
 class SizedConfig(ChunkerConfig):
     """A chunker whose sizes can be given in characters or tokens."""
