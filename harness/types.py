@@ -41,18 +41,32 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A half-open character range of a document: ``text == document.text[start:end]``, always."""
+    """A half-open character range of a document, and what of the document is shown before it.
+
+    ``before`` are ranges that many chunks repeat, such as the heading row of a table above each of its rows:
+    in the order of the text, apart from each other, and before ``start``. ``text`` is the slices of ``spans``
+    joined, always; without ``before`` it is ``document.text[start:end]``.
+    """
 
     chunk_id: str
     doc_id: str
     start: int
     end: int
     text: str
+    before: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, document: Document, start: int, end: int) -> Chunk:
-        """Slice ``document`` by offsets; the id is ``doc:start-end``."""
-        return cls(f"{document.doc_id}:{start}-{end}", document.doc_id, start, end, document.text[start:end])
+    def of(cls, document: Document, start: int, end: int, before: tuple[tuple[int, int], ...] = ()) -> Chunk:
+        """Slice ``document`` by offsets; the id is ``doc:start-end``, or ``doc:0-20+start-end``."""
+        spans = (*before, (start, end))
+        name = "+".join(f"{first}-{last}" for first, last in spans)
+        text = "".join(document.text[first:last] for first, last in spans)
+        return cls(f"{document.doc_id}:{name}", document.doc_id, start, end, text, before)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """All ranges of the document that it shows, in their order."""
+        return (*self.before, (self.start, self.end))
 
 
 @dataclass(frozen=True, slots=True)

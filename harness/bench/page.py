@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.evaluate.verdict import matrices_of
 from harness.measures import about
 from harness.progress import Reporter, Silent
-from harness.report import LabelSensitivityRow, read_any
+from harness.report import FilterRow, LabelSensitivityRow, read_any
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
 from harness.store import write_text
 from harness.types import QueryScore
@@ -19,6 +19,7 @@ from harness.verdict import (
     Scores,
     chunkings_of,
     costs_of,
+    filter_notes,
     headline_of,
     options_of,
     sensitivity_of,
@@ -90,6 +91,7 @@ def _scores(tables: Tables) -> Scores:
         costs_of({"": tables["prices"]}, names),
         sensitivity_of({"": read_any(tables.folder, LabelSensitivityRow)}, names),
         options_of(tables.record),
+        filter_notes({"": read_any(tables.folder, FilterRow)}, names),
     )
 
 

@@ -112,16 +112,21 @@ def run_compare(args: argparse.Namespace) -> int:
     import json
 
     from harness.comparison import verdict_json
-    from harness.terminal import tell, write_lines
+    from harness.terminal import print_line, tell, write_lines
     from harness.verdict import (
         compared_parts,
         label_parts,
         measure_to_take,
         names_of,
+        read_stored,
         scores_of,
         verdict_of,
     )
 
+    if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
+        read_stored(args.results[0], args.stage)
+        print_line(f"{args.results[0]} is named {len(args.results)} times: identical, nothing to compare.")
+        return 0
     stored, done = _united(args.results, args)
     names = names_of(args.results)
     measure = measure_to_take(stored, args.measure)

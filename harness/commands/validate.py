@@ -23,6 +23,9 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
+
+
 def _judging(plan: Plan) -> list[tuple[str, str]]:
     """Who judges, and what is still missing."""
     from harness.report import counted
@@ -34,8 +37,12 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
     if judge.pairs is None:
         missing = f"what at most {judge.ranked} ranked chunks hold; "
         missing += (
-            "which, depends on a rewriting that has not been made yet"
+            f"which, depends on a {plan.rewriting[0].purpose} that has not been made yet"
             if plan.rewriting
+            else "which, depends on a service that has not been asked yet"
+            if plan.services
+            else "which, depends on an endpoint that has not been asked yet"
+            if plan.endpoints
             else "`harness bench --dry-run` retrieves and counts it"
         )
     elif judge.estimate is None:
@@ -50,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.bench.plan import make_plan
     from harness.commands.skipped import exit_code
     from harness.config import load_config
+    from harness.report import counted
     from harness.terminal import TerminalReporter, print_facts, print_table
 
     config = load_config(args.config)
@@ -67,7 +75,9 @@ def run(args: argparse.Namespace) -> int:
                 "labels",
                 f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
             ),
-            *(("to rewrite", f"{one.name}: {one.estimate}") for one in plan.rewriting),
+            *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
+            *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
+            *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
             *_judging(plan),
             ("models", ", ".join(plan.models)),
             ("measures", ", ".join(config.measures)),
@@ -79,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
         [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
     )
     problems = [one.problem for one in plan.rewriting]
+    problems += [one.problem for one in plan.services] + [one.problem for one in plan.endpoints]
     if plan.judge is not None:
         problems.append(plan.judge.problem)
     for problem in dict.fromkeys(filter(None, problems)):

@@ -60,6 +60,7 @@ def _settings(source: Source) -> list[Setting]:
             )
     for combination in combinations:
         _check_depth(source, combination)
+        _check_filter(source, combination)
     tokenizers = _tokenizers(source.data.get("tokenizer"), combinations)
     return [
         Setting.model_validate({"name": name, "tokenizer": tokenizer, **combination})
@@ -71,9 +72,10 @@ def _tokenizers(stated: Any, combinations: Sequence[Stages]) -> list[str]:
     """The model whose tokens count in each setting: the one stated, its own encoder or the first one."""
     if isinstance(stated, str):
         return [stated] * len(combinations)
-    own = [one["retrieve"].encoders() for one in combinations]
-    first = next((encoders[0].model for encoders in own if encoders), DEFAULT_TOKENIZER)
-    return [encoders[0].model if encoders else first for encoders in own]
+    encoders = [one["retrieve"].encoders() for one in combinations]
+    own = [next((each.model_name for each in some if each.runs_here), None) for some in encoders]
+    first = next(filter(None, own), DEFAULT_TOKENIZER)
+    return [name or first for name in own]
 
 
 def _check_depth(source: Source, combination: Stages) -> None:
@@ -91,6 +93,15 @@ def _check_depth(source: Source, combination: Stages) -> None:
                 f"the reranker scores {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "
                 f"(retrieve.top_k). Lower the first or raise the second.",
             )
+
+
+def _check_filter(source: Source, combination: Stages) -> None:
+    """A retriever has one filter; the routes of a fusion may have their own within the setting's."""
+    if combination["filter"] is not None and combination["retrieve"].filter is not None:
+        raise source.error(
+            ("filter",),
+            "the retriever of a setting has a filter of its own (retrieve.filter); keep one of them.",
+        )
 
 
 def _parser(source: Source, value: Any) -> StageConfig:

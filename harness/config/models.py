@@ -13,9 +13,16 @@ from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfi
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.measures import less_is_better, parse_measure
-from harness.search import ContextConfig, ReadConfig, RerankerConfig, RetrieverConfig, RewriterConfig
+from harness.search import (
+    ContextConfig,
+    FilterConfig,
+    ReadConfig,
+    RerankerConfig,
+    RetrieverConfig,
+    RewriterConfig,
+)
 
-STAGES = ("chunk", "context", "rewrite", "retrieve", "rerank", "read")
+STAGES = ("chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read")
 DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
@@ -38,7 +45,8 @@ class Setting(StageConfig):
 
     ``tokenizer`` names the model in whose tokens chunks are counted; ``context`` is what is indexed around
     chunks, the outermost first, and ``rerank`` the rerankers in their order; none for an empty tuple.
-    ``read`` is what is read for a chunk that was found, None for the chunk itself.
+    ``read`` is what is read for a chunk that was found, None for the chunk itself. ``filter`` narrows the
+    whole search, with all routes of a fusion.
     """
 
     name: str
@@ -46,9 +54,15 @@ class Setting(StageConfig):
     tokenizer: str = DEFAULT_TOKENIZER
     context: tuple[SerializeAsAny[ContextConfig], ...] = ()
     rewrite: SerializeAsAny[RewriterConfig] | None = None
+    filter: SerializeAsAny[FilterConfig] | None = None
     retrieve: SerializeAsAny[RetrieverConfig]
     rerank: tuple[SerializeAsAny[RerankerConfig], ...] = ()
     read: SerializeAsAny[ReadConfig] | None = None
+
+    @property
+    def finder(self) -> RetrieverConfig:
+        """The retriever with the filter of the setting."""
+        return self.retrieve.model_copy(update={"filter": self.filter}) if self.filter else self.retrieve
 
 
 class BenchConfig(StageConfig):
@@ -61,11 +75,13 @@ class BenchConfig(StageConfig):
     )
     documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
         min_length=1,
-        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text. `**` goes into "
+        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx. `**` goes into "
         "folders.",
     )
     parser: ParserConfig = Field(
-        PypdfConfig(), description="How PDFs are read: `{kind: pypdf}` or `{kind: pypdfium2}`."
+        PypdfConfig(),
+        description="How PDFs are read: `{kind: pypdf}`, `{kind: pypdfium2}`, or by a function of "
+        "your own, which may read other files too: `{kind: python, …}`.",
     )
     parsing: ParsingConfig = Field(
         ParsingConfig(),

@@ -37,13 +37,13 @@ Dump = Mapping[str, Any] | None
 def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     """One name per combination; a sweep of a single point is called ``base``.
 
-    A combination has a configuration by step, None where the step is left out, or a tuple of configurations
+    A combination has a configuration by step, none where the step is left out, or a tuple of configurations
     where a step may come several times.
     """
     parts: list[list[str]] = [[] for _ in combinations]
     absent: list[list[str]] = [[] for _ in combinations]
     for stage in STAGES:
-        for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
+        for place, configs in enumerate(_places([combination.get(stage) for combination in combinations])):
             word = stage if place == 0 else f"{stage}{place + 1}"
             labels = _labels(word, [_dump(config) for config in configs])
             several = any(config is not None for config in configs)

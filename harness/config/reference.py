@@ -16,18 +16,19 @@ from harness.corpus import PARSERS
 from harness.judge import KINDS as JUDGES
 from harness.judge import LabelsConfig
 from harness.kinds import Section, StageConfig
+from harness.served import ServedEndpoint
 
 _INTRO = """\
 # Configuration
 
 One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown
-key is an error. In the sections `chunk`, `context`, `rewrite`, `retrieve`, `rerank` and `read` any value
-may be a list: the product of all lists is the sweep, and each of its points is a *setting*, named by what
-varies (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different kinds;
-`rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`, `weights`) is swept
-by a list of lists, and so are rerankers that work one after the other: `rerank: [[{…}, {…}]]`, and contexts
-that are indexed together: `context: [[{…}, {…}]]`. [What is searched, and what is read](context.md) has more
-about `context` and `read`.
+key is an error. In the sections `chunk`, `context`, `rewrite`, `filter`, `retrieve`, `rerank` and `read`
+any value may be a list: the product of all lists is the sweep, and each of its points is a *setting*, named
+by what varies (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different
+kinds; `rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`, `weights`)
+is swept by a list of lists, and so are rerankers that work one after the other: `rerank: [[{…}, {…}]]`, and
+contexts that are indexed together: `context: [[{…}, {…}]]`. [What is searched, and what is
+read](context.md) has more about `context` and `read`.
 
 An embedding model belongs to the retriever that uses it. A fusion is a retriever made of others, its
 `routes`, which may be fusions too:
@@ -66,8 +67,9 @@ def reference() -> str:
             parts.append(_table(f"`{name}`", model))
     parts += _judges()
     parts += _kinds("parser", PARSERS, "pypdf")
-    for stage in STAGES:
+    for stage in TABLES:
         parts += _kinds(stage, TABLES[stage], "" if stage in OPTIONAL else TABLES[stage].default)
+        parts += _served(stage, TABLES[stage])
     return "\n".join(parts)
 
 
@@ -75,6 +77,17 @@ def _kinds(stage: str, table: Any, default: str) -> Iterator[str]:
     for name, kind in table.items():
         note = " (default)" if name == default and len(table) > 1 else ""
         yield _table(f"`{stage}: {{kind: {name}}}`{note}", kind.config)
+
+
+def _served(stage: str, table: Any) -> Iterator[str]:
+    """The keys of the endpoints that give the numbers of a step, each once."""
+    found: dict[type[StageConfig], str] = {}
+    for kind in table.values():
+        for path, model in _sections(stage, kind.config).items():
+            if issubclass(model, ServedEndpoint):
+                found.setdefault(model, path)
+    for model, path in found.items():
+        yield _table(f"`{path}`", model)
 
 
 def _judges() -> Iterator[str]:

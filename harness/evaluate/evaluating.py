@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.evaluate.clusters import clusters_of
+from harness.evaluate.filters import filter_rows
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
 from harness.evaluate.losses import lost_rows
 from harness.evaluate.prices import price_rows
@@ -20,7 +21,8 @@ from harness.report import AnchoringRow, DocumentRow, LabelSensitivityRow, LossR
 from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.rewriting import asked_rows
+from harness.running.endpoints import endpoint_costs
+from harness.running.rewriting import asked_rows, rewriting_costs
 from harness.running.search import Searched
 from harness.types import Query
 
@@ -72,7 +74,13 @@ def results_of(
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
-    prices = price_rows(searched, summary, judged.costs, evaluated.queries, config)
+    queries = corpus.queries.queries
+    rewriting = [rewriting_costs(one.setting, queries, context) for one in searched]
+    bought = endpoint_costs(searched, queries, context)
+    prices = price_rows(
+        searched, summary, judged.costs, evaluated.queries, rewriting, len(queries), config, bought
+    )
+    filtered = list(filter_rows(searched, judged.judgments))
     return Results(
         name=config.name,
         queries=corpus.queries.queries,
@@ -86,6 +94,7 @@ def results_of(
         rows=[
             *evaluated.losses,
             *asked_rows(searched),
+            *filtered,
             *route_rows(searched, config),
             *chunk_rows((one.setting.name, one.chunking) for one in searched),
             *evaluated.drawn,
@@ -106,6 +115,7 @@ def results_of(
             (document.doc_id for document in corpus.documents),
             evaluated.drawn,
             config,
+            filtered,
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )

@@ -26,14 +26,17 @@ from harness.evaluate.scoring import queries_to_score
 from harness.judging.judges import pool_judge_config
 from harness.measures import ChunkTable, SpanQrels, parse_measure, score
 from harness.measures.overlap import overlapping
-from harness.report import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow, is_route
+from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
+from harness.search import Narrowed
 from harness.types import Chunk, Judgment, Query, Ranking
 
 BUDGET = 10_000
 # No document has this id: file names hold no NUL.
 _LOST = "\0lost"
+# Nor is any step called so.
+_LEFT = "\0left"
 # A label that says neither quote nor offsets, of a document that could not be read: one reading unit.
 _UNKNOWN_LENGTH = 1000
 
@@ -82,7 +85,7 @@ def loss_rows(
 
 def _stands_in(level: Level, route: str) -> bool:
     """Whether a level is on the way to the final score ('') or to that of a route."""
-    if level.part in (PARSER, CHUNKING):
+    if level.part in (PARSER, CHUNKING, FILTER):
         return True
     return level.step == route if route else not is_route(level.step)
 
@@ -119,13 +122,14 @@ def loss_levels(
 ) -> list[Level]:
     """What each query of a setting can still reach after each part of the way.
 
-    The unit is ``measure``, an ``ndcg_text``. The steps are those of ``searched.rankings`` in their order.
-    The first that is no route of a fusion, and each route, has a level for the best order of what it found
-    and one for its own order; every later step has one, which may rise. ``lost`` is evidence that is in no
-    text (``lost_evidence``); it belongs to the ideal of all levels, so the last level is below the reported
-    ``ndcg_text`` where evidence was lost, and equal to it elsewhere. NaN for queries without relevant
-    evidence, found or lost. What cutting costs has no level where another pipeline cut the documents: it is
-    part of what was not found.
+    The unit is ``measure``, an ``ndcg_text``. The steps are those of ``searched.rankings`` in their
+    order. The first that is no route of a fusion, and each route, has a level for the best order of what
+    it found and one for its own order; every later step has one, which may rise. A filter that restricts
+    the whole search has one before them. ``lost`` is evidence that is in no text (``lost_evidence``); it
+    belongs to the ideal of all levels, so the last level is below the reported ``ndcg_text`` where
+    evidence was lost, and equal to it elsewhere. NaN for queries without relevant evidence, found or
+    lost. What cutting costs has no level where another pipeline cut the documents: it is part of what was
+    not found.
     """
     budget = parse_measure(measure).cutoff or BUDGET
     spans = SpanQrels.from_judgments([*judgments, *lost])
@@ -138,6 +142,9 @@ def loss_levels(
     steps = [step for step in achieved if not is_route(step)]
     finders = [step for step in achieved if is_route(step) or step == steps[0]]
     found = {step: _order_of(searched.rankings[step]) for step in finders}
+    restricted = {one.query_id: one.documents for one in restricting(searched, steps[0])}
+    if restricted:
+        found[_LEFT] = _left_by(restricted, table.chunk_ids)
     every, within = _best_orders(spans, table, queries, found, budget)
     # fmax: NaN stands for the same queries in all of them
     best = {step: np.fmax(level(_rankings(within[step])), achieved[step]) for step in finders}
@@ -145,18 +152,49 @@ def loss_levels(
         # an order of what was found, by whichever step, says what was possible
         same = _finds_no_more(queries, _order_of(searched.rankings[step]), found[steps[0]])
         best[steps[0]] = np.where(same, np.fmax(best[steps[0]], achieved[step]), best[steps[0]])
-    chunked = level(_rankings(every))
-    for known in (*best.values(), *achieved.values()):
-        chunked = np.fmax(chunked, known)
+    known = [*best.values(), *achieved.values()]
+    if restricted:
+        known.append(_highest(level(_rankings(within[_LEFT])), known))
+    chunked = _highest(level(_rankings(every)), known)
     levels = [Level("parse", PARSER, _parsed(queries, judgments, lost, measure))]
     if not searched.chunking.returned_only:
         levels.append(Level("chunk", CHUNKING, chunked))
+    if restricted:
+        levels.append(Level(FILTER, FILTER, known[-1]))
     for step, scores in achieved.items():
         if step in finders:
             levels += [Level(step, CANDIDATES, best[step]), Level(step, ORDER, scores)]
         else:
             levels.append(Level(step, CHANGE, scores, may_rise=True))
     return levels
+
+
+def restricting(searched: Searched, step: str) -> list[Narrowed]:
+    """What a filter that restricts the whole search made of each query; empty where there is none."""
+    return [one for one in searched.filtered.get(step, ()) if one.mode == "restrict"]
+
+
+def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequence[str]) -> _Orders:
+    """The chunks that a filter leaves to each query."""
+    by_document: dict[str, list[str]] = {}
+    for chunk_id in chunk_ids:
+        by_document.setdefault(chunk_id.rpartition(":")[0], []).append(chunk_id)
+    return {
+        query_id: [
+            chunk_id
+            for document, own in by_document.items()
+            if documents is None or document in documents
+            for chunk_id in own
+        ]
+        for query_id, documents in restricted.items()
+    }
+
+
+def _highest(scores: Floats, others: Iterable[Floats]) -> Floats:
+    """The highest score of each query, [Q]: what was achieved says what was possible."""
+    for other in others:
+        scores = np.fmax(scores, other)
+    return scores
 
 
 def _order_of(rankings: Iterable[Ranking]) -> _Orders:

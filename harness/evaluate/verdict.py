@@ -10,9 +10,9 @@ from harness.comparison import Options, ScoreMatrix, from_scores, sentences_of, 
 from harness.config import BenchConfig, Setting
 from harness.errors import HarnessError
 from harness.measures import headline, less_is_better
-from harness.report import LabelSensitivityRow, PriceRow
+from harness.report import FilterRow, LabelSensitivityRow, PriceRow
 from harness.types import Query, QueryScore
-from harness.verdict import Scores, chunkings_of, costs_of, sensitivity_of, verdict_of
+from harness.verdict import Scores, chunkings_of, costs_of, filter_notes, sensitivity_of, verdict_of
 
 
 def run_headline(config: BenchConfig) -> str:
@@ -33,10 +33,11 @@ def run_verdict(
     documents: Iterable[str],
     drawn: Sequence[LabelSensitivityRow],
     config: BenchConfig,
+    filtered: Sequence[FilterRow] = (),
 ) -> dict[str, Any]:
     """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
 
-    ``drawn`` are the means with labels drawn longer and shorter.
+    ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found.
     """
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
@@ -51,6 +52,7 @@ def run_verdict(
         costs_of({"": [asdict(row) for row in prices]}, names),
         sensitivity_of({"": drawn}, names),
         Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
+        filter_notes({"": filtered}, names),
     )
     try:
         verdict = verdict_of(scores)

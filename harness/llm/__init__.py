@@ -14,7 +14,7 @@ something else. A ``Form`` of its own words prompts and reads answers otherwise;
 
 from harness.llm.config import ModelConfig
 from harness.llm.endpoint import Endpoint
-from harness.llm.form import Form, Malformed, TextForm, text_of
+from harness.llm.form import Form, Malformed, TextForm, after_thoughts, text_of
 from harness.llm.model import Job, Model, jobs_of
 from harness.llm.records import Ledger, Spending
 from harness.llm.run import answers, ask
@@ -29,6 +29,7 @@ __all__ = [
     "ModelConfig",
     "Spending",
     "TextForm",
+    "after_thoughts",
     "answers",
     "ask",
     "jobs_of",

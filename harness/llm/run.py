@@ -45,7 +45,7 @@ def ask(
     started = time.monotonic()
     with reporter.task(name, total) as task:
         given = (model, iter(jobs), hand_on, reporter, spending, task)
-        _finish(BatchRun(*given).go() if model.config.batch else _Run(*given).go())
+        run_to_end(BatchRun(*given).go() if model.config.batch else _Run(*given).go())
     spending.seconds = time.monotonic() - started
 
 
@@ -56,7 +56,7 @@ def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) ->
     """
     with reporter.task("sending", 0) as task:
         given = (model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
-        _finish(BatchRun(*given, wait=False).go())
+        run_to_end(BatchRun(*given, wait=False).go())
 
 
 def answers(
@@ -230,7 +230,7 @@ class _Run(Generic[T]):
             self._show()
 
 
-def _finish(work: Coroutine[Any, Any, None]) -> None:
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run to the end, also from within a running event loop such as a notebook's."""
     try:
         asyncio.get_running_loop()

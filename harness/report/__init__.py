@@ -1,6 +1,8 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
+from harness.report.expected import read_expected
+from harness.report.filters import FilterCounts, count_filters
 from harness.report.frames import read_table
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
 from harness.report.label_note import label_note
@@ -23,6 +25,7 @@ from harness.report.rows import (
     ChunkRow,
     CostRow,
     DocumentRow,
+    FilterRow,
     HitRow,
     JudgmentRow,
     LabelSensitivityRow,
@@ -34,7 +37,7 @@ from harness.report.rows import (
     SummaryRow,
     ThresholdRow,
 )
-from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER
+from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER
 from harness.report.summaries import best_of, chunk_table, last_stages, other_measures, summary_table
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, to_text, two_line_width
@@ -46,6 +49,7 @@ __all__ = [
     "CHUNKING",
     "CHUNK_OFFSETS",
     "FEWEST_FOR_INTERVAL",
+    "FILTER",
     "FORMATS",
     "ORDER",
     "PARSER",
@@ -56,6 +60,8 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "DocumentRow",
+    "FilterCounts",
+    "FilterRow",
     "HitRow",
     "JudgmentRow",
     "LabelSensitivityRow",
@@ -73,6 +79,7 @@ __all__ = [
     "best_of",
     "cells_of",
     "chunk_table",
+    "count_filters",
     "counted",
     "is_route",
     "label_note",
@@ -84,6 +91,7 @@ __all__ = [
     "past_runs",
     "read_any",
     "read_chunk_offsets",
+    "read_expected",
     "read_first_passages",
     "read_result",
     "read_summary",

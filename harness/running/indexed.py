@@ -15,7 +15,7 @@ from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.sources import RunSources
-from harness.search import CONTEXTS
+from harness.search import CONTEXTS, NotAskedError
 from harness.search.context import Around, nested
 from harness.store import key_of
 from harness.types import Chunk
@@ -58,14 +58,19 @@ def with_context(
     """The texts that are indexed for a setting, None where that is the chunks alone.
 
     ``key`` is that of the chunking. Warns of a context that no chunk has, and of texts that are longer than
-    the encoder reads.
+    the encoder reads. None too in a plan, where a language model would have to be asked for a context.
     """
     if not setting.context or not chunks:
         return None
     sources = RunSources(corpus, context, tokenizer)
     around = [Around()] * len(chunks)
     for config in setting.context:
-        own = CONTEXTS.make(config).run(chunks, sources)
+        try:
+            own = CONTEXTS.make(config).run(chunks, sources)
+        except NotAskedError as error:
+            # a plan goes on and says what it would take
+            context.unwritten |= {one.key: one for one in error.missing}
+            return None
         if not any(one.before or one.after for one in own):
             context.reporter.warn(
                 f"{setting.name}: context {config.kind} finds nothing to put around any chunk; it changes "

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from harness.config import Setting
 from harness.llm import ModelConfig
+from harness.own.service import ServiceConfig
 from harness.report import is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.passes import Pair, embed_for_all, score_for_all
+from harness.running.filtering import narrow_all
+from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
-from harness.search import Effort, NotAskedError, RerankerConfig, StepOutput
+from harness.search import Effort, Narrowed, NotAskedError, RerankerConfig, StepOutput
 from harness.search.rerank import rerank
 from harness.types import Query, Ranking
 
@@ -29,7 +33,8 @@ class Searched:
 
     ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
     their order. ``asked`` are the queries as a rewriter put them, by step; none where nothing was rewritten.
-    ``efforts``: what it took up to and with each step.
+    ``filtered`` is what filters made of the queries, by step. ``efforts``: what it took up to and with each
+    step.
 
     Where something else is read than the chunks that were searched, ``chunking`` and ``rankings`` hold what
     would be read if the search ended with a step, and ``over_chunks`` is the same search by its chunks.
@@ -41,6 +46,7 @@ class Searched:
     notes: dict[str, Any]
     asked: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     efforts: list[Effort] = field(default_factory=list)
+    filtered: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
     over_chunks: Searched | None = None
 
     @property
@@ -68,10 +74,10 @@ def as_read(one: Searched) -> Searched:
     reading = one.chunking.reading
     if reading is None:
         return one
-    own = one.chunking
-    chunking = Chunking(reading.spans, reading.key, own.health, reading.tokens, own.quality)
-    rankings = {step: list(map(reading.ranking, ranked)) for step, ranked in one.rankings.items()}
-    return replace(one, chunking=chunking, rankings=rankings, over_chunks=one)
+    own, read = one.chunking, reading.of(one.rankings)
+    health = own.health | {"read_spans": len(read.spans), "read_tokens_p50": int(np.median(read.tokens))}
+    chunking = Chunking(read.spans, read.key, health, read.tokens, own.quality)
+    return replace(one, chunking=chunking, rankings=read.rankings, over_chunks=one)
 
 
 def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
@@ -103,13 +109,23 @@ def _search_chunks(
     context: Context,
     found: Callable[[Searched], None] | None = None,
 ) -> list[Searched]:
-    tools = RunTools(context)
+    tools = RunTools(context, {query.query_id: query for query in queries})
+    if context.unwritten:
+        raise NotAskedError(*context.unwritten.values())
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
+    for point in points:
+        # a table with gaps ends the run here, and not after everything is embedded
+        documents = list(dict.fromkeys(point.chunking.passages.documents))
+        missing = narrow_all(point.setting.finder, documents, queries, tools)
+        if missing:
+            raise NotAskedError(*missing.values())
     efforts = _embed_all(points, asked, tools)
     searched = []
     with context.reporter.task("search", len(points)) as task:
         for point, own, effort in zip(points, asked, efforts, strict=True):
-            output = tools.search(RETRIEVE, point.setting.retrieve, point.chunking.passages, own)
+            retriever, passages = point.setting.finder, point.chunking.passages
+            output = tools.search(RETRIEVE, retriever, passages, own)
+            output = tools.fused(point.setting.rewrite, output, retriever, passages, queries)
             spent = Effort(point.seconds) + effort + output.effort
             searched.append(_retrieved(point, output, spent, queries))
             if found is not None:
@@ -130,10 +146,10 @@ def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools:
     the last digits of its vectors, are the same whatever else is known.
     """
     both = list(zip(points, asked, strict=True))
-    if all(tools.is_known(point.setting.retrieve, point.chunking.passages, own) for point, own in both):
+    if all(tools.is_known(point.setting.finder, point.chunking.passages, own) for point, own in both):
         return [Effort()] * len(points)
     return embed_for_all(
-        [list(tools.to_embed(point.setting.retrieve, point.chunking.passages, own)) for point, own in both],
+        [list(tools.to_embed(point.setting.finder, point.chunking.passages, own)) for point, own in both],
         tools.context,
     )
 
@@ -141,8 +157,10 @@ def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools:
 def _retrieved(point: Point, output: StepOutput, effort: Effort, queries: Sequence[Query]) -> Searched:
     rankings: dict[str, list[Ranking]] = {}
     asked: dict[str, tuple[Query, ...]] = {}
-    _collect(output, RETRIEVE, rankings, asked, tuple(queries))
-    one = Searched(point.setting, point.chunking, rankings, {"exact_share": output.exact_share}, asked)
+    filtered: dict[str, tuple[Narrowed, ...]] = {}
+    _collect(output, RETRIEVE, rankings, asked, filtered, tuple(queries))
+    notes = {"exact_share": output.exact_share}
+    one = Searched(point.setting, point.chunking, rankings, notes, asked, filtered=filtered)
     _note(one, RETRIEVE, effort)
     return one
 
@@ -152,14 +170,18 @@ def _collect(
     name: str,
     rankings: dict[str, list[Ranking]],
     asked: dict[str, tuple[Query, ...]],
+    filtered: dict[str, tuple[Narrowed, ...]],
     queries: tuple[Query, ...],
 ) -> None:
     """Put the routes of a fusion before what was made of them, each under its full name."""
     for route in output.routes:
-        _collect(route, f"{name}.{route.name}", rankings, asked, queries)
+        _collect(route, f"{name}.{route.name}", rankings, asked, filtered, queries)
     rankings[name] = output.rankings
     if output.asked != queries:
         asked[name] = output.asked
+    if output.filtered:
+        # a query may be asked in several texts
+        filtered[name] = tuple({one.query_id: one for one in output.filtered}.values())
 
 
 def _note(one: Searched, step: str, effort: Effort) -> None:
@@ -210,22 +232,22 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
 
 def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> bool:
     """Whether searching the setting would find everything in the cache and compute nothing."""
-    tools = RunTools(context)
+    tools = RunTools(context, {query.query_id: query for query in queries})
     # a plan runs no rewriter that it need not run, such as code of the user's
-    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig):
+    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return False
     try:
         asked = tools.rewritten(setting.rewrite, queries)
-        if not tools.is_known(setting.retrieve, chunking.passages, asked):
+        if not tools.is_known(setting.finder, chunking.passages, asked):
             return False
     except NotAskedError:
         return False
     point = Point(setting.model_copy(update={"rerank": ()}), chunking)
     one = _search_chunks([point], queries, context)[0]
-    one = Searched(setting, chunking, one.rankings, one.notes)
+    one = replace(one, setting=setting)
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
-        path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))
+        path = scores_file(context.reranker(config), context)
         if is_computed("pairs", pairs, path, context) != pairs:
             return False
         # all its scores are known, and what the next one reads depends on them

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.chunk import ChunkerConfig, Outline
-from harness.corpus import ids_meant
-from harness.corpus.table import read_table
-from harness.errors import ConfigError
 from harness.kinds import StageConfig
+from harness.llm import Form, ModelConfig
 from harness.models import ModelTokenizer
+from harness.progress import Reporter
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.cutting import cut
+from harness.running.facts import facts_of
 from harness.running.outlines import outlines
+from harness.running.tools import RunTools
 from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
-from harness.types import Chunk, Document
+from harness.types import Answered, Chunk, Document
 
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
@@ -35,6 +36,11 @@ class RunSources:
     _documents: dict[str, Document] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
     _headings: dict[tuple[str, str], list[Heading]] = field(default_factory=dict)
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
+        return self.context.reporter
 
     def document(self, doc_id: str) -> Document:
         """A document of the corpus."""
@@ -62,15 +68,11 @@ class RunSources:
 
     def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """The cells of a table by document, those of documents that the corpus has."""
-        table = read_table(file, (key, *columns), ConfigError)
-        known = {document.doc_id for document in self.corpus.documents}
-        found: dict[str, Mapping[str, str]] = {}
-        for row in table.rows:
-            doc_id = next((one for one in ids_meant(row.get(key)) if one in known), None)
-            if doc_id in found:
-                raise ConfigError(
-                    f"{file}, line {row.line}: document {row.get(key)!r} stands twice. Remove one row."
-                )
-            if doc_id is not None:
-                found[doc_id] = {column: row.get(column) for column in columns}
-        return found
+        return facts_of(file, key, columns, [document.doc_id for document in self.corpus.documents])
+
+    def answers(
+        self, model: ModelConfig, form: Form, shown: Sequence[tuple[str, ...]], name: str
+    ) -> list[Answered]:
+        """The answers of a language model about passages, from the ledger where it has them."""
+        texts = [""] * len(shown)
+        return RunTools(self.context).answers(model, form, texts, name, purpose="context", passages=shown)

@@ -1,4 +1,4 @@
-"""Queries → rankings, step by step: context, rewrite, retrieve (and fuse), rerank.
+"""Queries → rankings, step by step: context, rewrite, filter, retrieve (and fuse), rerank.
 
 A variant of a step is one file: its frozen configuration and its class. The table of kinds of the step's
 folder names it, and everything else, the configuration reference and the contract test among it, follows.
@@ -6,6 +6,8 @@ folder names it, and everything else, the configuration reference and the contra
 
 from harness.search.context import KINDS as CONTEXTS
 from harness.search.context import ContextConfig
+from harness.search.feedback import KINDS as FEEDBACKS
+from harness.search.filter import KINDS as FILTERS
 from harness.search.read import KINDS as READERS
 from harness.search.read import ReadConfig
 from harness.search.rerank import KINDS as RERANKERS
@@ -14,9 +16,12 @@ from harness.search.retrieve import KINDS as RETRIEVERS
 from harness.search.rewrite import KINDS as REWRITERS
 from harness.search.step import (
     Effort,
+    FilterConfig,
     Found,
     Identity,
+    Narrowed,
     Passages,
+    Phrased,
     RerankerConfig,
     Retriever,
     RetrieverConfig,
@@ -25,22 +30,28 @@ from harness.search.step import (
     StepOutput,
     leaves,
 )
-from harness.search.tools import NotAsked, NotAskedError, Slot, Tools
+from harness.search.tools import NotAsked, NotAskedError, Purpose, Slot, Tools
 
 __all__ = [
     "CONTEXTS",
+    "FEEDBACKS",
+    "FILTERS",
     "READERS",
     "RERANKERS",
     "RETRIEVERS",
     "REWRITERS",
     "ContextConfig",
     "Effort",
+    "FilterConfig",
     "Found",
     "Identity",
+    "Narrowed",
     "NotAsked",
     "NotAskedError",
     "PairScorer",
     "Passages",
+    "Phrased",
+    "Purpose",
     "ReadConfig",
     "RerankerConfig",
     "Retriever",

@@ -10,12 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.kinds import StageConfig
+from harness.llm import Form, ModelConfig
+from harness.progress import Reporter
 from harness.text.headings import Heading, HeadingStyle
-from harness.types import Chunk, Document
+from harness.types import Answered, Chunk, Document
 
 
 class Sources(Protocol):
     """The side of a run that contexts and readers may use. Nothing else of a run is theirs to see."""
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
 
     def document(self, doc_id: str) -> Document:
         """A document of the corpus."""
@@ -34,3 +40,8 @@ class Sources(Protocol):
 
         Documents without a row are left out. Raises ConfigError for a column that is not there.
         """
+
+    def answers(
+        self, model: ModelConfig, form: Form, shown: Sequence[tuple[str, ...]], name: str
+    ) -> list[Answered]:
+        """The answers of a language model about passages shown together, as ``Tools.answers`` has it."""

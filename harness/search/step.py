@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.kinds import Section, StageConfig
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.types import Query, Ranking
 
 if TYPE_CHECKING:
@@ -33,6 +34,28 @@ class Passages:
     lengths: tuple[int, ...]
     key: str
 
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The document of each chunk."""
+        return tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """What a filter made of one query: the values it ``named`` by column, and the ``documents`` left.
+
+    ``documents`` None: all ``total`` of them, as it names nothing. ``dropped`` are columns whose values no
+    document has together with those of the others. ``failed``: why nothing is known of what it names.
+    """
+
+    query_id: str
+    mode: str
+    named: Mapping[str, tuple[str, ...]]
+    dropped: tuple[str, ...]
+    documents: frozenset[str] | None
+    total: int
+    failed: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Effort:
@@ -53,18 +76,40 @@ class Found:
     """What a retriever found: one ranking a query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
+    ``asked`` are the queries as it has put them in the end; none where that is as they came. ``filtered`` is
+    what a filter made of each query, none where there was no filter.
     """
 
     rankings: list[Ranking]
     exact_share: float | None = None
     routes: tuple[StepOutput, ...] = ()
+    filtered: tuple[Narrowed, ...] = ()
+    asked: tuple[Query, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Phrased:
+    """What a rewriter asks: all texts one after the other, and how many of them belong to each query.
+
+    ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
+    any, None where a price is unknown.
+    """
+
+    queries: tuple[Query, ...]
+    sizes: tuple[int, ...]
+    cost: float | None = 0.0
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every query is asked in one text."""
+        return all(size == 1 for size in self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
 class StepOutput:
     """The rankings after one step. ``routes`` are the outputs that a fusion was made of, by their names.
 
-    ``asked`` are the queries as this step asked them.
+    ``asked`` are the queries as this step asked them, ``filtered`` what a filter made of each.
     """
 
     name: str
@@ -73,12 +118,74 @@ class StepOutput:
     effort: Effort = Effort()
     exact_share: float | None = None
     routes: tuple[StepOutput, ...] = field(default=())
+    filtered: tuple[Narrowed, ...] = ()
 
 
 class RewriterConfig(StageConfig):
     """Base of the configurations of rewriters."""
 
     kind: str
+
+
+class FilterConfig(StageConfig):
+    """Base of the configurations of filters: a table of documents, and what becomes of those not named."""
+
+    kind: str
+    file: Path = Field(description="CSV or JSONL with one row a document; rows of other documents may stand.")
+    key: str = Field(
+        "document", description="The column with the name of the document's file, with or without ending."
+    )
+    fields: tuple[str, ...] = Field(
+        (),
+        description="Columns of names that a question may name, the most telling first; a list of lists is a "
+        "sweep.",
+    )
+    years: tuple[str, ...] = Field(
+        (), description="Columns that hold years, such as `2018` or `FY2018`, matched as numbers."
+    )
+    years_back: int = Field(
+        0,
+        ge=0,
+        description="A document of one year also answers for so many years before it, as annual reports do.",
+    )
+    separator: str = Field(";", min_length=1, description="What parts several values in one cell.")
+    mode: Literal["restrict", "boost"] = Field(
+        "restrict",
+        description="`restrict`: nothing is searched but the documents named. `boost`: their chunks score "
+        "`weight` more.",
+    )
+    weight: float = Field(
+        0.1,
+        gt=0,
+        description="For `boost`: what is added, in units of the retriever's score (cosine ends at 1, BM25 "
+        "at some 20).",
+    )
+    on_empty: Literal["drop", "nothing"] = Field(
+        "drop",
+        description="No document has all that is named: columns are left aside from the last on (`years` "
+        "first) until one has, or nothing is found (`nothing`).",
+    )
+    on_missing: Literal["fail", "keep"] = Field(
+        "fail",
+        description="A document without a row, or with an empty cell: `fail` lists them, `keep` searches "
+        "them whatever is named.",
+    )
+
+    @model_validator(mode="after")
+    def _looks_at_something(self) -> FilterConfig:
+        if not self.columns:
+            raise ValueError("names no column; set `fields` (names) or `years`, such as fields: [company]")
+        twice = sorted(set(self.fields) & set(self.years))
+        if twice:
+            raise ValueError(f"{', '.join(twice)}: stands among `fields` and `years`; keep one")
+        if "weight" in self.model_fields_set and self.mode != "boost":
+            raise ValueError("weight belongs to mode: boost")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it looks at, the most telling first."""
+        return tuple(dict.fromkeys((*self.fields, *self.years)))
 
 
 class RetrieverConfig(StageConfig):
@@ -97,6 +204,10 @@ class RetrieverConfig(StageConfig):
         description="A rewriter of the queries for this retriever alone; it rewrites what the "
         "setting's has made of them.",
     )
+    filter: Annotated[SerializeAsAny[FilterConfig] | None, Section("filter")] = Field(
+        None,
+        description="A filter of the documents that this retriever alone searches, such as one route.",
+    )
 
     @model_validator(mode="after")
     def _one_depth(self) -> RetrieverConfig:
@@ -110,12 +221,12 @@ class RetrieverConfig(StageConfig):
         return ()
 
     @property
-    def embed(self) -> EmbedConfig | None:
-        """The bi-encoder that it searches with, if any."""
+    def embed(self) -> EncoderConfig | None:
+        """The encoder that it searches with, if any."""
         return None
 
-    def encoders(self) -> tuple[EmbedConfig, ...]:
-        """All bi-encoders it searches with, its own and those of its parts, each once."""
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """All encoders it searches with, its own and those of its parts, each once."""
         own = () if self.embed is None else (self.embed,)
         return tuple(dict.fromkeys((*own, *(one for part in self.parts for one in part.encoders()))))
 
@@ -158,6 +269,14 @@ class Rewriter(ABC, Generic[Rewriting]):
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """The queries as they are asked, one for each."""
 
+    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """What is asked for each query: one text here; see ``search.rewrite.several`` for none and many."""
+        return [(query,) for query in self.run(queries, tools)]
+
+    def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
+        """The score of every chunk that the phrasings of one query have found; only needed for many."""
+        raise TypeError(f"{type(self).__name__} asks one thing for a query and fuses nothing")
+
 
 class Retriever(ABC, Generic[Configured]):
     """(Passages, queries) → rankings. Pure but for what ``tools`` lend it."""
@@ -175,7 +294,7 @@ class Retriever(ABC, Generic[Configured]):
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
 
         What the parts of a fusion embed is theirs to say.

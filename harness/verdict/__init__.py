@@ -6,6 +6,7 @@ Of settings with one another, of a result with an earlier one, and of a ranking 
 from harness.verdict.changes import changed_table, reranked_table
 from harness.verdict.compared import compared_parts, standings_table
 from harness.verdict.costs import costs_of
+from harness.verdict.filters import filter_notes, filter_table
 from harness.verdict.label_sensitivity import (
     LabelSensitivity,
     label_parts,
@@ -38,6 +39,8 @@ __all__ = [
     "common_measures",
     "compared_parts",
     "costs_of",
+    "filter_notes",
+    "filter_table",
     "headline_of",
     "label_parts",
     "label_sensitivity",

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from harness.comparison import ScoredOn, ScoreMatrix, from_table, join, joined_names
 from harness.errors import ConfigError, HarnessError
-from harness.measures import headline, less_is_better
-from harness.report import LabelSensitivityRow, StoredResult, cells_of, read_any, read_result
+from harness.measures import headline, is_quality, less_is_better
+from harness.report import FilterRow, LabelSensitivityRow, StoredResult, cells_of, read_any, read_result
 from harness.verdict.costs import costs_of
+from harness.verdict.filters import filter_notes
 from harness.verdict.label_sensitivity import sensitivity_of
 from harness.verdict.verdicts import Scores, chunkings_of, options_of
 
@@ -66,10 +67,15 @@ def names_of(folders: Sequence[Path]) -> list[str]:
 def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
     """The measure that was asked for, else the headline of all these results together.
 
-    Raises ConfigError for a price, and for a measure that a result was not scored by.
+    Raises ConfigError for what is no quality, and for a measure that a result was not scored by.
     """
     if asked is not None and less_is_better(asked):
         raise _price(asked)
+    if asked is not None and not is_quality(asked):
+        raise ConfigError(
+            f"{asked} says how much was judged, not how good a ranking is. "
+            "Name a quality such as ndcg_exp@10."
+        )
     for folder, one in results.items():
         if not one.measures:
             raise _price(next(iter(one.result.per_query["measure"]), "the only measure"))
@@ -108,6 +114,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     names = joined_names(first)
     prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
     drawn = {name: read_any(folder, LabelSensitivityRow) for name, (folder, _) in results.items()}
+    filtered = {name: read_any(folder, FilterRow) for name, (folder, _) in results.items()}
     any_result = next(iter(stored.values()))
     return Scores(
         matrices,
@@ -120,6 +127,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         costs=costs_of(prices, names, any_result.stage),
         sensitivity=sensitivity_of(drawn, names, any_result.stage),
         options=options_of(any_result.result.record),
+        notes=filter_notes(filtered, names),
     )
 
 

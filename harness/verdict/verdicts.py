@@ -22,7 +22,8 @@ class Scores:
     ``matrices`` has the same settings by every measure, in the order in which measures were named;
     ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
     names of the documents, which clusters are told apart by; ``costs`` are of these settings;
-    ``sensitivity`` says by measure what longer and shorter labels do, where that was computed.
+    ``sensitivity`` says by measure what longer and shorter labels do, where that was computed; ``notes`` are
+    further caveats.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -31,6 +32,7 @@ class Scores:
     costs: Costs = NO_COSTS
     sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
+    notes: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -52,6 +54,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         instead=fit if across_chunkings(fit) and fit != chosen else "",
         baseline=baseline,
         costs=scores.costs,
+        notes=scores.notes,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),

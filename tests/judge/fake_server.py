@@ -111,7 +111,7 @@ class FakeServer:
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 method, path, _ = lines[0].split()
                 is_json = headers.get("content-type", "").startswith("application/json") and body
-                body = json.loads(body) if is_json else body
+                body = json.loads(body) if is_json else (body or None)
                 request = {"method": method, "path": path, "headers": headers, "body": body}
                 if not await self._answer(request, writer):
                     break

@@ -21,7 +21,7 @@ from harness.search import CONTEXTS
 from harness.search.context import Around, nested
 from harness.text.headings import markdown_headings, numbered_headings
 from harness.text.sentences import sentence_spans
-from harness.types import Chunk, Document
+from harness.types import Answered, Chunk, Document
 
 GUIDE = """# The yard
 
@@ -65,6 +65,31 @@ class Library:
     def facts(self, file, key, columns):
         return self.cells
 
+    def answers(self, model, form, shown, name):
+        """A model that says how long the chunk is."""
+        said = [f"It has {len(chunk)} characters." for _, chunk in shown]
+        return [
+            Answered(
+                query="",
+                passages=one,
+                prompt_sha=form.sha256,
+                model="fake",
+                parameters={},
+                sample=0,
+                settled=True,
+                grades=None,
+                reason="",
+                raw=text,
+                prompt_tokens=None,
+                completion_tokens=None,
+                price=None,
+                seconds=0.0,
+                request_id="",
+                served_model="",
+            )
+            for one, text in zip(shown, said, strict=True)
+        ]
+
 
 def chunk_at(text, doc_id="yard-guide_2024"):
     document = Library.documents[doc_id]
@@ -77,7 +102,10 @@ def around(kind, chunks, **fields):
     return CONTEXTS.make(config).run(chunks, Library())
 
 
-LEAST = {"fields": {"file": "documents.csv", "template": "{year}"}}
+LEAST = {
+    "fields": {"file": "documents.csv", "template": "{year}"},
+    "llm": {"endpoint": {"model": "fake"}},
+}
 
 
 @pytest.mark.parametrize("kind", CONTEXTS)

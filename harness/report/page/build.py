@@ -36,6 +36,7 @@ SCRIPTS = (
     "curves.js",
     "splits.js",
     "losses.js",
+    "filters.js",
     "heat.js",
     "histograms.js",
     "judged.js",

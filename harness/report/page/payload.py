@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from harness.report.columns import TABLES, spec_of
+from harness.report.filters import count_filters
 from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
+from harness.report.page.asked import asked_detail
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import curves
 from harness.report.page.numbers import figure, in_millionths, plain, scaled
 from harness.report.page.tables import Tables
-from harness.report.rows import LossRow
+from harness.report.rows import FilterRow, LossRow
 from harness.report.rows.losses import CHANGE, PARTS
 from harness.report.stored import Row
 
@@ -41,6 +44,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "statistics": statistics,
         "curves": curves(_configured(record, axes.settings), _measured(tables, axes)),
         "losses": _losses(tables, axes),
+        "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),
         "costs": _table(tables, "costs", axes),
@@ -57,6 +61,10 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
 def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict[str, Any]:
     """The whole payload, its rankings and texts cut down to ``detail``."""
     shown = passages_detail(tables, base["settings"], base["stages"], base["queries"]["id"], detail)
+    places = (
+        {name: i for i, name in enumerate(names)} for names in (base["settings"], base["queries"]["id"])
+    )
+    shown["asked"] = asked_detail(tables["asked"], *places, detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
     return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
 
@@ -161,6 +169,16 @@ def _losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
         "parts": [{"name": name, "part": part[name], "about": _about(name, part[name])} for name in names],
         "ways": list(ways.values()),
     }
+
+
+def _filters(tables: Tables, axes: Axes) -> list[dict[str, Any]]:
+    """What each filter came to, by the place of its setting."""
+    rows = [spec_of(FilterRow).parsed(row) for row in tables["filters"]]
+    return [
+        {"setting": axes.setting[setting], "step": step, **asdict(counts)}
+        for (setting, step), counts in count_filters(rows).items()
+        if setting in axes.setting
+    ]
 
 
 def _about(name: str, part: str) -> str:

@@ -6,6 +6,7 @@ A new table is a class in one of these modules, and something that makes its row
 # ruff: noqa: I001 - in the order of docs/results.md
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.rows.ranked import AskedRow, ChunkOffsetRow, PassageRow, RankedRow
+from harness.report.rows.filters import FilterRow
 from harness.report.rows.losses import LossRow
 from harness.report.rows.routes import RouteRow
 from harness.report.rows.chunks import ChunkRow
@@ -22,6 +23,7 @@ __all__ = [
     "ChunkRow",
     "CostRow",
     "DocumentRow",
+    "FilterRow",
     "HitRow",
     "JudgmentRow",
     "LabelSensitivityRow",

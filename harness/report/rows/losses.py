@@ -9,11 +9,13 @@ from typing import Annotated
 from harness.report.columns import Cells, Column, Earlier, table
 from harness.report.rows.common import Measure, QueryId, QuerySplit, Setting
 
-PARSER, CHUNKING, CANDIDATES, ORDER, CHANGE = "parser", "chunking", "candidates", "order", "change"
+PARSER, CHUNKING, FILTER = "parser", "chunking", "filter"
+CANDIDATES, ORDER, CHANGE = "candidates", "order", "change"
 
 PARTS = {
     PARSER: "not in the extracted text",
     CHUNKING: "cut apart or padded with other text",
+    FILTER: "in documents that a filter leaves out",
     CANDIDATES: "not retrieved",
     ORDER: "retrieved, but ranked too low",
     CHANGE: "made worse by a later step; below 0 where it made it better",
@@ -57,11 +59,12 @@ class LossRow:
     perfect 1 each part takes its loss; the last ``left`` is the score. So the losses of a query sum to 1
     minus its score, and so in the mean.
 
-    The first step that ranks is charged twice: ``candidates`` is what its best order of what it found falls
-    short of the best order of all chunks, ``order`` what its own order falls short of that. Each later step
-    has one ``change``. The routes of a fusion (a step with a dot, such as ``retrieve.bm25``) stand beside
-    the sum, not in it: their rows say what would have been lost, and left, had the route stood alone. Leave
-    them out when you add up.
+    A filter that restricts the whole search has a part of its own, ``filter``; that of a route is part of
+    what the route does not retrieve. The first step that ranks is charged twice: ``candidates`` is what
+    its best order of what it found falls short of the best order of all chunks left, ``order`` what its
+    own order falls short of that. Each later step has one ``change``. The routes of a fusion (a step with
+    a dot, such as ``retrieve.bm25``) stand beside the sum, not in it: their rows say what would have been
+    lost, and left, had the route stood alone. Leave them out when you add up.
 
     Queries without relevant text have no rows. A query whose evidence was lost by the parser alone has some,
     although it has no NDCG in the other tables: there it has no relevant text, here it scores 0. A label

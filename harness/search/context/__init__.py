@@ -6,6 +6,7 @@ from harness.kinds import Kind, Kinds
 from harness.search.context.document import DocumentConfig, DocumentContext
 from harness.search.context.fields import FieldsConfig, FieldsContext
 from harness.search.context.headings import HeadingsConfig, HeadingsContext
+from harness.search.context.llm import LlmContext, LlmContextConfig
 from harness.search.context.neighbours import NeighboursConfig, NeighboursContext
 from harness.search.context.step import (
     Around,
@@ -20,6 +21,7 @@ KINDS: Kinds[Contextualizer[Any]] = Kinds(
     Kind(FieldsConfig, FieldsContext),
     Kind(HeadingsConfig, HeadingsContext),
     Kind(NeighboursConfig, NeighboursContext),
+    Kind(LlmContextConfig, LlmContext),
 )
 
 __all__ = [

@@ -1,0 +1,46 @@
+"""What filters left of the documents, query by query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from harness.report.columns import Column, table
+from harness.report.rows.common import QueryId, Setting
+
+
+@table(
+    "filters",
+    "what a filter made of each query",
+    key=("setting", "step", "query_id"),
+    when="where a filter stands",
+)
+@dataclass(frozen=True, slots=True)
+class FilterRow:
+    """What a filter of a setting found in a query, and what of the labelled text it left out.
+
+    A filter is *wrong* for a query where a document with relevant text is not among those left: restricted,
+    the search cannot find it; boosted, other documents are put before it. Text that a judge grades was
+    retrieved, so there ``wrong`` counts what some other setting has found.
+    """
+
+    setting: Setting
+    step: Annotated[str, Column("the step that searches; with a dot, a route", filled=True)]
+    query_id: QueryId
+    mode: Annotated[str, Column("what becomes of the documents left", among=("restrict", "boost"))]
+    named: Annotated[
+        str, Column("what the question names, as `column=value|value`, parted by `; `; empty: nothing")
+    ]
+    dropped: Annotated[
+        str, Column("columns set aside, as no document has all that is named; parted by blanks")
+    ]
+    documents: Annotated[int, Column("documents left; all of them where nothing is named")]
+    of: Annotated[int, Column("documents that are searched without the filter")]
+    labelled: Annotated[int, Column("documents with text that is relevant to the query")]
+    excluded: Annotated[str, Column("those of them that are not left, parted by blanks")]
+    failed: Annotated[str, Column("why nothing is known of what it names; empty: it is known")]
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it left out a document with relevant text."""
+        return bool(self.excluded)

@@ -1,0 +1,175 @@
+"""A language model says which values of the table a question is about."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from harness.errors import ConfigError, LlmError
+from harness.llm import Endpoint, Malformed, ModelConfig, TextForm, after_thoughts, text_of
+from harness.search.filter.names import Names
+from harness.search.filter.step import Facts, Filter, Named
+from harness.search.filter.years import years_in
+from harness.search.prompts import SLOT, Prompt, read_prompt
+from harness.search.step import FilterConfig, Identity, Narrowed
+from harness.search.tools import Tools
+from harness.types import Asked, Query
+
+FOLDER = Path(__file__).parent / "prompts"
+_SHOWN = 5
+_FENCE = re.compile(r"^```\w*\s*|\s*```$")
+
+
+class LlmFilterConfig(ModelConfig, FilterConfig):
+    """A language model reads every question; its answers are paid once and kept in the ledger."""
+
+    kind: Literal["llm"] = "llm"
+    endpoint: Endpoint = Field(
+        description="Where the model is served; its keys are those of `relevance.endpoint`."
+    )
+    prompt: str = Field(
+        "fields",
+        description="`fields`, `fields_zh`, or the path of your own file: it ends in `.yaml` and has "
+        "`{{ fields }}` and `{{ query }}`.",
+    )
+    most_values: int = Field(
+        300, ge=1, description="A column with more values ends the run: all of them stand in every prompt."
+    )
+    on_failure: Literal["fail", "unfiltered"] = Field(
+        "fail",
+        description="A question without a usable answer ends the run, or is searched in all documents "
+        "(`unfiltered`), and the run tells which.",
+    )
+
+    @field_validator("prompt")
+    @classmethod
+    def _can_be_read(cls, name: str) -> str:
+        _prompt(name)
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsForm(TextForm):
+    """A prompt that is answered with a JSON object: values by column."""
+
+    columns: tuple[str, ...] = ()
+
+    def read(self, asked: Asked, text: str) -> Malformed | None:
+        """Malformed where it is no such object, or names another column."""
+        found = _parsed(text, self.columns)
+        return found if isinstance(found, Malformed) else None
+
+    def shortest(self, asked: Asked) -> str:
+        """One value a column."""
+        return json.dumps({column: ["value"] for column in self.columns})
+
+
+class LlmFilter(Filter[LlmFilterConfig]):
+    """Asks about each question by itself. A value that no document has leaves none, see ``on_empty``."""
+
+    def identity(self) -> Identity:
+        """The prompt, the model and its parameters, and what becomes of an answer."""
+        c = self.config
+        own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
+        return [own, _prompt(c.prompt).model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
+
+    def __init__(self, config: LlmFilterConfig) -> None:
+        super().__init__(config)
+        self._failed: dict[str, str] = {}
+
+    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
+        """As for every filter; a question without a usable answer says so."""
+        narrowed = super().run(queries, documents, tools)
+        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
+
+    def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
+        """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
+        c = self.config
+        prompt = _prompt(c.prompt)
+        answers = tools.answers(
+            c, self._form(prompt, facts), [query.text for query in queries], prompt.name, purpose="filter"
+        )
+        self._failed = {}
+        found: list[Named] = []
+        for query, answer in zip(queries, answers, strict=True):
+            text = text_of(answer)
+            values = Malformed(answer.reason or "no words") if text is None else _parsed(text, c.columns)
+            if isinstance(values, Malformed):
+                self._failed[query.query_id] = values.reason
+                values = {}
+            found.append({column: _as_written(column, its, facts, c) for column, its in values.items()})
+        if self._failed:
+            self._tell(len(queries), tools)
+        return [{column: its for column, its in one.items() if its} for one in found]
+
+    def _form(self, prompt: Prompt, facts: Facts) -> FieldsForm:
+        c = self.config
+        lines = []
+        for column in c.columns:
+            values = sorted(facts.of(column))
+            if len(values) > c.most_values:
+                raise ConfigError(
+                    f"{c.file}: column {column} has {len(values)} values, too many for a prompt (most_values "
+                    f"{c.most_values}). Leave it out of this filter, raise most_values, or take kind: rules."
+                )
+            years = " (years)" if column in c.years else ""
+            lines.append(f"- {column}{years}: {json.dumps(values, ensure_ascii=False)}")
+        listing = "\n".join(lines)
+
+        def fill(text: str) -> str:
+            return SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
+
+        return FieldsForm(fill(prompt.system), fill(prompt.user), c.columns)
+
+    def _tell(self, total: int, tools: Tools) -> None:
+        c = self.config
+        failed = [f"{query_id} ({reason})" for query_id, reason in self._failed.items()]
+        said = (
+            f"{len(failed)} of {total} queries have no usable answer by {c.endpoint.model} for their filter"
+        )
+        if c.on_failure == "unfiltered":
+            tools.reporter.warn(f"{said} and are searched in all documents: {', '.join(failed)}.")
+            return
+        more = ", …" if len(failed) > _SHOWN else ""
+        raise LlmError(
+            f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `filter.on_failure: unfiltered` to search them "
+            "in all documents, `filter.ask_again: true` to ask the model anew, or name another prompt or "
+            "model. Every other answer is in the ledger."
+        )
+
+
+def _prompt(name: str) -> Prompt:
+    return read_prompt(name, FOLDER, "filter", ("fields", "query"))
+
+
+def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malformed:
+    """The values by column in an answer."""
+    said = after_thoughts(text)
+    if isinstance(said, Malformed):
+        return said
+    try:
+        found: Any = json.loads(_FENCE.sub("", said.strip()))
+    except ValueError:
+        return Malformed("no_json")
+    if not isinstance(found, Mapping):
+        return Malformed("no_object")
+    if not set(found) <= set(columns):
+        return Malformed("unknown_field")
+    values = {column: one if isinstance(one, list) else [one] for column, one in found.items()}
+    if not all(isinstance(one, str | int) for its in values.values() for one in its):
+        return Malformed("no_values")
+    return {column: [str(one) for one in its] for column, its in values.items()}
+
+
+def _as_written(column: str, values: Sequence[str], facts: Facts, config: FilterConfig) -> tuple[str, ...]:
+    """Values as the table writes them; one that it does not have as the model does."""
+    if column in config.years:
+        return tuple(dict.fromkeys(str(year) for value in values for year in years_in(value)))
+    names = Names.of((value, value) for value in facts.of(column))
+    return tuple(dict.fromkeys(one for value in values for one in (names.found_in(value) or (value,))))

@@ -1,0 +1,82 @@
+"""The values of a table that stand in the question, by rules: names, their aliases, years."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from harness.errors import ConfigError
+from harness.search.filter.names import Names
+from harness.search.filter.step import Facts, Filter, Named
+from harness.search.filter.years import years_in
+from harness.search.step import FilterConfig, Identity
+from harness.search.tools import Tools
+from harness.types import Query
+
+_ALIAS_COLUMNS = ("field", "value", "alias")
+# Raised when the same question is read otherwise than before.
+_VERSION = 1
+
+
+class RulesConfig(FilterConfig):
+    """What stands in the question: a value of the table, one of its aliases, or a year."""
+
+    kind: Literal["rules"] = "rules"
+    aliases: Path | None = Field(
+        None,
+        description="CSV or JSONL of other names, with the columns field, value and alias: "
+        "`company,Johnson & Johnson,JnJ`. One alias may stand for several values.",
+    )
+
+
+class RulesFilter(Filter[RulesConfig]):
+    """Loads no model. Names are compared as ``Names`` has it, years as ``years_in``.
+
+    A year counts only where some document has it, in reach of ``years_back``: a question about a year that
+    no document is of names none.
+    """
+
+    def identity(self) -> Identity:
+        """The settings and the version of the rules."""
+        return [*super().identity(), _VERSION]
+
+    def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
+        """What each question names, column by column."""
+        c = self.config
+        names = {column: Names.of(pairs) for column, pairs in self._pairs(facts, tools).items()}
+        known = {column: self._years_covered(column, facts) for column in c.years}
+        found: list[Named] = []
+        for query in queries:
+            own = {column: names[column].found_in(query.text) for column in c.fields}
+            asked = [str(year) for year in years_in(query.text)]
+            own |= {column: tuple(year for year in asked if year in known[column]) for column in c.years}
+            found.append({column: values for column, values in own.items() if values})
+        return found
+
+    def _years_covered(self, column: str, facts: Facts) -> set[str]:
+        reach = range(self.config.years_back + 1)
+        return {str(int(value) - years) for value in facts.of(column) for years in reach}
+
+    def _pairs(self, facts: Facts, tools: Tools) -> dict[str, list[tuple[str, str]]]:
+        """By column the names and what each stands for."""
+        pairs = {column: [(value, value) for value in facts.of(column)] for column in self.config.fields}
+        for column, value, alias in self._aliases(tools):
+            if column not in pairs:
+                known = ", ".join(self.config.fields) or "none"
+                raise ConfigError(
+                    f"{self.config.aliases}: {column!r} is none of this filter's fields ({known}). Add it to "
+                    "`fields`, or remove the row."
+                )
+            # rows about documents that are not here may stand
+            if any(value == one for _, one in pairs[column]):
+                pairs[column].append((alias, value))
+        return pairs
+
+    def _aliases(self, tools: Tools) -> Iterator[tuple[str, str, str]]:
+        if self.config.aliases is None:
+            return
+        for row in tools.rows(self.config.aliases, _ALIAS_COLUMNS):
+            yield row["field"], row["value"], row["alias"]

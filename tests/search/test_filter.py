@@ -1,0 +1,358 @@
+"""Filters: what is left of the documents, that any retriever ranks within it, how mistakes are counted."""
+
+import csv
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.errors import ConfigError
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.filtering import search_filtered
+from harness.running.tools import RunTools
+from harness.search import Passages
+from harness.search.filter import RulesConfig, RulesFilter
+from harness.search.step import StepOutput
+from harness.types import Query, Ranking
+from tests.search.test_steps import TABLES, smallest, with_toys
+
+__all__ = ["with_toys"]
+
+DOCUMENTS = ("acme_2022", "acme_2023", "bolt_2022", "cord_2021")
+TABLE = """document,company,form,period
+acme_2022.pdf,Acme,10-K,2022
+acme_2023.pdf,Acme,10-Q,2023
+bolt_2022,Bolt & Sons,10-K,FY2022
+cord_2021,Cord; Cable Co,10-K,2021
+other_1999,Other,10-K,1999
+"""
+TEXTS = (
+    ("acme_2022", "Vehicles in the yard: 4,200."),
+    ("acme_2022", "Rain fell on the harbour."),
+    ("acme_2023", "The yard holds 4,300 vehicles."),
+    ("bolt_2022", "vehicles vehicles yard yard"),
+    ("bolt_2022", "The fuel pump was recalled."),
+    ("cord_2021", "How many vehicles fit the yard? How many vehicles fit the yard?"),
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "documents.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def tools(tmp_path):
+    return RunTools(Context.at(tmp_path / "cache", Silent()))
+
+
+def passages(texts=TEXTS):
+    ids, at = [], {}
+    for document, text in texts:
+        start = at.get(document, 0)
+        at[document] = start + len(text)
+        ids.append(f"{document}:{start}-{at[document]}")
+    own = tuple(text for _, text in texts)
+    return Passages(tuple(ids), own, tuple(map(len, own)), key=repr(texts))
+
+
+def rules(table, **more):
+    return RulesConfig(file=table, **{"fields": ["company", "form"], "years": ["period"], **more})
+
+
+def asked(*texts):
+    return [Query(f"q{i}", text, "train") for i, text in enumerate(texts)]
+
+
+def left(config, tools, text, documents=DOCUMENTS):
+    (one,) = RulesFilter(config).run(asked(text), documents, tools)
+    return None if one.documents is None else sorted(one.documents)
+
+
+@pytest.mark.parametrize(
+    ("text", "documents"),
+    [
+        ("How many vehicles fit?", None),
+        ("What did Acme say?", ["acme_2022", "acme_2023"]),
+        ("What did Acme say in 2023?", ["acme_2023"]),
+        ("Acme or Bolt and Sons, FY22 to FY23", ["acme_2022", "acme_2023", "bolt_2022"]),
+        ("the 10K of Cable Co", ["cord_2021"]),
+        # of a document that is not here
+        ("What did Other say in 1999?", None),
+        # no 10-Q of Bolt's: the form is set aside, then nothing is
+        ("Bolt & Sons by its 10-Q", ["bolt_2022"]),
+        ("Acme in 2021", ["acme_2022", "acme_2023"]),
+    ],
+)
+def test_the_documents_that_a_question_names_are_left(text, documents, table, tools):
+    assert left(rules(table), tools, text) == documents
+
+
+def test_what_is_set_aside_is_told_and_may_be_forbidden(table, tools):
+    (one,) = RulesFilter(rules(table)).run(asked("Acme in 2021"), DOCUMENTS, tools)
+    assert (one.dropped, one.named["period"], one.total) == (("period",), ("2021",), 4)
+    (one,) = RulesFilter(rules(table, on_empty="nothing")).run(asked("Acme in 2021"), DOCUMENTS, tools)
+    assert (one.dropped, one.documents) == ((), frozenset())
+
+
+def test_a_report_also_answers_for_the_years_before_it(table, tools):
+    assert left(rules(table, years_back=1), tools, "Acme in 2022") == ["acme_2022", "acme_2023"]
+    assert left(rules(table, years_back=2), tools, "Acme in 2021") == ["acme_2022", "acme_2023"]
+    assert left(rules(table, years_back=2, fields=["form"]), tools, "1998") is None
+
+
+def test_aliases_stand_for_values(table, tools, tmp_path):
+    aliases = tmp_path / "aliases.csv"
+    aliases.write_text(
+        "field,value,alias\ncompany,Bolt & Sons,BLT\ncompany,Acme,roadrunner's\ncompany,Gone,Acme\n",
+        encoding="utf-8",
+    )
+    config = rules(table, aliases=aliases)
+    assert left(config, tools, "BLT and the Roadrunner's") == ["acme_2022", "acme_2023", "bolt_2022"]
+    # rows of values that no document has may stand, those of other columns not
+    aliases.write_text("field,value,alias\nsector,Steel,iron\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"'sector' is none of this filter's fields \(company, form\)"):
+        left(config, tools, "iron")
+
+
+def test_a_table_with_gaps_is_told_whole_or_searched_whatever_is_named(table, tools):
+    table.write_text(TABLE.replace("Bolt & Sons", "").replace("cord_2021,", "cord_2020,"), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"2 of 4 documents: bolt_2022 \(company\); cord_2021\. Add them"):
+        left(rules(table), tools, "Acme")
+    kept = left(rules(table, on_missing="keep"), tools, "Acme in 2022")
+    assert kept == ["acme_2022", "bolt_2022", "cord_2021"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"fields": [], "years": []}, "names no column"),
+        ({"years": ["form"]}, "form: stands among `fields` and `years`"),
+        ({"weight": 2.0}, "weight belongs to mode: boost"),
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_refused(more, told, table):
+    with pytest.raises(ValueError, match=told):
+        rules(table, **more)
+
+
+QUERIES = asked(
+    "How many vehicles fit the yard of Acme?", "How many vehicles fit the yard?", "Bolt & Sons' yard"
+)
+WANTED = ({"acme_2022", "acme_2023"}, set(DOCUMENTS), {"bolt_2022"})
+
+
+@pytest.fixture(params=[*TABLES["retrieve"], "toy_words", "toy_best_rank"])
+def retriever(request, with_toys):
+    if request.param == "faiss":
+        pytest.importorskip("faiss")
+    return TABLES["retrieve"][request.param]
+
+
+def test_every_retriever_ranks_within_what_is_left_to_its_full_depth(retriever, table, tools):
+    """As if there were no other documents: the same ranking as over the chunks of these alone."""
+    config = smallest(retriever, top_k=2, filter=rules(table))
+    found = tools.search("retrieve", config, passages(), QUERIES)
+    assert [one.query_id for one in found.filtered] == ["q0", "q1", "q2"]
+    for at, (query, wanted) in enumerate(zip(QUERIES, WANTED, strict=True)):
+        alone = passages(tuple(one for one in TEXTS if one[0] in wanted))
+        (expected,) = tools.search("retrieve", smallest(retriever, top_k=2), alone, [query]).rankings
+        own = found.rankings[at]
+        text = dict(zip(passages().ids, passages().texts, strict=True))
+        there = dict(zip(alone.ids, alone.texts, strict=True))
+        assert [text[one] for one in own.chunk_ids] == [there[one] for one in expected.chunk_ids]
+        assert own.scores == pytest.approx(expected.scores)
+        assert {one.rpartition(":")[0] for one in own.chunk_ids} <= wanted
+    # the best chunk of all is another document's, so cutting a list of two afterwards would come short
+    assert found.rankings[0].chunk_ids
+    assert tools.is_known(config, passages(), QUERIES)
+    again = tools.search("retrieve", config, passages(), QUERIES)
+    assert (again.rankings, again.filtered) == (found.rankings, found.filtered)
+
+
+def test_the_routes_of_a_filtered_fusion_are_filtered_and_one_route_may_be_alone(table, tools):
+    words, fused = TABLES["retrieve"]["bm25"].config, TABLES["retrieve"]["rrf"].config
+    whole = fused(routes=(words(), words(k1=0.5)), filter=rules(table))
+    found = tools.search("retrieve", whole, passages(), QUERIES)
+    assert [route.name for route in found.routes] == ["bm25", "bm25-2"]
+    for route in found.routes:
+        assert [ranking.query_id for ranking in route.rankings] == ["q0", "q1", "q2"]
+        assert [query.query_id for query in route.asked] == ["q0", "q1", "q2"]
+        assert {one.rpartition(":")[0] for one in route.rankings[0].chunk_ids} <= WANTED[0]
+    one = fused(routes=(words(), words(k1=0.5, filter=rules(table))))
+    found = tools.search("retrieve", one, passages(), QUERIES)
+    plain, narrow = found.routes
+    assert not plain.filtered
+    assert len(narrow.filtered) == 3
+    assert (
+        set(narrow.rankings[0].chunk_ids)
+        < set(plain.rankings[0].chunk_ids)
+        == set(found.rankings[0].chunk_ids)
+    )
+    # a filter within a filter: what is left by both, every query in its place
+    both = fused(routes=(words(filter=rules(table, fields=["form"])),), filter=rules(table))
+    found = tools.search(
+        "retrieve", both, passages(), asked("Acme's yard in its 10-Q", "yard", "yard of 2023")
+    )
+    (route,) = found.routes
+    assert [one.query_id for one in route.filtered] == ["q0", "q1", "q2"]
+    assert [one.total for one in route.filtered] == [1, 4, 1]
+
+
+def test_a_boost_adds_to_every_chunk_of_what_is_named_and_not_only_to_those_found(table, tools):
+    words = TABLES["retrieve"]["bm25"].config
+    plain = tools.search("retrieve", words(top_k=6), passages(), QUERIES).rankings
+    boost = rules(table, mode="boost", weight=50.0)
+    found = tools.search("retrieve", words(top_k=2, filter=boost), passages(), QUERIES)
+    score = dict(zip(plain[0].chunk_ids, plain[0].scores, strict=True))
+    ours = [one for one in plain[0].chunk_ids if one.startswith("acme")]
+    assert found.rankings[0].chunk_ids == tuple(ours[:2])
+    assert found.rankings[0].scores == pytest.approx([score[one] + 50 for one in ours[:2]])
+    assert not set(ours[:2]) <= set(plain[0].chunk_ids[:2])
+    # nothing is named: nothing is added
+    assert found.rankings[1] == Ranking("q1", plain[1].chunk_ids[:2], plain[1].scores[:2])
+    assert len(found.filtered) == 3
+
+
+def test_what_is_put_together_stands_in_the_order_of_the_queries(table, tools):
+    many = asked(*(f"{who} yard {i}" for i in range(4) for who in ("Acme", "Bolt & Sons", "any", "Cord")))
+    config = TABLES["retrieve"]["bm25"].config(filter=rules(table))
+    found = tools.search("retrieve", config, passages(), many)
+    assert isinstance(found, StepOutput)
+    assert [one.query_id for one in found.rankings] == [one.query_id for one in many]
+    assert [one.query_id for one in found.filtered] == [one.query_id for one in many]
+    assert (
+        tools.search(
+            "retrieve", TABLES["retrieve"]["bm25"].config(filter=rules(table)), passages(), []
+        ).rankings
+        == []
+    )
+    with pytest.raises(ValueError, match="has no filter"):
+        search_filtered("retrieve", TABLES["retrieve"]["bm25"].config(), passages(), many, tools)
+
+
+def test_a_filter_reads_the_question_and_not_what_a_rewriter_made_of_it(table, tmp_path):
+    rewrite = TABLES["rewrite"]["template"].config(template="Bolt & Sons: {query}")
+    config = TABLES["retrieve"]["bm25"].config(filter=rules(table), rewrite=rewrite)
+    own = RunTools(Context.at(tmp_path / "cache", Silent()), {query.query_id: query for query in QUERIES})
+    found = own.search("retrieve", config, passages(), QUERIES)
+    assert found.filtered[0].named["company"] == ("Acme",)
+    assert found.asked[0].text.startswith("Bolt & Sons: ")
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def facts(corpus):
+    """A table of the three documents of the tests; q1, about people, names the topic of another one."""
+    path = corpus / "facts.csv"
+    path.write_text(
+        "document,topic,year\nengines,fuel pump,2024\npeople,staff,2023\nharbour,company,2024\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def bench(write_config, facts, more=""):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve="{kind: bm25, top_k: 10, stop_words: none}",
+        rerank="null",
+        more=f"""
+filter:
+  - null
+  - {{kind: rules, file: {facts}, fields: [topic], years: [year]{more}}}
+measures: [ndcg_exp@3, ndcg_text@300, recall@3]""",
+    )
+    return run_bench(load_config(path), Silent())
+
+
+def test_what_filters_left_is_told_query_by_query_and_wrong_ones_are_counted(write_config, facts):
+    results, folder = bench(write_config, facts)
+    rows = {row["query_id"]: row for row in rows_of(folder / "filters.csv")}
+    assert {row["setting"] for row in rows.values()} == {"rules"}
+    assert (rows["q2"]["named"], rows["q2"]["documents"], rows["q2"]["excluded"]) == (
+        "topic=fuel pump",
+        "1",
+        "",
+    )
+    assert (rows["q1"]["named"], rows["q1"]["documents"], rows["q1"]["of"]) == ("topic=company", "1", "3")
+    assert (rows["q1"]["labelled"], rows["q1"]["excluded"]) == ("1", "people")
+    assert (rows["q3"]["named"], rows["q3"]["documents"], rows["q3"]["excluded"]) == ("", "3", "")
+    told = "Caveat: Filters leave out labelled documents: rules (1 of 4 queries); what they leave out"
+    assert any(sentence.startswith(told) for sentence in results.verdict["sentences"])
+
+
+def test_the_losses_name_what_the_filter_left_out(write_config, facts):
+    _, folder = bench(write_config, facts)
+    lost = {
+        (row["setting"], row["query_id"], row["part"]): float(row["loss"])
+        for row in rows_of(folder / "waterfall.csv")
+    }
+    chunking = lost["rules", "q1", "chunking"]
+    # all that cutting has left is lost to the filter, so nothing is left to lose
+    assert lost["rules", "q1", "filter"] == pytest.approx(1 - chunking)
+    assert lost["rules", "q1", "candidates"] == lost["rules", "q1", "order"] == 0
+    assert lost["rules", "q2", "filter"] == 0
+    assert not any(setting == "filter=none" and part == "filter" for setting, _, part in lost)
+
+
+def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(write_config, facts):
+    results, folder = bench(write_config, facts, ", mode: boost, weight: 30")
+    assert [row["excluded"] for row in rows_of(folder / "filters.csv")].count("people") == 1
+    assert not any(row["part"] == "filter" for row in rows_of(folder / "waterfall.csv"))
+    ranked = {name: runs for (name, _), runs in results.runs.items()}
+    assert ranked["rules"][0].chunk_ids[0].startswith("harbour")
+    assert ranked["filter=none"][0].chunk_ids[0].startswith("people")
+    assert any("(1 of 4 queries). filters.csv" in one for one in results.verdict["sentences"])
+
+
+def test_a_filter_beside_the_retriever_and_one_in_it_are_one_too_many(write_config, facts):
+    path = write_config(
+        retrieve=f"{{kind: bm25, filter: {{kind: rules, file: {facts}, years: [year]}}}}",
+        rerank="null",
+        more=f"filter: {{kind: rules, file: {facts}, years: [year]}}",
+    )
+    with pytest.raises(ConfigError, match=r"a filter of its own \(retrieve\.filter\); keep one"):
+        load_config(path)
+
+
+def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
+    from harness.bench.page import statistics
+    from harness.report.page import read_tables
+    from harness.verdict import read_stored, scores_of, verdict_of
+
+    results, folder = bench(write_config, facts)
+    (note,) = [one for one in results.verdict["sentences"] if "leave out labelled" in one]
+    page = statistics(read_tables(folder), Silent())[results.verdict["measure"]]
+    assert note.removeprefix("Caveat: ") in [line["text"] for line in page["verdict"]["lines"]]
+    verdict = verdict_of(scores_of({"tiny": (folder, read_stored(folder))}))
+    assert verdict.notes == (note.removeprefix("Caveat: "),)
+
+
+def test_the_page_has_the_counts_of_every_filter(write_config, facts):
+    from harness.report.page import read_tables
+    from harness.report.page.payload import base_payload
+
+    _, folder = bench(write_config, facts)
+    payload = base_payload(read_tables(folder), {})
+    (row,) = payload["filters"]
+    assert payload["settings"][row["setting"]] == "rules"
+    shown = {key: row[key] for key in ("queries", "named", "dropped", "labelled", "wrong", "failed", "of")}
+    # of q1 the topic of another document is named, of q2 its own
+    assert shown == {
+        "queries": 5,
+        "named": 2,
+        "dropped": 0,
+        "labelled": 4,
+        "wrong": 1,
+        "failed": 0,
+        "of": 3,
+    }
+    assert row["left"] == pytest.approx((3 * 3 + 1 + 1) / 5)

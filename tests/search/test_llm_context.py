@@ -1,0 +1,159 @@
+"""Lines of context by a language model: over HTTP, through the ledger, with its faults."""
+
+import re
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.errors import ConfigError, LlmError
+from harness.progress import Silent
+from harness.running.chunks import chunk_corpus
+from harness.running.context import Context
+from harness.running.corpus import load_corpus
+from harness.search.context.llm import FOLDER, LlmContextConfig
+from harness.search.prompts import built_in
+from tests.bench.test_asked import command
+from tests.judge.conftest import quick_backoff
+from tests.judge.fake_server import FakeServer, says
+
+__all__ = ["quick_backoff"]
+
+
+def passages(request):
+    """The texts of the two passages of a prompt: an excerpt of the document, and the chunk."""
+    content = request["body"]["messages"][-1]["content"]
+    return re.findall(r"<passage \d \w+>\n(.*?)\n</passage", content, re.DOTALL)
+
+
+def about(request, number):
+    return says(f"Note on\n {passages(request)[1].split()[0]}.", usage=(100, 10))
+
+
+@pytest.fixture
+def configured(write_config, monkeypatch):
+    """A function that writes a configuration whose chunks get a line by the model at ``url``."""
+    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+
+    def write(url, more="", sections=""):
+        return write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"""
+context:
+  - kind: llm
+    endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120, deadline: 300}}
+    prices: {{fake-1: {{input: 10.0, output: 100.0}}}}
+    beginning: 20
+    window: 50
+{more}
+{sections}
+measures: [ndcg_exp@3]""",
+            cache="own",
+        )
+
+    return write
+
+
+def indexed(path, reporter=None):
+    config = load_config(path)
+    with Context.at(config.cache, reporter or Silent()) as context:
+        corpus = load_corpus(config, context)
+        return chunk_corpus(corpus, config.settings[0], context), context
+
+
+def test_every_chunk_is_indexed_after_what_the_model_says_of_it(configured):
+    with FakeServer(about) as server:
+        chunking, first = indexed(configured(server.url))
+        again, second = indexed(configured(server.url))
+    for chunk, text in zip(chunking.chunks, chunking.passages.texts, strict=True):
+        assert text == f"Note on {chunk.text.split()[0]}.\n{chunk.text}"
+    assert again.passages == chunking.passages
+    assert server.count == len({passages(one)[1] for one in server.requests}) == len(chunking.chunks)
+    assert [(one.calls, one.from_ledger) for one in first.spent.values()] == [(server.count, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.spent.values()] == [(0, server.count)]
+
+
+def test_the_model_reads_a_bounded_part_of_the_document(configured, corpus):
+    text = (corpus / "docs" / "engines.txt").read_text(encoding="utf-8")
+    with FakeServer(about) as server:
+        chunking, _ = indexed(configured(server.url))
+        shown = {chunk: excerpt for excerpt, chunk in map(passages, server.requests)}
+    own = [chunk for chunk in chunking.chunks if chunk.doc_id == "engines"]
+    first, middle, last = own[0], own[len(own) // 2], own[-1]
+    assert shown[first.text] == text[: first.end + 50] + "\n[…]\n"
+    around = text[middle.start - 50 : middle.end + 50]
+    assert shown[middle.text] == f"{text[:20]}\n[…]\n{around}\n[…]\n"
+    assert shown[last.text] == f"{text[:20]}\n[…]\n{text[last.start - 50 :]}"
+    assert max(map(len, shown.values())) <= 20 + 50 + 90 + 50 + 10
+
+
+@pytest.mark.parametrize("name", built_in(FOLDER))
+def test_every_prompt_shows_both_passages(name, configured):
+    with FakeServer(about) as server:
+        indexed(configured(server.url, f"    prompt: {name}"))
+    system, user = server.requests[0]["body"]["messages"]
+    assert len(passages(server.requests[0])) == 2
+    assert "{{" not in system["content"] + user["content"]
+
+
+def test_a_long_answer_ends_where_it_is_told_to(configured):
+    with FakeServer(lambda request, number: says("word " * 100)) as server:
+        chunking, _ = indexed(configured(server.url, "    longest: 14"))
+    assert chunking.passages.texts[0] == f"word word word\n{chunking.chunks[0].text}"
+
+
+def test_a_chunk_without_an_answer_ends_the_run_or_is_indexed_without(configured):
+    def refuses_one(request, number):
+        return says(None, refusal="no") if "Tamarack" in passages(request)[1] else about(request, number)
+
+    with FakeServer(refuses_one) as server:
+        with pytest.raises(LlmError, match=r"1 of \d+ chunks have no usable context by fake-1: engines:0-"):
+            indexed(configured(server.url))
+        count, reporter = server.count, Silent()
+        chunking, _ = indexed(configured(server.url, "    on_failure: leave_out"), reporter)
+        assert server.count == count, "all answers are in the ledger, the refusal among them"
+    assert chunking.passages.texts[0] == chunking.chunks[0].text
+    assert any("are indexed without: engines:0-" in one for one in reporter.warnings)
+
+
+def test_a_prompt_without_passages_is_told_at_once(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("user: 'What is it about?'", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"no \{\{ passages \}\}; a context needs it"):
+        LlmContextConfig(endpoint={"model": "m"}, prompt=str(path))
+
+
+def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured, capsys):
+    with FakeServer(about) as server:
+        path = configured(server.url)
+        command("validate", path)
+        told = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        chunks = int(re.search(r"to write situate v1 by fake-1: (\d+) chunks", told)[1])
+        command("bench", path, "--dry-run")
+        told = " ".join(capsys.readouterr().out.split())
+        assert "depend on a context that has not been made yet. Nothing was spent." in told
+        assert server.count == 0
+        results, _ = run_bench(load_config(path), Silent())
+        assert server.count == chunks
+        command("bench", path)
+        told = " ".join(capsys.readouterr().out.split())
+        assert f"situate v1 by fake-1 wrote the context of chunks: 0 calls now for 0.0000, {chunks}" in told
+        command("bench", path, "--dry-run")
+        assert server.count == chunks
+    (facts,) = results.record.counts["rewriting"].values()
+    assert (facts["purpose"], facts["calls"]) == ("context", chunks)
+    assert facts["cost"] == pytest.approx(chunks * 0.002)
+
+
+def test_an_agreement_asks_nothing_in_its_dry_run(configured, capsys):
+    from harness.cli import main
+
+    with FakeServer(about) as server:
+        judge = f"relevance: {{judge: llm, endpoint: {{model: fake-1, base_url: '{server.url}'}}}}"
+        path = configured(server.url, sections=judge)
+        with pytest.raises(SystemExit) as done:
+            main(["judge", "agreement", str(path), "--settings", "--dry-run"])
+        assert (done.value.code, server.count) == (1, 0)
+    assert "a context that has not been made yet" in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,197 @@
+"""Filters by a language model: over HTTP, through the ledger, with its faults."""
+
+import json
+import re
+
+import pytest
+
+from harness.config import load_config
+from harness.errors import ConfigError, LlmError
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search import NotAskedError
+from harness.search.filter.llm import FOLDER, LlmFilterConfig
+from harness.search.prompts import built_in
+from harness.types import Query
+from tests.bench.test_asked import command
+from tests.judge.conftest import quick_backoff
+from tests.judge.fake_server import FakeServer, says
+
+__all__ = ["quick_backoff"]
+
+DOCUMENTS = ("acme_2022", "acme_2023", "bolt_2022")
+QUERIES = [
+    Query("q1", "What did the roadrunner's supplier earn in FY22?", "train"),
+    Query("q2", "Who repairs bolts?", "validation"),
+    Query("q3", "How many vehicles fit?", "validation"),
+]
+ANSWERS = {
+    "roadrunner": {"company": ["acme"], "year": [2022]},
+    "bolts": {"company": "Bolt & Sons"},
+    "vehicles": {},
+}
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "documents.csv"
+    path.write_text(
+        "document,company,year\nacme_2022,Acme,2022\nacme_2023,Acme,2023\nbolt_2022,Bolt & Sons,2022\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def config(url, table, **options):
+    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 120, "deadline": 300}
+    own = {"file": table, "fields": ["company"], "years": ["year"], **options}
+    return LlmFilterConfig(endpoint=endpoint, **own)
+
+
+def fenced(request):
+    """The question in a prompt."""
+    return request["body"]["messages"][-1]["content"].splitlines()[1]
+
+
+def answers(request, number):
+    (found,) = (one for word, one in ANSWERS.items() if word in fenced(request))
+    return says(json.dumps(found))
+
+
+def narrowed(tmp_path, config, **options):
+    own = RunTools(Context.at(tmp_path / "cache", Silent(), **options))
+    return own.narrowed(config, DOCUMENTS, QUERIES), own.context
+
+
+def test_the_model_is_shown_the_values_and_what_it_names_is_left(tmp_path, table):
+    with FakeServer(answers) as server:
+        found, first = narrowed(tmp_path, config(server.url, table))
+        again, second = narrowed(tmp_path, config(server.url, table))
+    left = [None if one.documents is None else sorted(one.documents) for one in found]
+    assert left == [["acme_2022"], ["bolt_2022"], None]
+    assert found == again
+    assert found[0].named == {"company": ("Acme",), "year": ("2022",)}
+    system = server.requests[0]["body"]["messages"][0]["content"]
+    assert '- company: ["Acme", "Bolt & Sons"]\n' in system
+    assert '- year (years): ["2022", "2023"]' in system
+    assert server.count == 3
+    assert [(one.calls, one.from_ledger) for one in first.spent.values()] == [(3, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.spent.values()] == [(0, 3)]
+
+
+@pytest.mark.parametrize("name", built_in(FOLDER))
+def test_every_prompt_shows_fields_and_question_and_takes_an_answer_in_a_fence(name, tmp_path, table):
+    def in_a_fence(request, number):
+        return says('<think>maybe</think>```json\n{"year": ["FY21 to FY22"]}\n```')
+
+    with FakeServer(in_a_fence) as server:
+        found, _ = narrowed(tmp_path, config(server.url, table, prompt=name))
+    assert found[0].named == {"year": ("2021", "2022")}
+    system, user = server.requests[0]["body"]["messages"]
+    assert "Bolt & Sons" in system["content"]
+    assert fenced(server.requests[0]) in {query.text for query in QUERIES}
+    assert "{{" not in system["content"] + user["content"]
+
+
+def test_a_value_that_no_document_has_is_set_aside_and_told(tmp_path, table):
+    with FakeServer(lambda request, number: says('{"company": ["Apple"], "year": [2022]}')) as server:
+        (one, *_), _ = narrowed(tmp_path, config(server.url, table))
+        (strict, *_), _ = narrowed(tmp_path, config(server.url, table, on_empty="nothing"))
+    assert one.named == {"company": ("Apple",), "year": ("2022",)}
+    assert (one.dropped, one.documents) == (("company", "year"), None)
+    assert strict.documents == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("I cannot say", "no_json"),
+        ('["Acme"]', "no_object"),
+        ('{"sector": ["Steel"]}', "unknown_field"),
+        ('{"company": [{"name": "Acme"}]}', "no_values"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_ends_the_run_or_leaves_the_query_unfiltered(
+    said, reason, tmp_path, table
+):
+    def one_fails(request, number):
+        return says(said) if "bolts" in fenced(request) else answers(request, number)
+
+    with FakeServer(one_fails) as server:
+        with pytest.raises(LlmError, match=rf"1 of 3 queries .*q2 \({reason}\)\. Set `filter\.on_failure"):
+            narrowed(tmp_path, config(server.url, table))
+        count = server.count
+        found, _ = narrowed(tmp_path, config(server.url, table, on_failure="unfiltered"))
+        assert server.count == count, "all answers are in the ledger, the useless one among them"
+    assert [one.failed for one in found] == ["", reason, ""]
+    assert found[1].documents is None
+
+
+def test_a_column_of_too_many_values_is_refused(tmp_path, table):
+    with pytest.raises(ConfigError, match="column company has 2 values, too many for a prompt"):
+        narrowed(tmp_path, config("http://127.0.0.1:9/v1", table, most_values=1, years=[]))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("user: '{{ query }}'", r"no \{\{ fields \}\}"),
+        ("user: '{{ fields }}'", r"no \{\{ query \}\}"),
+        ("user: '{{ fields }} {{ query }} {{ passages }}'", r"has \{\{ passages \}\}, which a filter cannot"),
+        ("- a list", "not a mapping"),
+        ("users: x", "cannot be used"),
+        ("user: 'x", "cannot be read"),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, table, content, told):
+    path = tmp_path / "mine.yaml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match=told):
+        config("http://127.0.0.1:9/v1", table, prompt=str(path))
+    with pytest.raises(ConfigError, match="Built in: fields, fields_zh"):
+        config("http://127.0.0.1:9/v1", table, prompt="entities")
+
+
+def test_a_plan_asks_nothing(tmp_path, table):
+    with FakeServer(answers) as server, pytest.raises(NotAskedError, match="depend on a filter that has"):
+        narrowed(tmp_path, config(server.url, table), may_ask=False)
+    assert server.count == 0
+
+
+def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(
+    write_config, corpus, monkeypatch, capsys
+):
+    facts = corpus / "facts.csv"
+    facts.write_text("document,topic\nengines,pump\npeople,company\nharbour,ships\n", encoding="utf-8")
+    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+    with FakeServer(lambda request, number: says('{"topic": ["company"]}')) as server:
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"""
+filter:
+  kind: llm
+  file: {facts}
+  fields: [topic]
+  endpoint: {{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}
+  prices: {{fake-1: {{input: 10.0, output: 100.0}}}}
+measures: [ndcg_exp@3]""",
+            cache="own",
+        )
+        command("validate", path)
+        told = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        assert "to filter fields v1 by fake-1: 5 queries: 5 calls" in told
+        command("bench", path, "--dry-run")
+        told = " ".join(capsys.readouterr().out.split())
+        assert "depend on a filter that has not been made yet. Nothing was spent." in told
+        assert server.count == 0
+        command("bench", path)
+        assert server.count == 5
+        told = " ".join(capsys.readouterr().out.split())
+        assert "fields v1 by fake-1 said what the queries name: 5 calls now for 0.0100, 0 answers" in told
+        assert "Filters leave out labelled documents: base (3 of 4 queries); what they leave out" in told
+        command("bench", path, "--dry-run")
+        assert server.count == 5
+    assert load_config(path).settings[0].filter.kind == "llm"
