@@ -18,15 +18,17 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
+from rich.progress import Task as BarTask
 from rich.table import Column, Table
 from rich.text import Text
 
 from harness.printable import printable, printable_lines, without_controls
 from harness.progress import Board, HiddenBoard, Task
+from harness.progress_lines import LinesTask, duration, remaining
 from harness.report import (
     Part,
     SummaryRow,
@@ -55,8 +57,18 @@ class _Console(Console):
         give_output_up()
 
 
+class _Remaining(ProgressColumn):
+    """The time that is left, from the first unit that is done on."""
+
+    max_refresh = 0.5
+
+    def render(self, task: BarTask) -> Text:
+        left = None if task.finished else remaining(task.elapsed or 0.0, task.completed, task.total)
+        return Text("" if left is None else f"{duration(left)} left", style="progress.remaining")
+
+
 class TerminalReporter:
-    """Shows tasks as bars on stderr; without a terminal, notes and warnings alone."""
+    """Shows tasks as bars on stderr; without a terminal, as a line a step and one a minute."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self._console = console or _Console(stderr=True, quiet=quiet)
@@ -65,7 +77,7 @@ class TerminalReporter:
             BarColumn(bar_width=30 if self._console.width >= 110 else 10),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TimeRemainingColumn(elapsed_when_finished=False),
+            _Remaining(),
             # the only column that may wrap: on a narrow terminal the figures stay whole
             TextColumn("{task.fields[text]}", markup=False, table_column=Column()),
             console=self._console,
@@ -76,8 +88,14 @@ class TerminalReporter:
     @contextmanager
     def task(self, name: str, total: int) -> Iterator[Task]:
         """Show a bar for the length of the with block."""
-        # elsewhere it would draw nothing and print an empty line at its end
-        shown = not self._open and self._console.is_terminal
+        if not self._console.is_terminal:
+            lines = LinesTask(name, total, self.note)
+            try:
+                yield lines
+            finally:
+                lines.close()
+            return
+        shown = not self._open
         if shown:
             self._progress.start()
         self._open += 1

@@ -41,18 +41,32 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A half-open character range of a document: ``text == document.text[start:end]``, always."""
+    """A half-open character range of a document, and what of the document is shown before it.
+
+    ``before`` are ranges that many chunks repeat, such as the heading row of a table above each of its rows:
+    in the order of the text, apart from each other, and before ``start``. ``text`` is the slices of ``spans``
+    joined, always; without ``before`` it is ``document.text[start:end]``.
+    """
 
     chunk_id: str
     doc_id: str
     start: int
     end: int
     text: str
+    before: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, document: Document, start: int, end: int) -> Chunk:
-        """Slice ``document`` by offsets; the id is ``doc:start-end``."""
-        return cls(f"{document.doc_id}:{start}-{end}", document.doc_id, start, end, document.text[start:end])
+    def of(cls, document: Document, start: int, end: int, before: tuple[tuple[int, int], ...] = ()) -> Chunk:
+        """Slice ``document`` by offsets; the id is ``doc:start-end``, or ``doc:0-20+start-end``."""
+        spans = (*before, (start, end))
+        name = "+".join(f"{first}-{last}" for first, last in spans)
+        text = "".join(document.text[first:last] for first, last in spans)
+        return cls(f"{document.doc_id}:{name}", document.doc_id, start, end, text, before)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """All ranges of the document that it shows, in their order."""
+        return (*self.before, (self.start, self.end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +150,37 @@ class Answered(Asked):
     def usable(self) -> bool:
         """Whether it has grades or, for a prompt that asks for words, is a text without a fault."""
         return self.grades is not None or not self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class SentBatch:
+    """A batch of calls that an endpoint answers in its own time; ``number`` is its name in our books.
+
+    ``endpoint`` is the configuration it was sent with, which holds no secret. ``file_id`` and ``batch_id``
+    are the endpoint's names, '' as long as it has not told them. ``made_at`` is UTC, ISO 8601; ``size`` the
+    number of its calls.
+    """
+
+    number: int
+    model: str
+    endpoint: dict[str, Any]
+    file_id: str
+    batch_id: str
+    made_at: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """A call in a batch: ``key`` is that of the ledger.
+
+    ``unusable`` counts its answers so far that could not be used, ``failed`` the batches without an answer.
+    """
+
+    key: str
+    call: Asked
+    unusable: int = 0
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,15 +78,22 @@ def chunks_by_setting(offsets):
         found[setting] = (
             found[same]
             if same
-            else [(row.document, int(row.start), int(row.end)) for row in rows.itertuples()]
+            else [
+                (row.document, *ranges(row.before), (int(row.start), int(row.end)))
+                for row in rows.itertuples()
+            ]
         )
     return found
 
 
 def place(chunk_id):
+    """The document of a chunk and the ranges that it shows, the heading of a table before its row."""
     document, _, offsets = chunk_id.rpartition(":")
-    start, _, end = offsets.partition("-")
-    return document, int(start), int(end)
+    return document, *ranges(offsets.replace("+", " "))
+
+
+def ranges(cell):
+    return [tuple(map(int, one.split("-"))) for one in cell.split()]
 
 
 def value(family, cutoff, ranked, spans, chunks, rules, options):
@@ -114,7 +121,7 @@ def stands_for(chunk, spans, rules):
     covered = []
     for span in spans:
         shared = overlap(chunk, span)
-        length, of_chunk = span["end"] - span["start"], chunk[2] - chunk[1]
+        length, of_chunk = span["end"] - span["start"], sum(end - start for start, end in chunk[1:])
         enough = {
             "half_of_span_or_chunk": shared / length >= rules["span_share"]
             or shared / of_chunk >= rules["chunk_share"],
@@ -133,7 +140,7 @@ def stands_for(chunk, spans, rules):
 def overlap(chunk, span):
     if chunk[0] != span["document"]:
         return 0
-    return max(0, min(chunk[2], span["end"]) - max(chunk[1], span["start"]))
+    return sum(max(0, min(end, span["end"]) - max(start, span["start"])) for start, end in chunk[1:])
 
 
 def dcg(grades, cutoff, gain):
@@ -145,8 +152,8 @@ def text_ndcg(ranked, spans, budget, L=1000):
     discount = [1 / math.log2(2 + p / L) for p in range(budget)]
     spans = [span for span in spans if span["grade"] > 0]
     earned, read, known = [0.0] * len(spans), 0, set()
-    for document, start, end in ranked:
-        for character in range(start, end):
+    for document, *shown in ranked:
+        for character in (at for start, end in shown for at in range(start, end)):
             if read >= budget:
                 break
             if (document, character) not in known:
@@ -190,8 +197,8 @@ def evidence_ndcg(ranked, spans, budget, enough=200, L=1000):
 def found_at(ranked, spans, enough):
     """How much had been read when enough of a span had been: of its answer all, else half of it or 200."""
     read, known, had = 0, set(), [0] * len(spans)
-    for document, start, end in ranked:
-        for character in range(start, end):
+    for document, *shown in ranked:
+        for character in (at for start, end in shown for at in range(start, end)):
             if (document, character) not in known:
                 known.add((document, character))
                 for number, span in enumerate(spans):

@@ -11,7 +11,7 @@ from harness.cli import main
 QUERIES = 40
 
 
-def write_results(folder, means, labels="l1", grade="4"):
+def write_results(folder, means, labels="l1", grade="4", measure="ndcg_exp@10"):
     """Results of settings whose query values lie around their means, the same way for all."""
     folder.mkdir(parents=True)
     with (folder / "per_query.csv").open("w", newline="") as file:
@@ -22,7 +22,7 @@ def write_results(folder, means, labels="l1", grade="4"):
                 split = "validation" if query % 3 == 0 else "train"
                 wiggle = 0.1 * ((query * 7) % 11 - 5) / 5
                 own = 0.02 * ((query * 5 + len(setting)) % 7 - 3) / 3
-                rows.writerow([setting, "retrieve", f"q{query}", split, "ndcg_exp@10", mean + wiggle + own])
+                rows.writerow([setting, "retrieve", f"q{query}", split, measure, mean + wiggle + own])
     (folder / "documents.csv").write_text("document,status,text_sha256\nd,read,abc\n")
     (folder / "judgments.csv").write_text(
         f"query_id,document,start,end,grade,scored_on\nq0,d,0,5,{grade},yes\n"
@@ -204,9 +204,22 @@ def test_folders_of_one_name_are_told_apart_by_the_least_of_their_paths(tmp_path
     assert "m/q: a" in out
     assert "t/q: a" in out
     assert str(tmp_path) not in out
-    code, _, err = run(capsys, "compare", one, one)
+
+
+def test_a_result_and_itself_are_identical(tmp_path, capsys):
+    one = write_results(tmp_path / "one", {"a": 0.4, "b": 0.6})
+    code, out, _ = run(capsys, "compare", one, one)
+    assert code == 0
+    assert " ".join(out.split()).endswith("is named 2 times: identical, nothing to compare.")
+    # the gate has two parts to play
+    assert run(capsys, "gate", one, "--baseline", one)[0] == 0
+
+
+def test_settings_are_not_chosen_by_how_much_was_judged(tmp_path, capsys):
+    one = write_results(tmp_path / "one", {"a": 0.4, "b": 0.6}, measure="judged@10")
+    code, _, err = run(capsys, "compare", one, "--measure", "judged@10")
     assert code == 1
-    assert "named twice" in err
+    assert "not how good a ranking is" in " ".join(err.split())
 
 
 def reranked_results(folder, gain):

@@ -18,7 +18,11 @@ HEAVY = {
     "Stemmer",
     "jieba",
     "faiss",
+    "langchain_text_splitters",
+    "openpyxl",
     "openvino",
+    "httpx",
+    "jmespath",
 }
 
 # room -> the rooms of ours it may import from, besides itself
@@ -28,17 +32,20 @@ ALLOWED = {
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),
+    "progress_lines": set(),
     "stopping": set(),
     "streams": set(),
     "faults": {"__version__", "printable"},
     "text": {"errors", "types"},
     "stats": set(),
     "llm": SHARED | {"text"},
+    "own": SHARED | {"llm"},
     "models": SHARED,
+    "served": SHARED | {"llm", "models"},
     "store": SHARED,
-    "corpus": SHARED | {"text"},
-    "chunk": SHARED | {"text"},
-    "search": SHARED | {"models", "text", "llm"},
+    "corpus": SHARED | {"text", "own"},
+    "chunk": SHARED | {"models", "text", "own"},
+    "search": SHARED | {"models", "text", "llm", "own", "served"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
     "comparison": SHARED | {"stats"},
@@ -46,8 +53,10 @@ ALLOWED = {
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }
-STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge"}
+STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
+STAGES |= {"served"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
+ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
 ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate"}

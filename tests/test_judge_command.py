@@ -68,7 +68,7 @@ def place(tmp_path, monkeypatch):
     return write
 
 
-@pytest.mark.parametrize("part", ["export", "import", "check", "agreement", "answers"])
+@pytest.mark.parametrize("part", ["export", "import", "check", "agreement", "answers", "batches"])
 def test_every_part_has_help(part, capsys):
     assert exit_code("judge", part, "--help") == 0
     assert len(capsys.readouterr().out) > 300

@@ -23,9 +23,11 @@ from harness.report import Results
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
+from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_answers
 from harness.running.search import Point, Searched, search_points
-from harness.search import NotAsked
+from harness.running.services import Unasked, unasked, warn_of_services
+from harness.search import NotAsked, NotAskedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,9 @@ class DryRun:
     """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
 
     ``skipped`` are the documents that cannot be used. ``rewriting`` is what language models would be asked
-    before anything is retrieved; where there is any, nothing is known of what comes after it.
+    before anything is retrieved, ``services`` those of the user's own that search, ``endpoints`` what
+    embedding models and rerankers would be asked for; where there is any, nothing is known of what comes
+    after it.
     """
 
     judge: str
@@ -42,6 +46,8 @@ class DryRun:
     estimate: Estimate | None
     skipped: tuple[str, ...]
     rewriting: tuple[NotAsked, ...] = ()
+    services: tuple[Unasked, ...] = ()
+    endpoints: tuple[NotAsked, ...] = ()
 
 
 def run_bench(
@@ -81,6 +87,8 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Point]
     warn_of_shallow_rankings(config, context.reporter)
     warn_of_pool(config, context.reporter)
     warn_of_same_model(config, context)
+    warn_of_services(config.settings, context.reporter)
+    warn_of_languages(corpus, config.settings, context.reporter)
     points = []
     with context.reporter.task("chunk", len(config.settings)) as task:
         for setting in config.settings:
@@ -94,7 +102,8 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Point]
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     """Retrieve for every setting, then say what judging would take; asks and spends nothing.
 
-    Where a language model is still to be asked before that, it says what that would take, and stops there.
+    Where a language model is still to be asked before that, or a service of the user's own to search, it says
+    what that would take, and stops there.
     """
     with Context.at(config.cache, reporter, may_ask=False) as context:
         corpus, points = _cut_all(config, context)
@@ -102,9 +111,15 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         skipped = tuple(item.doc_id for item in corpus.skipped)
         documents = [document.doc_id for document in corpus.documents]
         missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
-        if missing:
-            return DryRun("labels" if judge is None else judge_name(judge), 0, {}, None, skipped, missing)
-        searched = search_points(points, corpus.queries.queries, context)
+        services = unasked(points, corpus.queries.queries, context)
+        if missing or services:
+            name = "labels" if judge is None else judge_name(judge)
+            return DryRun(name, 0, {}, None, skipped, missing, services)
+        try:
+            searched = search_points(points, corpus.queries.queries, context)
+        except NotAskedError as error:
+            name = "labels" if judge is None else judge_name(judge)
+            return DryRun(name, 0, {}, None, skipped, endpoints=error.missing)
         warn_of_unfilled_budgets(searched, config, context.reporter)
         if judge is None:
             return DryRun("labels", 0, {}, None, skipped)

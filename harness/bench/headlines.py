@@ -52,7 +52,8 @@ class Headlines:
 def headlines(config: BenchConfig, context: Context) -> Iterator[Headlines]:
     """Show the board for the length of the with block."""
     rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
-    with context.reporter.board(("setting", "chunks", "seconds", RETRIEVE, *rerankers)) as board:
+    columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
+    with context.reporter.board(columns) as board:
         yield Headlines(board, config, context)
 
 

@@ -25,8 +25,12 @@ from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
+from harness.running.endpoints import pairs_to_buy, texts_to_buy
+from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_answers
-from harness.running.search import is_searched, search
+from harness.running.search import Point, is_searched, search
+from harness.running.services import Unasked, unasked
+from harness.running.tools import vectors_file
 from harness.search import RETRIEVERS, NotAsked, leaves
 
 
@@ -61,7 +65,9 @@ class JudgePlan:
 class Plan:
     """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge.
 
-    ``rewriting`` is what language models would be asked before anything is retrieved.
+    ``rewriting`` is what language models would be asked before anything is retrieved,
+    ``services`` those of the user's own that would be asked to search, ``endpoints`` what embedding models
+    and rerankers would be asked for.
     """
 
     corpus: Corpus
@@ -70,6 +76,8 @@ class Plan:
     models: tuple[str, ...]
     judge: JudgePlan | None
     rewriting: tuple[NotAsked, ...] = ()
+    services: tuple[Unasked, ...] = ()
+    endpoints: tuple[NotAsked, ...] = ()
 
 
 def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
@@ -83,12 +91,15 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         context.tokenizer(setting.tokenizer)
         for encoder in setting.retrieve.encoders():
             context.encoder(encoder)
+        if setting.chunk.embed is not None:
+            context.encoder(setting.chunk.embed)
         for reranker in setting.rerank:
             context.reranker(reranker)
     context.try_models()
     corpus = load_corpus(config, context)
     warn_of_labels(corpus, config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
+    warn_of_languages(corpus, config.settings, context.reporter)
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
     queries = corpus.queries.queries
@@ -108,6 +119,8 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
             )
         )
         planned |= keys
+    points = [Point(*one) for one in zip(config.settings, chunkings, strict=True)]
+    depths = [_pairs_by_reranker(point.setting, point.chunking) for point in points]
     documents = [document.doc_id for document in corpus.documents]
     missing = missing_answers(config.settings, documents, queries, context)
     return Plan(
@@ -117,6 +130,8 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         tuple(context.models()),
         None if judge is None else _plan_judge(judge, config, corpus, chunkings, context, bool(missing)),
         missing,
+        unasked(points, queries, context),
+        (*texts_to_buy(points, queries, context), *pairs_to_buy(points, depths, queries, context)),
     )
 
 
@@ -127,18 +142,22 @@ def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tup
         for config, texts in RETRIEVERS.make(retriever).to_embed(chunking.passages, ()):
             model = context.encoder(config).fingerprint
             keys = {digest(text) for text in texts}
-            done = is_computed("vectors", keys, context.cache.vectors(model), context)
+            done = is_computed("vectors", keys, vectors_file(config, context), context)
             missing |= {(model, key) for key in keys - done}
     return missing
 
 
 def _pairs_of_a_query(setting: Setting, chunking: Chunking) -> int:
     """How many chunks the rerankers score for a query, about, where a length of text is retrieved."""
+    return sum(_pairs_by_reranker(setting, chunking))
+
+
+def _pairs_by_reranker(setting: Setting, chunking: Chunking) -> list[int]:
     retrieved = _estimated_ranks(setting, chunking)
-    return sum(
+    return [
         min(depth for depth in (len(chunking.chunks), reranker.top_n, retrieved) if depth is not None)
         for reranker in setting.rerank
-    )
+    ]
 
 
 def _estimated_ranks(setting: Setting, chunking: Chunking) -> int:

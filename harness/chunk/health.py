@@ -47,9 +47,9 @@ def examine(
         return None
     low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))
     cut_ends, tables_cut, covered, twice = 0, 0, 0, 0
-    for doc_id, spans in _by_document(chunks).items():
+    for doc_id, (ends, spans) in _by_document(chunks).items():
         outline = outlines[doc_id]
-        cut_ends += _inside(spans[:, 1], outline.sentences)
+        cut_ends += _inside(ends, outline.sentences)
         tables_cut += _not_whole(outline.tables, spans)
         once, more = _coverage(spans)
         covered, twice = covered + once, twice + more
@@ -72,12 +72,18 @@ def examine(
     )
 
 
-def _by_document(chunks: Sequence[Chunk]) -> dict[str, Ints]:
-    """The spans of the chunks of every document, [N, 2] by start."""
-    spans: dict[str, list[tuple[int, int]]] = {}
+def _by_document(chunks: Sequence[Chunk]) -> dict[str, tuple[Ints, Ints]]:
+    """For every document where its chunks end, [N], and all spans that they show, [M, 2] by start."""
+    own: dict[str, list[Chunk]] = {}
     for chunk in chunks:
-        spans.setdefault(chunk.doc_id, []).append((chunk.start, chunk.end))
-    return {doc_id: np.array(sorted(own), dtype=np.int64) for doc_id, own in spans.items()}
+        own.setdefault(chunk.doc_id, []).append(chunk)
+    return {
+        doc_id: (
+            np.array([chunk.end for chunk in its], dtype=np.int64),
+            np.array(sorted(span for chunk in its for span in chunk.spans), dtype=np.int64),
+        )
+        for doc_id, its in own.items()
+    }
 
 
 def _inside(places: Ints, spans: Ints) -> int:

@@ -13,7 +13,7 @@ from harness.text.spans import Span
 
 Ints = NDArray[np.int64]
 
-OUTLINE_VERSION = 1
+OUTLINE_VERSION = 2
 """Raised whenever the same text may get another outline than before; part of cache keys."""
 
 TABLE_ROWS = 3

@@ -27,6 +27,11 @@ class SentenceConfig(SizedConfig):
         "would not fit.",
     )
 
+    @property
+    def reads_sentences(self) -> bool:
+        """They do."""
+        return True
+
 
 def split_documents(
     documents: Sequence[Document], config: SentenceConfig, tokenizer: Tokenizer | None
@@ -37,7 +42,7 @@ def split_documents(
 
 
 def _groups(text: str, config: SentenceConfig, measure: Measure) -> Iterator[Span]:
-    sentences, sizes = _short_enough(text, config.chunk_size, measure)
+    sentences, sizes = short_sentences(text, config.chunk_size, measure)
     if not sentences:
         return
     gaps = [0, *measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])]
@@ -66,7 +71,7 @@ def _repeat(sizes: list[int], gaps: list[int], i: int, most: int, room: int) -> 
     return first, total
 
 
-def _short_enough(text: str, limit: int, measure: Measure) -> tuple[list[Span], list[int]]:
+def short_sentences(text: str, limit: int, measure: Measure) -> tuple[list[Span], list[int]]:
     """The sentences of a text with their sizes, those above ``limit`` cut at whitespace."""
     cutter = RecursiveSplitter(measure, limit, separators=("\n", " ", ""), keep="end")
     sentences = sentence_spans(text)

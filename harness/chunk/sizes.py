@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from harness.errors import ConfigError
 from harness.kinds import StageConfig
+from harness.models.encoder import EmbedConfig
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer, load_tiktoken, token_counts
 
@@ -28,6 +29,21 @@ class ChunkerConfig(StageConfig):
     def reads_model_tokens(self) -> bool:
         """Whether the chunks depend on the tokenizer of the embedding model."""
         return False
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether the chunks depend on where sentences end."""
+        return False
+
+    @property
+    def embed(self) -> EmbedConfig | None:
+        """The bi-encoder that it cuts by, if any."""
+        return None
+
+    @property
+    def libraries(self) -> dict[str, str]:
+        """The versions of libraries that decide the chunks, by name."""
+        return {}
 
 
 class SizedConfig(ChunkerConfig):

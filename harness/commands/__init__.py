@@ -3,6 +3,17 @@
 A command imports what does the work inside ``run``: --help must answer at once.
 """
 
-from harness.commands import bench, cache, comparing, importing, judge, report, score, show, validate
+from harness.commands import (
+    bench,
+    cache,
+    check_kind,
+    comparing,
+    importing,
+    judge,
+    report,
+    score,
+    show,
+    validate,
+)
 
-COMMANDS = (bench, validate, show, report, comparing, score, judge, importing, cache)
+COMMANDS = (bench, validate, show, report, comparing, score, judge, importing, check_kind, cache)

@@ -31,7 +31,6 @@ def add(parts: Any) -> None:
         "agreement",
         help="compare a judge with people",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help="with a judge and labels")
     parser.add_argument("--settings", action="store_true", help="also compare the order of the settings")

@@ -29,7 +29,6 @@ def add(parts: Any) -> None:
         "answers",
         help="show what a judge has answered, and where it failed",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
     parser.add_argument("--query", metavar="ID|TEXT", help="answers to one query, or to those with this text")

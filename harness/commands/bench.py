@@ -25,8 +25,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="retrieve, say how many calls, tokens and how much money rewriting and the judge would take, "
-        "and stop",
+        help="retrieve, say how many calls, tokens and how much money rewriting, endpoints and the judge "
+        "would take, and stop",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
@@ -52,7 +52,6 @@ def run(args: argparse.Namespace) -> int:
         pages.append(write_page(folder, reporter=reporter, name=config.name)[1])
 
     results, folder = run_bench(config, reporter, finish)
-    show(tuple(results.verdict["sentences"]))
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     losses = results.of(LossRow)
     if losses:
@@ -61,7 +60,12 @@ def run(args: argparse.Namespace) -> int:
     if filtered:
         show(filter_table(filtered))
     note = label_note(results.record.config, results.record.counts)
-    for line in [*([note] if note else []), *_rewriting(results.record), *_judging(results.record)]:
+    for line in [
+        *([note] if note else []),
+        *_rewriting(results.record),
+        *_endpoints(results.record),
+        *_judging(results.record),
+    ]:
         print_line(line)
     counts = results.record.counts
     print_line(
@@ -73,6 +77,9 @@ def run(args: argparse.Namespace) -> int:
     for page in pages:
         if page.note:
             print_line(page.note)
+    # the answer comes last, where the eye is
+    show(tuple(results.verdict["sentences"]))
+    print_line(f"All differences: harness compare {folder}")
     print_line(f"Look at them in a browser: {folder / REPORT}")
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
@@ -95,6 +102,20 @@ def _rewriting(record: RunRecord) -> list[str]:
         lines.append(
             f"{name} {did}: {counted(facts['calls'], 'call')} now {spent}, "
             f"{counted(facts['from_ledger'], 'answer')} from the ledger."
+        )
+    return lines
+
+
+def _endpoints(record: RunRecord) -> list[str]:
+    """What endpoints gave, where one was asked."""
+    from harness.report import counted
+
+    lines = []
+    for name, facts in record.counts.get("endpoints", {}).items():
+        spent = "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
+        lines.append(
+            f"{name}: {counted(facts['requests'], 'request')} now {spent}, "
+            f"{counted(facts['kept_from_before'], 'value')} kept from before."
         )
     return lines
 
@@ -141,6 +162,22 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
             f"Rankings, and with them what is to be judged, depend on a {upon} that has not been made yet. "
             "Nothing was spent."
         )
+        return exit_code(config, plan.skipped)
+    for one in plan.endpoints:
+        print_line(f"{one.name}: {one.estimate}.")
+        if one.problem:
+            print_line(one.problem)
+    if plan.endpoints:
+        print_line(
+            "Rankings, and with them what is to be judged, depend on an endpoint that has not been asked "
+            "yet. Nothing was spent."
+        )
+        return exit_code(config, plan.skipped)
+    for service in plan.services:
+        asked = counted(service.settings, "setting asks it", "settings ask it")
+        print_line(f"{service.url}: {asked}, and a dry run sends it nothing.")
+    if plan.services:
+        print_line("Rankings, and with them what is to be judged, depend on its answers. Nothing was spent.")
         return exit_code(config, plan.skipped)
     if plan.settings:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 _DESCRIPTION = """\
-Say how much the cache holds. What is in it can be computed again, except for the judgments, which were
-paid for and are never removed here.
+Say how much the cache holds. What is in it can be computed again, except for the judgments and what
+endpoints gave (paid), which cost money and are never removed here.
 
   harness cache            sizes by kind
   harness cache --tidy     remove what killed runs left half written, and files found damaged
-  harness cache --clear    remove everything but the judgments
+  harness cache --clear    remove everything but what was paid for
 
 Only folders that carry the mark of a cache (CACHEDIR.TAG) are touched, and none while a benchmark uses it.
 """
@@ -24,7 +24,6 @@ def add(commands: Any) -> None:
         "cache",
         help="say what the cache holds, and make room",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--cache",
@@ -35,7 +34,7 @@ def add(commands: Any) -> None:
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--tidy", action="store_true", help="remove what is half written or damaged")
-    what.add_argument("--clear", action="store_true", help="remove everything but the judgments")
+    what.add_argument("--clear", action="store_true", help="remove everything but what was paid for")
     parser.set_defaults(run=run)
 
 

@@ -41,7 +41,6 @@ def add(commands: Any) -> None:
         "compare",
         help="compare settings: which is best, and is it real?",
         description=_COMPARE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     compare.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="folders of results")
     _add_shared(compare)
@@ -63,7 +62,6 @@ def add(commands: Any) -> None:
         "gate",
         help="fail when a setting has got worse than a baseline",
         description=_GATE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     gate.add_argument("results", type=Path, metavar="RESULTS", help="the results to check")
     gate.add_argument(
@@ -114,16 +112,21 @@ def run_compare(args: argparse.Namespace) -> int:
     import json
 
     from harness.comparison import verdict_json
-    from harness.terminal import tell, write_lines
+    from harness.terminal import print_line, tell, write_lines
     from harness.verdict import (
         compared_parts,
         label_parts,
         measure_to_take,
         names_of,
+        read_stored,
         scores_of,
         verdict_of,
     )
 
+    if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
+        read_stored(args.results[0], args.stage)
+        print_line(f"{args.results[0]} is named {len(args.results)} times: identical, nothing to compare.")
+        return 0
     stored, done = _united(args.results, args)
     names = names_of(args.results)
     measure = measure_to_take(stored, args.measure)

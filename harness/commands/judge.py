@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import agreement, answers
+from harness.commands import agreement, answers, batches
 
 if TYPE_CHECKING:
     from harness.judge.check import CheckReport
@@ -19,6 +19,7 @@ Look after the judgments of language models, and find out how far to believe the
   harness judge check my.yaml                 try the judge on a small known set (spends a little)
   harness judge agreement my.yaml             compare it with your own labels
   harness judge answers my.yaml --failed      what it answered, word for word
+  harness judge batches                       what is on its way in batches
   harness judge export --to judgments.jsonl   every judgment ever bought, to keep or to share
   harness judge import judgments.jsonl        take them into another cache; nothing is bought twice
 
@@ -32,7 +33,6 @@ def add(commands: Any) -> None:
         "judge",
         help="judgments: look at them, export, import; try a judge, compare it with people",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parts = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
     _add_export(parts)
@@ -40,6 +40,7 @@ def add(commands: Any) -> None:
     _add_check(parts)
     agreement.add(parts)
     answers.add(parts)
+    batches.add(parts, _CACHE)
 
 
 def _add_export(parts: Any) -> None:

@@ -42,14 +42,13 @@ def add(commands: Any) -> None:
         "score",
         help="evaluate a TREC run against qrels, or what another pipeline returned",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--run", type=Path, metavar="RUN", dest="ranked", help="the run file")
     parser.add_argument("--qrels", type=Path, metavar="QRELS", help="the judgments")
     parser.add_argument(
         "--measures",
         metavar="NAMES",
-        help=f"separated by commas; default {_MEASURES}, and for hits those of a benchmark",
+        help=f"separated by commas; default {_MEASURES.replace(',', ', ')}; for hits those of a benchmark",
     )
     parser.add_argument("--per-query", action="store_true", help="every query before the means")
     parser.add_argument("--format", choices=("text", "csv", "json"), default="text", help="default text")

@@ -22,7 +22,8 @@ Print what a folder of results came to: means, where quality is lost, how the ch
   harness show results/quickstart --worst 10 --setting "chunk=500/0"
   harness show results/quickstart --format markdown --output summary.md
 
-With --format csv it is the summary alone in full precision, with --worst the worst queries alone.
+With --worst it is the worst queries alone: what should have been found and its rank, and what stood first.
+With --format csv it is the summary alone in full precision, or the worst queries.
 docs/results.md describes every file and column of a result.
 """
 
@@ -33,7 +34,6 @@ def add(commands: Any) -> None:
         "show",
         help="print the summary of finished results",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "results",
@@ -85,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
         write_lines(_csv(args, rows, record), args.output)
     elif args.format == "json":
         write_lines(_json(args.results), args.output)
+    elif args.worst:
+        tell([_worst(args, rows, _headline(rows, record))], args.format, args.output)
     else:
         tell(_parts(args, rows, record), args.format, args.output)
     return 0
@@ -131,7 +133,6 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
     parts += [(note,)] if note else []
     chunks = cells_of(args.results, "chunks")
     parts += [chunk_table(chunks)] if chunks else []
-    parts += [_worst(args, rows, measure)] if args.worst > 0 else []
     return parts
 
 
@@ -179,6 +180,7 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Ta
         cells_of,
         last_stages,
         read_any,
+        read_expected,
         read_first_passages,
         worst_table,
     )
@@ -194,4 +196,5 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Ta
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
     questions = {row["query_id"]: row["text"] for row in cells_of(args.results, "queries")}
     passages = read_first_passages(args.results, setting)
-    return worst_table(losses, setting, args.worst, questions, passages)
+    expected = read_expected(args.results, setting)
+    return worst_table(losses, setting, args.worst, questions, passages, expected)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from harness import __version__
 from harness.commands import COMMANDS
+from harness.commands.formatter import Help
 from harness.printable import printable_lines
 
 _DESCRIPTION = """\
@@ -14,17 +15,21 @@ Benchmark retrieval over your own documents: which chunking, retriever and reran
 ranks best, by how much, and is the difference real?
 
 Start with:
-  harness bench configs/quickstart.yaml     run a benchmark, write results/quickstart/
-  harness validate my.yaml                  check a configuration and say what it would run
-  harness show results/quickstart           print the summary of finished results
-  harness report results/quickstart         make report.html, a page to look at
-  harness judge --help                      language models as judges: cost, trust, ledger
-  harness compare results/quickstart        which setting is best, and is it real?
-  harness score --run R --qrels Q           evaluate a TREC run, as trec_eval does
+  harness bench configs/quickstart.yaml  run a benchmark, write its results
+  harness validate my.yaml               check a configuration; say what would run
+  harness show results/quickstart        print the summary of finished results
+  harness report results/quickstart      make report.html, a page to look at
+  harness compare results/quickstart     which setting is best, and is it real?
+  harness judge --help                   language models as judges: cost, trust
+  harness score --run R --qrels Q        evaluate a TREC run, as trec_eval does
+  harness check-kind my.yaml             try steps of your own before a run does
 """
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": Help, **options})
+
     def error(self, message: str) -> NoReturn:
         """Refuse an argument, which is shown but steers no terminal; ends with 2."""
         super().error(printable_lines(message))
@@ -32,9 +37,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; what it returns has ``run``, which does the work of the one chosen."""
-    whole = _Parser(
-        prog="harness", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    whole = _Parser(prog="harness", description=_DESCRIPTION)
     whole.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:

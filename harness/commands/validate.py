@@ -39,6 +39,10 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
         missing += (
             f"which, depends on a {plan.rewriting[0].purpose} that has not been made yet"
             if plan.rewriting
+            else "which, depends on a service that has not been asked yet"
+            if plan.services
+            else "which, depends on an endpoint that has not been asked yet"
+            if plan.endpoints
             else "`harness bench --dry-run` retrieves and counts it"
         )
     elif judge.estimate is None:
@@ -53,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.bench.plan import make_plan
     from harness.commands.skipped import exit_code
     from harness.config import load_config
+    from harness.report import counted
     from harness.terminal import TerminalReporter, print_facts, print_table
 
     config = load_config(args.config)
@@ -71,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
                 f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
             ),
             *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
+            *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
+            *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
             *_judging(plan),
             ("models", ", ".join(plan.models)),
             ("measures", ", ".join(config.measures)),
@@ -82,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
         [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
     )
     problems = [one.problem for one in plan.rewriting]
+    problems += [one.problem for one in plan.services] + [one.problem for one in plan.endpoints]
     if plan.judge is not None:
         problems.append(plan.judge.problem)
     for problem in dict.fromkeys(filter(None, problems)):

@@ -270,11 +270,18 @@ def _asked(needed: Needed, n: int) -> str:
             f"Treat those that may be best as equal: {_queries(n)} show a difference of "
             f"{needed.difference:g} in 4 of 5 studies."
         )
-    high = f"{needed.high:,}" if needed.high is not None else "far more"
+    about, low = _about(needed.queries), _about(needed.low)
+    high = _about(needed.high) if needed.high is not None else "far more"
     return (
-        f"To show a difference of {needed.difference:g} in 4 of 5 studies takes about {needed.queries:,} "
-        f"queries in all ({needed.low:,} to {high}); there are {n:,}."
+        f"To show a difference of {needed.difference:g} in 4 of 5 studies takes about {about} "
+        f"queries in all ({low} to {high}); there are {n:,}."
     )
+
+
+def _about(count: int) -> str:
+    """A count to two digits: it is an estimate, and reads as one."""
+    digits = max(0, len(str(count)) - 2)
+    return f"{round(count, -digits):,}"
 
 
 def _signed(value: float) -> str:

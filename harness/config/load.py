@@ -72,9 +72,10 @@ def _tokenizers(stated: Any, combinations: Sequence[Stages]) -> list[str]:
     """The model whose tokens count in each setting: the one stated, its own encoder or the first one."""
     if isinstance(stated, str):
         return [stated] * len(combinations)
-    own = [one["retrieve"].encoders() for one in combinations]
-    first = next((encoders[0].model for encoders in own if encoders), DEFAULT_TOKENIZER)
-    return [encoders[0].model if encoders else first for encoders in own]
+    encoders = [one["retrieve"].encoders() for one in combinations]
+    own = [next((each.model_name for each in some if each.runs_here), None) for some in encoders]
+    first = next(filter(None, own), DEFAULT_TOKENIZER)
+    return [name or first for name in own]
 
 
 def _check_depth(source: Source, combination: Stages) -> None:

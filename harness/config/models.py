@@ -75,11 +75,13 @@ class BenchConfig(StageConfig):
     )
     documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
         min_length=1,
-        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text. `**` goes into "
+        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx. `**` goes into "
         "folders.",
     )
     parser: ParserConfig = Field(
-        PypdfConfig(), description="How PDFs are read: `{kind: pypdf}` or `{kind: pypdfium2}`."
+        PypdfConfig(),
+        description="How PDFs are read: `{kind: pypdf}`, `{kind: pypdfium2}`, or by a function of "
+        "your own, which may read other files too: `{kind: python, …}`.",
     )
     parsing: ParsingConfig = Field(
         ParsingConfig(),

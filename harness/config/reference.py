@@ -16,6 +16,7 @@ from harness.corpus import PARSERS
 from harness.judge import KINDS as JUDGES
 from harness.judge import LabelsConfig
 from harness.kinds import Section, StageConfig
+from harness.served import ServedEndpoint
 
 _INTRO = """\
 # Configuration
@@ -66,8 +67,9 @@ def reference() -> str:
             parts.append(_table(f"`{name}`", model))
     parts += _judges()
     parts += _kinds("parser", PARSERS, "pypdf")
-    for stage in STAGES:
+    for stage in TABLES:
         parts += _kinds(stage, TABLES[stage], "" if stage in OPTIONAL else TABLES[stage].default)
+        parts += _served(stage, TABLES[stage])
     return "\n".join(parts)
 
 
@@ -75,6 +77,17 @@ def _kinds(stage: str, table: Any, default: str) -> Iterator[str]:
     for name, kind in table.items():
         note = " (default)" if name == default and len(table) > 1 else ""
         yield _table(f"`{stage}: {{kind: {name}}}`{note}", kind.config)
+
+
+def _served(stage: str, table: Any) -> Iterator[str]:
+    """The keys of the endpoints that give the numbers of a step, each once."""
+    found: dict[type[StageConfig], str] = {}
+    for kind in table.values():
+        for path, model in _sections(stage, kind.config).items():
+            if issubclass(model, ServedEndpoint):
+                found.setdefault(model, path)
+    for model, path in found.items():
+        yield _table(f"`{path}`", model)
 
 
 def _judges() -> Iterator[str]:

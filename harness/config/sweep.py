@@ -19,18 +19,27 @@ from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
 from harness.kinds import Kinds, Section, StageConfig
 from harness.printable import quoted
-from harness.search import CONTEXTS, FILTERS, READERS, RERANKERS, RETRIEVERS, REWRITERS
+from harness.search import (
+    CONTEXTS,
+    FEEDBACKS,
+    FILTERS,
+    READERS,
+    RERANKERS,
+    RETRIEVERS,
+    REWRITERS,
+)
 
 TABLES: dict[str, Kinds[Any]] = {
     "chunk": CHUNKERS,
     "context": CONTEXTS,
     "rewrite": REWRITERS,
+    "feedback": FEEDBACKS,
     "filter": FILTERS,
     "retrieve": RETRIEVERS,
     "rerank": RERANKERS,
     "read": READERS,
 }
-OPTIONAL = frozenset({"context", "rewrite", "filter", "rerank", "read"})
+OPTIONAL = frozenset({"context", "rewrite", "filter", "feedback", "rerank", "read"})
 SEQUENCES = frozenset({"context", "rerank"})
 
 SETTINGS = "settings"

@@ -8,7 +8,14 @@ from harness.corpus.judgments import read_judgments
 from harness.corpus.labels import LabelRow, read_labels
 from harness.corpus.parallel import SkippedDocument, bad_document, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint
-from harness.corpus.parsers import PARSERS, ParserConfig, PypdfConfig, Pypdfium2Config
+from harness.corpus.parsers import (
+    PARSERS,
+    ParserConfig,
+    PypdfConfig,
+    Pypdfium2Config,
+    PythonParserConfig,
+    suffixes_of,
+)
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.placing import Place, PlacedHit, place_hits
 from harness.corpus.queries import QuerySet, SplitConfig, read_queries
@@ -33,6 +40,7 @@ __all__ = [
     "PlacedHit",
     "PypdfConfig",
     "Pypdfium2Config",
+    "PythonParserConfig",
     "QuerySet",
     "SkippedDocument",
     "SplitConfig",
@@ -54,4 +62,5 @@ __all__ = [
     "refusal",
     "refuse_special",
     "some_pages",
+    "suffixes_of",
 ]

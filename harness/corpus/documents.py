@@ -12,11 +12,14 @@ from pathlib import Path
 
 from harness.corpus.globbing import expand
 from harness.corpus.reading import refuse_special
+from harness.corpus.workbook import WORKBOOK_SUFFIXES
 from harness.errors import CorpusError
 
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
-SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES
+SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES + WORKBOOK_SUFFIXES
+# What parsers of the user's own often read: tables of labels may name such files with their ending.
+_OTHERS = (".docx", ".doc", ".odt", ".rtf", ".html", ".htm", ".xml", ".json", ".pptx", ".epub")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +38,13 @@ def document_id(stem: str) -> str:
 def ids_meant(name: str) -> tuple[str, str]:
     """The ids that the name of a document in a table may mean: as it stands, and without a file's ending."""
     full = document_id(name)
-    return full, next((full[: -len(end)] for end in SUFFIXES if full.lower().endswith(end)), full)
+    return full, next((full[: -len(end)] for end in SUFFIXES + _OTHERS if full.lower().endswith(end)), full)
 
 
-def find_documents(patterns: str | Sequence[str], base: Path) -> list[DocumentFile]:
+def find_documents(patterns: str | Sequence[str], base: Path, more: Sequence[str] = ()) -> list[DocumentFile]:
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
+    ``more`` are endings that can be read besides `SUFFIXES`, by a parser of the user's own.
     Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name
     that is not UTF-8 and for two files that would share an id.
     """
@@ -50,10 +54,11 @@ def find_documents(patterns: str | Sequence[str], base: Path) -> list[DocumentFi
             paths.setdefault(path.resolve(), path)
     files: dict[str, DocumentFile] = {}
     for path in sorted(paths.values()):
-        if path.suffix.lower() not in SUFFIXES:
+        if path.suffix.lower() not in {*SUFFIXES, *more}:
             raise CorpusError(
                 f"{path}: cannot read a {path.suffix or 'file without a suffix'} as a document. "
-                f"Known: {', '.join(SUFFIXES)}. Convert it, or narrow the pattern."
+                f"Known: {', '.join(dict.fromkeys([*SUFFIXES, *more]))}. Convert it, narrow the pattern, or "
+                "name a parser of your own (docs/own-steps.md)."
             )
         _refuse_undecodable(path)
         file = DocumentFile(document_id(path.stem), path)

@@ -11,10 +11,11 @@ from typing import Literal
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
 from harness.corpus.parse import parse_document
-from harness.corpus.parsers import ParserConfig
+from harness.corpus.parsers import ParserConfig, suffixes_of
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
+from harness.corpus.workbook import WORKBOOK_SUFFIXES
 from harness.corpus.worker_process import OnPage
 from harness.corpus.workers import Lost, Workers
 from harness.errors import CorpusError
@@ -45,9 +46,10 @@ def parse_documents(
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     """Parse all files; both lists follow the order of ``files``.
 
-    PDFs are read in worker processes, the largest first; one that is beyond a limit of ``parsing`` or kills
-    its worker is a bad file like any other. ``on_done`` is told of each file as it ends, with what was read
-    or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are left out.
+    PDFs and workbooks are read in worker processes, the largest first; one that is beyond a limit of
+    ``parsing`` or kills its worker is a bad file like any other. ``on_done`` is told of each file as it ends,
+    with what was read or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are
+    left out.
     """
     outcomes: dict[DocumentFile, _Outcome] = {}
 
@@ -58,12 +60,13 @@ def parse_documents(
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)
 
-    pdfs = [file for file in files if file.path.suffix.lower() in PDF_SUFFIXES]
+    apart = (*suffixes_of(parser), *WORKBOOK_SUFFIXES)
+    paged = [file for file in files if file.path.suffix.lower() in apart]
     for file in files:
-        if file.path.suffix.lower() not in PDF_SUFFIXES:
+        if file not in paged:
             record(file, _outcome(file, parser))
-    if pdfs:
-        _parse_in_workers(pdfs, parser, parsing or ParsingConfig(), record)
+    if paged:
+        _parse_in_workers(paged, parser, parsing or ParsingConfig(), record)
 
     parsed = [outcome for file in files if isinstance(outcome := outcomes[file], ParsedDocument)]
     skipped = [
@@ -102,13 +105,20 @@ def _parse_in_workers(
             if file in parsed:
                 readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
                 record(file, compare(parsed.pop(file), readings, parser))
-            elif isinstance(outcome, ParsedDocument) and parsing.second_reading:
+            elif isinstance(outcome, ParsedDocument) and parsing.second_reading and _has_pages(file, outcome):
                 parsed[file] = outcome
                 workers.submit(file, partial(read_again, file.path, parser), first=True)
             elif isinstance(outcome, Lost):
-                record(file, _at(outcome, f"{parser.kind} {outcome.reason}", file.path))
+                packed = file.path.suffix.lower() in WORKBOOK_SUFFIXES
+                reader = "openpyxl" if packed else parser.kind
+                record(file, _at(outcome, f"{reader} {outcome.reason}", file.path))
             else:
                 record(file, outcome)
+
+
+def _has_pages(file: DocumentFile, parsed: ParsedDocument) -> bool:
+    """Whether there are pages that a second reader can compare."""
+    return file.path.suffix.lower() in PDF_SUFFIXES and bool(parsed.document.page_starts)
 
 
 def _at(lost: Lost, reason: str, path: Path | None = None) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
-from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
-from harness.corpus.parsers import PARSERS, ParserConfig, second_reader
+from harness.corpus.documents import DocumentFile
+from harness.corpus.parsers import PARSERS, ParserConfig, release_of, second_reader, suffixes_of
 from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
     STATS_FORMAT,
@@ -19,6 +19,7 @@ from harness.corpus.text import (
     text_sha256,
     without_surrogates,
 )
+from harness.corpus.workbook import WORKBOOK_SUFFIXES, read_workbook
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.types import Document
@@ -31,11 +32,14 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
 
     ``on_page`` is told the number of every PDF page before it is read.
 
-    PDF pages are joined with a newline between them, which belongs to the page before it. Line ends and
-    spaces of text files stay as they are, so offsets count the file's own characters.
+    PDF pages, and the sheets of a workbook, are joined with a newline between them, which belongs to the page
+    before it. Line ends and spaces of text files stay as they are, so offsets count the file's own
+    characters.
     """
-    if file.path.suffix.lower() in PDF_SUFFIXES:
-        return _parse_pdf(file, parser, on_page or _tell_nobody)
+    if file.path.suffix.lower() in suffixes_of(parser):
+        return _parse_pages(file, parser, on_page or _tell_nobody)
+    if file.path.suffix.lower() in WORKBOOK_SUFFIXES:
+        return _parse_workbook(file)
     return _parse_text(file)
 
 
@@ -46,7 +50,7 @@ def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> st
     """
     options = json.dumps(parser.model_dump(exclude={"kind"}), sort_keys=True)
     try:
-        library = version(parser.kind)
+        library = release_of(parser)
     except PackageNotFoundError as error:
         raise CorpusError(
             f"The parser kind {parser.kind} is not installed: pip install {parser.kind}."
@@ -59,10 +63,12 @@ def _tell_nobody(page: int) -> None:
     pass
 
 
-def _parse_pdf(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:
+def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:
     refuse_special(file.path)
     pdf = PARSERS.make(parser)(file.path, on_page)
     pages = [without_surrogates(page) for page in pdf.pages]
+    if not pdf.paged:
+        return _unpaged(file, pages[0])
     empty = tuple(number for number, page in enumerate(pages, 1) if not page.strip())
     if len(empty) == len(pages):
         which = "its only page has no" if len(pages) == 1 else f"none of the {len(pages)} pages has any"
@@ -75,10 +81,21 @@ def _parse_pdf(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> Par
     return ParsedDocument(document, _stats(document, file.path, empty, pdf.encryption, pdf.warnings))
 
 
+def _parse_workbook(file: DocumentFile) -> ParsedDocument:
+    sheets = [without_surrogates(sheet) for sheet in read_workbook(file.path)]
+    if not sheets:
+        raise CorpusError(f"{file.path}: no sheet holds anything. Fill it, or leave it out.")
+    text, page_starts = join_pages(sheets)
+    document = Document(file.doc_id, text, page_starts, text_sha256(text))
+    return ParsedDocument(document, _stats(document, file.path, (), "none", ()))
+
+
 def _parse_text(file: DocumentFile) -> ParsedDocument:
     text = read_utf8(file.path)
-    marks = int(text.startswith(_BOM))
-    text = text.removeprefix(_BOM)
+    return _unpaged(file, text.removeprefix(_BOM), int(text.startswith(_BOM)))
+
+
+def _unpaged(file: DocumentFile, text: str, marks: int = 0) -> ParsedDocument:
     if not text.strip():
         raise CorpusError(f"{file.path}: the file holds no text. Fill it, or leave it out.")
     document = Document(file.doc_id, text, (), text_sha256(text))

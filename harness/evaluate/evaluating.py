@@ -21,7 +21,8 @@ from harness.report import AnchoringRow, DocumentRow, LabelSensitivityRow, LossR
 from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.rewriting import asked_rows
+from harness.running.endpoints import endpoint_costs
+from harness.running.rewriting import asked_rows, rewriting_costs
 from harness.running.search import Searched
 from harness.types import Query
 
@@ -73,8 +74,13 @@ def results_of(
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
+    queries = corpus.queries.queries
+    rewriting = [rewriting_costs(one.setting, queries, context) for one in searched]
+    bought = endpoint_costs(searched, queries, context)
+    prices = price_rows(
+        searched, summary, judged.costs, evaluated.queries, rewriting, len(queries), config, bought
+    )
     filtered = list(filter_rows(searched, judged.judgments))
-    prices = price_rows(searched, summary, judged.costs, evaluated.queries, config)
     return Results(
         name=config.name,
         queries=corpus.queries.queries,

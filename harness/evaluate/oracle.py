@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.measures import ChunkTable, SpanQrels
+from harness.measures.ragged import offsets_of, slices
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,23 +37,27 @@ class Evidence:
         number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
         strangers = len(number)
         doc = np.array([number.get(chunks.doc_ids[d], strangers) for d in chunks.doc[chunk_rows]])
-        width = int(max(spans.end[span_rows].max(initial=0), chunks.end[chunk_rows].max(initial=0))) + 1
+        width = int(max(spans.end[span_rows].max(initial=0), chunks.part_end.max(initial=0))) + 1
         span_from = spans.doc[span_rows] * width + spans.start[span_rows]
         span_to = spans.doc[span_rows] * width + spans.end[span_rows]
-        chunk_from, chunk_to = doc * width + chunks.start[chunk_rows], doc * width + chunks.end[chunk_rows]
-        edges = np.unique(np.concatenate([span_from, span_to, chunk_from, chunk_to]))
+        counts = np.diff(chunks.part_offsets)[chunk_rows]
+        part = slices(chunks.part_offsets[chunk_rows], counts)
+        at = np.repeat(doc * width, counts)
+        part_from, part_to = at + chunks.part_start[part], at + chunks.part_end[part]
+        edges = np.unique(np.concatenate([span_from, span_to, part_from, part_to]))
         left, right = edges[:-1], edges[1:]
         holds = (span_from[:, None] <= left) & (right <= span_to[:, None])
         wanted = holds.any(axis=0)
         left, right, holds = left[wanted], right[wanted], holds[:, wanted]
+        shown = ((part_from[:, None] <= left) & (right <= part_to[:, None])).astype(np.float64)
         gain = np.exp2(spans.grade[span_rows]) - 1.0
         return cls(
             length=(right - left).astype(np.float64),
-            shows=((chunk_from[:, None] <= left) & (right <= chunk_to[:, None])).astype(np.float64),
+            shows=np.maximum.reduceat(shown, offsets_of(counts)[:-1], axis=0),
             holds=holds.astype(np.float64),
             density=gain / (spans.end[span_rows] - spans.start[span_rows]),
             fact=np.unique(spans.evidence[span_rows], return_inverse=True)[1],
-            size=(chunk_to - chunk_from).astype(np.float64),
+            size=chunks.length[chunk_rows].astype(np.float64),
         )
 
     def gain(self, shown: Floats) -> Floats:

@@ -14,6 +14,7 @@ from harness.judging.pool import Judged
 from harness.measures import SpanQrels, median_length
 from harness.running.context import Context
 from harness.running.corpus import Corpus
+from harness.running.endpoints import endpoint_facts
 from harness.running.rewriting import rewriting_facts
 from harness.running.search import Searched
 from harness.types import RunRecord
@@ -57,6 +58,7 @@ def make_record(
         counts={
             **context.counts,
             **({"rewriting": rewriting_facts(context)} if context.spent else {}),
+            **({"endpoints": endpoint_facts(context)} if context.served else {}),
             "documents": len(corpus.parsed),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),

@@ -72,7 +72,8 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
-    It is asked without examples, which are of another corpus.
+    It is asked without examples, which are of another corpus, and call by call at the full price: whoever
+    checks wants to know now, not within a day.
 
     The answers go into the ledger like all others. The first call is made alone, and ends the check with
     JudgeError where it meets a fault that every other call would meet too.
@@ -80,7 +81,9 @@ def check_judge(
     run.
     """
     # A copy past validation: repeating at temperature 0 is pointless for grading and the point of checking.
-    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0})
+    config = config.model_copy(
+        update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0, "batch": None}
+    )
     judge = LlmJudge(config, ledger, client=client)
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]

@@ -17,7 +17,7 @@ from harness.llm.faults import one_line
 from harness.llm.model import Job, Model
 from harness.llm.money import Estimate
 from harness.llm.records import Ledger
-from harness.llm.run import ask
+from harness.llm.run import ask, send_batches
 from harness.progress import Reporter
 from harness.types import Answered, Asked, Judgment
 
@@ -125,6 +125,11 @@ class LlmJudge:
         )
         check_unscored(summary, self.config.max_unscored, summary.pairs)
         return summary
+
+    def send(self, pairs: Iterable[Pair], *, reporter: Reporter) -> None:
+        """Send what is to be asked in batches, and let ``grade`` wait for it; nothing without ``batch``."""
+        if self.config.batch:
+            send_batches(self.model, self.jobs(pairs), reporter=reporter)
 
     def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[Item]]:
         """The calls for all samples of each item, in order."""

@@ -91,9 +91,12 @@ class PanelJudge:
     def grade(
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
-        """Grade the pairs, read once a member and once more; same contract as LlmJudge.grade."""
+        """Grade the pairs, read once or twice a member and once more; same contract as LlmJudge.grade."""
         given: list[dict[tuple[str, str], Graded]] = []
         summary = Summary(judge=self.name)
+        for member in self.members:
+            # all batches are on their way before the first is waited for
+            member.send(pairs, reporter=reporter)
         for member in self.members:
             grades: dict[tuple[str, str], Graded] = {}
 
@@ -162,6 +165,7 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
         first,
         calls=sum(one.calls for one in estimates),
         already_answered=sum(one.already_answered for one in estimates),
+        in_batches=sum(one.in_batches for one in estimates),
         prompt_tokens=sum(one.prompt_tokens for one in estimates),
         completion_tokens=sum(one.completion_tokens for one in estimates),
         price=sum(prices) if len(prices) == len(estimates) else None,

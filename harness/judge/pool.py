@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
@@ -23,18 +23,22 @@ class Pairs:
     """The pairs of a pool as numbers: 16 bytes each; texts are cut from the documents when asked for.
 
     ``columns`` are the index of the query, the index of the document, start and end, one entry a pair.
+    ``before`` has what a chunk shows before it, by document, start and end, for chunks that do.
     """
 
     queries: Sequence[Query]
     documents: Sequence[Document]
     columns: tuple[array[int], array[int], array[int], array[int]]
+    before: Mapping[tuple[str, int, int], tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns[0])
 
     def __iter__(self) -> Iterator[Pair]:
         for number, (query, document, start, end) in enumerate(zip(*self.columns, strict=True)):
-            yield Pair(self.queries[query], Chunk.of(self.documents[document], start, end), number)
+            of = self.documents[document]
+            shown = self.before.get((of.doc_id, start, end), ())
+            yield Pair(self.queries[query], Chunk.of(of, start, end, shown), number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,8 @@ def pool_of(
 
     ``settings`` maps a setting's name to its rankings by query id, one mapping for each of its stages;
     ``chunks`` every ranked chunk id to its chunk. Chunks come in the order of their best rank, so that a list
-    prompt sees them as a ranking would show them; passages come in the order of the text. Raises JudgeError
+    prompt sees them as a ranking would show them; passages come in the order of the text. A row of a table
+    that is judged as a chunk is shown with its heading, and the grade is that of the row. Raises JudgeError
     for a ranking whose chunk is not in ``chunks``.
     """
     columns = (array("i"), array("i"), array("i"), array("i"))
@@ -64,7 +69,10 @@ def pool_of(
     place = {document.doc_id: number for number, document in enumerate(documents)}
     units = _Units(documents, config)
     for at, query in enumerate(queries):
-        ranked = {name: _retrieved(name, query, of, chunks, config.depth) for name, of in settings.items()}
+        ranked = {
+            name: _retrieved(name, query, of, chunks, config.depth, units.before)
+            for name, of in settings.items()
+        }
         found: dict[Span, int] = {}
         for span in units.of(_best_first(ranked.values())):
             found[span] = len(columns[0])
@@ -72,7 +80,7 @@ def pool_of(
                 column.append(value)
         for name, its in ranked.items():
             used[name].extend(found[span] for span in units.of(_best_first([its])))
-    return Pool(Pairs(queries, documents, columns), used)
+    return Pool(Pairs(queries, documents, columns, units.before if config.unit == "chunk" else {}), used)
 
 
 class _Units:
@@ -82,12 +90,21 @@ class _Units:
         self._text = {document.doc_id: document.text for document in documents}
         self._config = config
         self._cut: dict[str, tuple[array[int], array[int]]] = {}
+        self.before: dict[Span, tuple[tuple[int, int], ...]] = {}
 
     def of(self, retrieved: Iterable[Span]) -> Iterable[Span]:
         """Each span to judge once."""
         if self._config.unit == "chunk":
             return retrieved
-        return sorted({passage for span in retrieved for passage in self._touched(span)})
+        return sorted(
+            {passage for span in retrieved for part in self._parts(span) for passage in self._touched(part)}
+        )
+
+    def _parts(self, span: Span) -> Iterator[Span]:
+        """What is shown before a span, and the span."""
+        for start, end in self.before.get(span, ()):
+            yield span[0], start, end
+        yield span
 
     def _touched(self, span: Span) -> Iterator[Span]:
         """The passages that share a character that is not blank with a span."""
@@ -106,9 +123,17 @@ class _Units:
 
 
 def _retrieved(
-    name: str, query: Query, stages: Iterable[Rankings], chunks: Mapping[str, Chunk], depth: int
+    name: str,
+    query: Query,
+    stages: Iterable[Rankings],
+    chunks: Mapping[str, Chunk],
+    depth: int,
+    before: dict[Span, tuple[tuple[int, int], ...]],
 ) -> dict[Span, int]:
-    """The spans that some stage of a setting ranks within ``depth``, with their best rank, from 0."""
+    """The spans that some stage of a setting ranks within ``depth``, with their best rank, from 0.
+
+    Notes in ``before`` what is shown before them, where something is.
+    """
     best: dict[Span, int] = {}
     for rankings in stages:
         ranking = rankings.get(query.query_id)
@@ -121,6 +146,8 @@ def _retrieved(
             span = (chunk.doc_id, chunk.start, chunk.end)
             if chunk.text.strip():
                 best[span] = min(rank, best.get(span, rank))
+                if chunk.before:
+                    before.setdefault(span, chunk.before)
     return best
 
 

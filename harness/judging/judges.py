@@ -102,7 +102,7 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
             name
             for setting in config.settings
             for name in (
-                *(encoder.model for encoder in setting.retrieve.encoders()),
+                *(encoder.model_name for encoder in setting.retrieve.encoders()),
                 *(reranker.model_name for reranker in setting.rerank),
             )
         }

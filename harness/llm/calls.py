@@ -8,26 +8,21 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from contextlib import suppress
 
 from harness.errors import LlmError
 from harness.llm.breaker import Breaker
 from harness.llm.client import ChatClient, Client, Message, Reply
 from harness.llm.faults import CallError, one_line
 from harness.llm.form import FINAL_REASONS, Malformed, read_reply
+from harness.llm.interrupt import sleep_unless
 from harness.llm.limiter import RateLimiter
 from harness.llm.model import Model
 from harness.llm.money import Budget
+from harness.llm.recording import Read, Recorder
 from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
 from harness.llm.tokens import estimate_tokens
 from harness.types import Answered, Asked
-
-Read = tuple[int, ...] | Malformed | None
-
-
-class StoppedError(LlmError):
-    """The run is ending; this call is not tried again."""
 
 
 class Asker:
@@ -38,7 +33,7 @@ class Asker:
         self._config = config
         self._form = model.form
         self._client = model.client
-        self._ledger = model.ledger
+        self._recorder = Recorder(model, spending, config.price)
         self._spending = spending
         self._clock = asyncio.get_running_loop().time
         self._limiter = RateLimiter(
@@ -124,7 +119,7 @@ class Asker:
                     self._spending.unseen_cost = add(self._spending.unseen_cost, most if price else None)
                 raise
             # An endpoint that does not say what it used is taken to have used the most.
-            known = self._price(reply)
+            known = self._recorder.price_of(reply)
             spent = most if known is None else known
         finally:
             self._budget.settle(most, spent)
@@ -145,7 +140,7 @@ class Asker:
         after: float | Answered
         if pause is None:
             # What cost nothing and may pass is not settled: the next run asks it again.
-            after = self._record(
+            after = self._recorder.record(
                 call, Malformed(fault.reason), fault.detail, settled=fault.settled, seconds=fault.seconds
             )
         else:
@@ -182,7 +177,7 @@ class Asker:
     def _keep(self, call: Asked, reply: Reply, read: Read, *, last: bool) -> Answered:
         """Record an answer that has come in, which settles the call if it is the last one."""
         self._held_before = self._limiter.held
-        answer = self._record(
+        answer = self._recorder.record(
             call, read, reply.text or reply.refusal, settled=last, seconds=reply.seconds, reply=reply
         )
         if not answer.reason:
@@ -191,57 +186,6 @@ class Asker:
             self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
         return answer
 
-    def _record(
-        self,
-        call: Asked,
-        read: Read,
-        raw: str,
-        *,
-        settled: bool,
-        seconds: float,
-        reply: Reply | None = None,
-    ) -> Answered:
-        price = self._price(reply) if reply else 0.0
-        grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
-        answered = Answered(
-            query=call.query,
-            passages=call.passages,
-            prompt_sha=call.prompt_sha,
-            model=call.model,
-            parameters=call.parameters,
-            sample=call.sample,
-            settled=settled,
-            grades=grades,
-            reason=reason,
-            raw=raw,
-            prompt_tokens=reply.prompt_tokens if reply else None,
-            completion_tokens=reply.completion_tokens if reply else None,
-            price=price,
-            seconds=seconds,
-            request_id=reply.request_id if reply else "",
-            served_model=reply.served_model if reply else "",
-            finish=reply.finish if reply else None,
-            logprobs=reply.logprobs if reply else None,
-        )
-        self._ledger.record(self._ledger.key(call), answered)
-        if reply:
-            spending = self._spending
-            spending.served_models.add(reply.served_model)
-            spending.prompt_tokens += reply.prompt_tokens or 0
-            spending.completion_tokens += reply.completion_tokens or 0
-            spending.cost = add(spending.cost, price)
-        return answered
-
-    def _price(self, reply: Reply) -> float | None:
-        price = self._config.price
-        if price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
-            return None
-        return price.of(reply.prompt_tokens, reply.completion_tokens)
-
     async def wait(self, seconds: float) -> None:
         """Sleep, unless the run ends before; then raises StoppedError."""
-        if seconds > 0:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.stopping.wait(), seconds)
-        if self.stopping.is_set():
-            raise StoppedError("the run is ending")
+        await sleep_unless(self.stopping, seconds)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from harness.llm.endpoint import Endpoint, read_headers, read_key
 from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
 from harness.llm.secret import Secret
 
+T = TypeVar("T")
 Message = Mapping[str, str]
 # An id or a name of a model that is longer is none.
 _LONGEST_NAME = 200
@@ -56,13 +57,16 @@ class Client(Protocol):
 
 
 class ChatClient:
-    """The client of one endpoint; its key and secret headers are cut out of every text that comes back."""
+    """The client of one endpoint; its key and secret headers are cut out of every text that comes back.
+
+    ``openai`` is the library's client, for other requests than those of ``ask``: see ``answer_to``.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         key, headers = read_key(endpoint), read_headers(endpoint)
         self._secret = Secret(key, *headers.values())
-        self._openai = _open(endpoint, key, {**endpoint.headers, **headers})
+        self.openai = _open(endpoint, key, {**endpoint.headers, **headers})
         self._quiet = ExitStack()
         self._quiet.enter_context(self._secret.kept_from_logs())
 
@@ -77,42 +81,41 @@ class ChatClient:
         timeout: float,
     ) -> Reply:
         """Send one prompt; ``timeout``, in seconds, bounds the whole call, a dripping answer included."""
+        started = time.monotonic()
+        body = self.body(messages, response_format, sample)
+        completion = await self.answer_to(self.openai.chat.completions.create(**body), timeout)
+        return self.read(completion, time.monotonic() - started)
+
+    async def answer_to(self, request: Awaitable[T], timeout: float) -> T:
+        """What a request of the library brings within ``timeout`` seconds; raises CallError."""
         import openai
 
-        started = time.monotonic()
         try:
-            completion = await asyncio.wait_for(
-                self._openai.chat.completions.create(**self._body(messages, response_format, sample)), timeout
-            )
+            return await asyncio.wait_for(request, timeout)
         except TimeoutError:
             raise CallError(
                 "timeout", f"no complete answer within {timeout:g} s", again=True, billed=True
             ) from None
         except openai.APIStatusError as error:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            raise self._status(error.status_code, error.body, headers) from None
+            raise self.failure(error.status_code, error.body, headers) from None
         except openai.APIConnectionError as error:
             raise self._no_answer(error) from None
-        # Whatever a library makes of a body that is no completion: it may quote what came, key and all.
+        # Whatever a library makes of a body that it does not expect: it may quote what came, key and all.
         except Exception as error:
-            raise CallError("broken_reply", self._clean(str(error)), again=True, billed=True) from None
-        try:
-            return self._read(completion, time.monotonic() - started)
-        except (AttributeError, IndexError, KeyError, TypeError):
-            raise CallError(
-                "broken_reply", "the answer is not a chat completion", again=True, billed=True
-            ) from None
+            raise CallError("broken_reply", self.clean(str(error)), again=True, billed=True) from None
 
     async def close(self) -> None:
         """Close the connections."""
         try:
-            await self._openai.close()
+            await self.openai.close()
         finally:
             self._quiet.close()
 
-    def _body(
+    def body(
         self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
     ) -> dict[str, Any]:
+        """The arguments of a request of the library for one prompt."""
         endpoint = self._endpoint
         body: dict[str, Any] = {
             "model": endpoint.azure.deployment if endpoint.azure else endpoint.model,
@@ -135,11 +138,11 @@ class ChatClient:
             body["extra_body"] = endpoint.extra_body
         return body
 
-    def _status(self, status: int, body: object, headers: dict[str, str]) -> CallError:
+    def failure(self, status: int, body: object, headers: dict[str, str]) -> CallError:
         """What an HTTP status of failure means, in the provider's own words."""
         said = read_error(body)
         code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (said.code, said.parameter))
-        return classify_status(status, Said(self._clean(said.words), code, parameter), headers)
+        return classify_status(status, Said(self.clean(said.words), code, parameter), headers)
 
     def _no_answer(self, error: Any) -> CallError:
         """A connection that was not made, or that broke before the whole answer was here."""
@@ -149,13 +152,22 @@ class ChatClient:
         never_sent = any(kind.__name__ in _NEVER_SENT for kind in type(cause).__mro__)
         if isinstance(error, openai.APITimeoutError):
             return CallError("timeout", "the endpoint was too slow", again=True, billed=not never_sent)
-        detail = self._clean(str(cause)) or type(cause).__name__
+        detail = self.clean(str(cause)) or type(cause).__name__
         if never_sent:
             return CallError("connection", f"no answer from the endpoint: {detail}", again=True)
         return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
 
+    def read(self, completion: Any, seconds: float) -> Reply:
+        """The reply in a completion, which took so long; raises CallError where it is none."""
+        try:
+            return self._read(completion, seconds)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            raise CallError(
+                "broken_reply", "the answer is not a chat completion", again=True, billed=True
+            ) from None
+
     def _read(self, completion: Any, seconds: float) -> Reply:
-        """The reply in a completion; the library checks no types, so fields may hold anything."""
+        """The library checks no types, so fields may hold anything."""
         if not hasattr(completion, "choices"):
             raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
         error = getattr(completion, "error", None)
@@ -163,7 +175,7 @@ class ChatClient:
             # Gateways pass a provider's failure on as a success; its code is the status that it had.
             code = error.get("code") if isinstance(error, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else 502
-            raise self._status(status, error, {})
+            raise self.failure(status, error, {})
         cut = self._secret.cut
         usage = completion.usage
         choice = completion.choices[0] if completion.choices else None
@@ -181,7 +193,8 @@ class ChatClient:
             logprobs=_logprobs(choice) if text == content else None,
         )
 
-    def _clean(self, text: str) -> str:
+    def clean(self, text: str) -> str:
+        """Words of the endpoint as one line without the key."""
         return one_line(self._secret.cut(text))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from harness.kinds import StageConfig
+from harness.llm.batches.options import BatchOptions
 from harness.llm.endpoint import Endpoint
 from harness.llm.money import Price
 
@@ -39,15 +40,46 @@ class ModelConfig(StageConfig):
         "`endpoint.deadline`.",
     )
 
+    batch: BatchOptions | None = Field(
+        None,
+        description="`true`: ask in batches, which OpenAI answers within a day at half the price; or a "
+        "section with their limits. An answer is the same in the ledger either way.",
+    )
+
     @property
     def price(self) -> Price | None:
-        """The price of the model, where the table has it."""
-        return self.prices.get(self.endpoint.model)
+        """The price of a call, in a batch where that is how they are made; None where no table has it."""
+        found = self.prices.get(self.endpoint.model)
+        return found.in_batches() if found and self.batch else found
+
+    @property
+    def batch_price(self) -> Price | None:
+        """The price of a call in a batch, however calls are made now."""
+        found = self.prices.get(self.endpoint.model)
+        return found and found.in_batches()
+
+    @property
+    def batch_options(self) -> BatchOptions:
+        """How batches are looked after: those of an earlier run too, where calls are made one by one now."""
+        return self.batch or BatchOptions()
 
     @property
     def longest_outage(self) -> float:
         """How many seconds an endpoint may not answer at all."""
         return self.endpoint.deadline if self.breaker_seconds is None else self.breaker_seconds
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _yes_or_no(cls, value: object) -> object:
+        return {} if value is True else None if value is False else value
+
+    @model_validator(mode="after")
+    def _batches_carry_no_headers(self) -> ModelConfig:
+        if self.batch and "headers" in self.endpoint.parameters():
+            raise ValueError(
+                "the requests of a batch have no headers of their own: leave endpoint.headers or batch out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _a_limit_needs_a_price(self) -> ModelConfig:

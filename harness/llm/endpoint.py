@@ -125,26 +125,12 @@ class Endpoint(StageConfig):
     @field_validator("headers")
     @classmethod
     def _plain_headers(cls, headers: dict[str, str]) -> dict[str, str]:
-        for name, value in headers.items():
-            if _SECRET_HEADER.search(name):
-                raise ConfigError(
-                    f"endpoint.headers: {name} looks like a secret. Name the environment variable that holds "
-                    "it in endpoint.headers_env. If a secret stood there, it should be revoked."
-                )
-            if not _HEADER.fullmatch(name) or not value.isascii() or not value.isprintable():
-                raise ConfigError(f"endpoint.headers: {name!r} is not an HTTP header of ASCII characters.")
-        return headers
+        return plain_headers(headers, "endpoint.")
 
     @field_validator("headers_env")
     @classmethod
     def _names_not_secrets(cls, headers: dict[str, str]) -> dict[str, str]:
-        for name, variable in headers.items():
-            if not _HEADER.fullmatch(name) or not _VARIABLE.fullmatch(variable):
-                raise ConfigError(
-                    "endpoint.headers_env holds, for the name of each header, the name of an environment "
-                    "variable in capitals, never the value. If a secret stood there, it should be revoked."
-                )
-        return headers
+        return names_of_secrets(headers, "endpoint.")
 
     @field_validator("extra_body")
     @classmethod
@@ -217,8 +203,32 @@ class Endpoint(StageConfig):
         }
 
 
-def plain_url(url: str) -> str:
-    """Refuse a URL that could carry a secret into a record.
+def plain_headers(headers: dict[str, str], section: str = "") -> dict[str, str]:
+    """Refuse headers that look secret, for records keep them, or that are none; raises ConfigError."""
+    for name, value in headers.items():
+        if _SECRET_HEADER.search(name):
+            raise ConfigError(
+                f"{section}headers: {name} looks like a secret. Name the environment variable that holds "
+                f"it in {section}headers_env. If a secret stood there, it should be revoked."
+            )
+        if not _HEADER.fullmatch(name) or not value.isascii() or not value.isprintable():
+            raise ConfigError(f"{section}headers: {name!r} is not an HTTP header of ASCII characters.")
+    return headers
+
+
+def names_of_secrets(headers: dict[str, str], section: str = "") -> dict[str, str]:
+    """Refuse anything but names of environment variables, for it may be a secret; raises ConfigError."""
+    for name, variable in headers.items():
+        if not _HEADER.fullmatch(name) or not _VARIABLE.fullmatch(variable):
+            raise ConfigError(
+                f"{section}headers_env holds, for the name of each header, the name of an environment "
+                "variable in capitals, never the value. If a secret stood there, it should be revoked."
+            )
+    return headers
+
+
+def plain_url(url: str, secrets: str = "endpoint.api_key_env") -> str:
+    """Refuse a URL that could carry a secret into a record; ``secrets`` is the key to name one in.
 
     Raises ConfigError, which, unlike a validation error, does not repeat the value.
     """
@@ -228,7 +238,7 @@ def plain_url(url: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
             "The address of an endpoint holds no user, password or query: name the variable with the key in "
-            "endpoint.api_key_env."
+            f"{secrets}."
         )
     return url
 
@@ -247,8 +257,13 @@ def read_key(endpoint: Endpoint) -> str:
 
 def read_headers(endpoint: Endpoint) -> dict[str, str]:
     """Read the secret headers from the environment; raises ConfigError that never shows a value."""
-    advice = "name another one in endpoint.headers_env"
-    return {name: _read_secret(v, f"header {name}", advice) for name, v in endpoint.headers_env.items()}
+    return read_secret_headers(endpoint.headers_env, "endpoint.")
+
+
+def read_secret_headers(headers_env: dict[str, str], section: str = "") -> dict[str, str]:
+    """Read headers from the environment variables that hold them; raises ConfigError without a value."""
+    advice = f"name another one in {section}headers_env"
+    return {name: _read_secret(v, f"header {name}", advice) for name, v in headers_env.items()}
 
 
 def _read_secret(variable: str, what: str, otherwise: str) -> str:

@@ -62,12 +62,17 @@ class Model:
         """Say what asking would take, without asking anything; reads the jobs once."""
         endpoint, rate = self.config.endpoint, self.config.price
         counter = token_counter(endpoint.model)
-        count = calls = known = tokens = bare = 0
+        count = calls = known = tokens = bare = in_batches = 0
+        on_their_way = self.ledger.batches.keys()
         prompts = set()
         for job in jobs:
             count += job.size
             open_calls = [call for call in job.calls if self.find(call) is None]
             known += len(job.calls) - len(open_calls)
+            if on_their_way:
+                found = len(open_calls)
+                open_calls = [call for call in open_calls if self.ledger.key(call) not in on_their_way]
+                in_batches += found - len(open_calls)
             calls += len(open_calls)
             prompts |= {call.prompt_sha for call in job.calls}
             if open_calls:
@@ -95,6 +100,7 @@ class Model:
             likely_by=grounds,
             counted_by=counter.source,
             noun=noun,
+            in_batches=in_batches,
         )
 
 

@@ -23,6 +23,10 @@ class Price(StageConfig):
         "", description="When, or where, you looked it up; shown beside every estimate that rests on it."
     )
 
+    batch_factor: float = Field(
+        0.5, ge=0, le=1, description="What part of these prices a call in a batch costs (`batch: true`)."
+    )
+
     @field_validator("noted", mode="before")
     @classmethod
     def _a_date_is_text(cls, noted: object) -> object:
@@ -35,6 +39,18 @@ class Price(StageConfig):
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """The price of a call."""
         return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
+
+    def in_batches(self) -> Price:
+        """The price of calls in batches."""
+        rates = {"input": self.input * self.batch_factor, "output": self.output * self.batch_factor}
+        return _BatchPrice(**rates, noted=self.noted, batch_factor=self.batch_factor)
+
+
+class _BatchPrice(Price):
+    """A price that is already that of batches."""
+
+    def __str__(self) -> str:
+        return f"{Price.__str__(self)}, in batches ({self.batch_factor:g} of the usual price)"
 
 
 class BudgetError(LlmError):
@@ -49,7 +65,8 @@ class Estimate:
     ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.
     ``likely_completion_tokens`` and ``likely_price`` are what to expect, on the grounds that ``likely_by``
     names. ``counted_by`` says how ``prompt_tokens`` were counted; ``model`` is the name under which the price
-    table was asked, ``rate`` what it says.
+    table was asked, ``rate`` what it says. ``in_batches`` counts the calls whose answers batches that are on
+    their way will bring.
     """
 
     items: int
@@ -65,12 +82,15 @@ class Estimate:
     likely_by: str = ""
     counted_by: str = ""
     noun: str = "prompts"
+    in_batches: int = 0
 
     def __str__(self) -> str:
         calls = f"{self.items:,} {self.noun}: {self.calls:,} calls to make"
         calls += f", {self.already_answered:,} already in the ledger"
+        if self.in_batches:
+            calls += f", {self.in_batches:,} on their way in batches"
         if not self.calls:
-            return f"{calls}; nothing to pay"
+            return f"{calls}; nothing {'more ' if self.in_batches else ''}to pay"
         price = f"price unknown: the table of prices has no {self.model}"
         if self.price is not None and self.likely_price is not None:
             price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
@@ -96,18 +116,36 @@ class Budget:
 
     async def reserve(self, price: float) -> None:
         """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
-        while True:
-            if self._max_calls is not None and self._calls >= self._max_calls:
-                raise BudgetError(self._message(f"max_calls ({self._max_calls})"))
-            if self._max_cost is None or self._spent + self._reserved + price <= self._max_cost:
-                self._calls += 1
-                self._in_flight += 1
-                self._reserved += price
-                return
-            if not self._in_flight:
-                raise BudgetError(self._message(f"max_cost ({self._max_cost:g})"))
+        while not self.has_room(price):
+            if not self._in_flight or self._at_max_calls:
+                raise self.exhausted()
             self._changed.clear()
             await self._changed.wait()
+
+    def has_room(self, price: float) -> bool:
+        """Set aside the price of a call if the limits allow it now."""
+        if self._at_max_calls:
+            return False
+        if self._max_cost is not None and self._spent + self._reserved + price > self._max_cost:
+            return False
+        self._calls += 1
+        self.adopt(price)
+        return True
+
+    def adopt(self, price: float) -> None:
+        """Set aside the price of a call that an earlier run has sent."""
+        self._in_flight += 1
+        self._reserved += price
+
+    def exhausted(self) -> BudgetError:
+        """The error that says which limit has ended the run."""
+        if self._at_max_calls:
+            return BudgetError(self._message(f"max_calls ({self._max_calls})"))
+        return BudgetError(self._message(f"max_cost ({self._max_cost:g})"))
+
+    @property
+    def _at_max_calls(self) -> bool:
+        return self._max_calls is not None and self._calls >= self._max_calls
 
     def settle(self, reserved: float, actual: float) -> None:
         """Replace a reservation by what the call has cost."""

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from harness.types import Answered, Asked
+from harness.types import Answered, Asked, SentBatch, SentCall
+
+
+class SentBatches(Protocol):
+    """Where batches on their way are noted; ``harness.store.sent_batches.SentBatches`` is the real one."""
+
+    def add(self, model: str, endpoint: dict[str, Any], calls: Iterable[SentCall]) -> int:
+        """Write a batch down that is to be sent; returns its number."""
+
+    def uploaded(self, number: int, file_id: str) -> None:
+        """Note the name that the endpoint gave to the file of requests."""
+
+    def created(self, number: int, batch_id: str) -> None:
+        """Note the name that the endpoint gave to the batch."""
+
+    def remove(self, number: int) -> None:
+        """Cross a batch out."""
+
+    def all(self, model: str | None = None) -> list[SentBatch]:
+        """The batches on their way, oldest first."""
+
+    def calls(self, number: int) -> list[SentCall]:
+        """The calls of a batch."""
+
+    def holds(self, key: str) -> bool:
+        """Whether a call is on its way in a batch."""
+
+    def keys(self) -> frozenset[str]:
+        """The keys of all calls that are on their way."""
 
 
 class Ledger(Protocol):
     """Where every answer is kept before anything uses it; ``harness.store.ledger.Ledger`` is the real one."""
+
+    @property
+    def batches(self) -> SentBatches:
+        """The batches on their way."""
+
+    def has(self, key: str, request_id: str) -> bool:
+        """Whether an answer with that id of its request is recorded for a call."""
 
     def key(self, asked: Asked) -> str:
         """The identity of a call."""

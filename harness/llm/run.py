@@ -8,7 +8,10 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from harness.llm.calls import Asker, StoppedError
+from harness.errors import LlmError
+from harness.llm.batches.run import BatchRun, take_in_ended
+from harness.llm.calls import Asker
+from harness.llm.interrupt import StoppedError, canceller
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
 from harness.progress import Describable, Reporter, Task
@@ -41,8 +44,19 @@ def ask(
     """
     started = time.monotonic()
     with reporter.task(name, total) as task:
-        _finish(_Run(model, iter(jobs), hand_on, reporter, spending, task).go())
+        given = (model, iter(jobs), hand_on, reporter, spending, task)
+        run_to_end(BatchRun(*given).go() if model.config.batch else _Run(*given).go())
     spending.seconds = time.monotonic() - started
+
+
+def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) -> None:
+    """Send what the ledger lacks in batches and do not wait; ``ask`` takes the answers in. Raises as it does.
+
+    For several models that are asked the same, whose batches can then be answered side by side.
+    """
+    with reporter.task("sending", 0) as task:
+        given = (model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
+        run_to_end(BatchRun(*given, wait=False).go())
 
 
 def answers(
@@ -85,6 +99,7 @@ class _Run(Generic[T]):
         self._being_asked: dict[str, asyncio.Future[Answered]] = {}
         self._our_turn = False
         self._waiting_noted = False
+        self._in_batches: asyncio.Task[frozenset[str]] | None = None
         self._asker: Asker
 
     async def go(self) -> None:
@@ -95,7 +110,7 @@ class _Run(Generic[T]):
             asyncio.create_task(self._work()) for _ in range(self._model.config.endpoint.max_concurrency)
         ]
         try:
-            with on_stop(_canceller()):
+            with on_stop(canceller()):
                 await asyncio.wait(workers)
         except (asyncio.CancelledError, Stopped):
             # Interrupted: what is on its way has been paid for, so wait for it and record it.
@@ -159,9 +174,27 @@ class _Run(Generic[T]):
                 break
             self._note_waiting()
             await self._asker.wait(POLL)
+        result = await self._from_batch(call)
+        if result is not None:
+            return result
         answer = await self._asker.ask(call)
         self._spending.from_ledger -= 1
         return answer
+
+    async def _from_batch(self, call: Asked) -> Answered | None:
+        """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
+        if self._in_batches is None:
+            self._in_batches = asyncio.create_task(
+                take_in_ended(self._model, self._spending, self._reporter, self._asker.wait)
+            )
+        on_their_way = await asyncio.shield(self._in_batches)
+        if self._model.ledger.key(call) in on_their_way:
+            raise LlmError(
+                f"{len(on_their_way):,} calls of {self._name} are on their way in batches, and one of them "
+                "would be asked and paid twice. Wait for them with `batch: true`, or end them with `harness "
+                "judge batches --cancel` and run again."
+            )
+        return self._model.find(call)
 
     def _note_waiting(self) -> None:
         if not self._waiting_noted:
@@ -197,19 +230,7 @@ class _Run(Generic[T]):
             self._show()
 
 
-def _canceller() -> Callable[[], None]:
-    """What a signal's handler calls to cancel the task that runs now."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def cancel() -> None:
-        # by way of the loop, which may be asleep
-        loop.call_soon_threadsafe(task.cancel)
-
-    return cancel
-
-
-def _finish(work: Coroutine[Any, Any, None]) -> None:
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run to the end, also from within a running event loop such as a notebook's."""
     try:
         asyncio.get_running_loop()

@@ -14,7 +14,15 @@ from harness.measures.projection import ChunkGrades, Projection, project
 from harness.measures.qrels import SpanQrels
 from harness.measures.relabel import AS_LABELLED, Text, median_length, relabelled
 from harness.measures.score import ScoreTable, compute, score
-from harness.measures.table import FAMILIES, KNOWN, about, less_is_better, parse_measure, rank_cutoff
+from harness.measures.table import (
+    FAMILIES,
+    KNOWN,
+    about,
+    is_quality,
+    less_is_better,
+    parse_measure,
+    rank_cutoff,
+)
 
 __all__ = [
     "AS_LABELLED",
@@ -35,6 +43,7 @@ __all__ = [
     "across_chunkings",
     "compute",
     "headline",
+    "is_quality",
     "less_is_better",
     "median_length",
     "parse_measure",

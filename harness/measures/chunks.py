@@ -7,22 +7,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.measures.ragged import Ints
+from harness.measures.ragged import Ints, offsets_of, owners, segment_sum
 from harness.types import Chunk
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkTable:
-    """The chunks of one chunking, one row each: ``doc`` indexes ``doc_ids``; half-open character offsets."""
+    """The chunks of one chunking, one row each: ``doc`` indexes ``doc_ids``.
+
+    What chunk c shows are the parts ``part_offsets[c]`` to ``part_offsets[c + 1]``, in the order of the text
+    and apart from each other: half-open character offsets ``part_start``, ``part_end`` [P]. ``length`` [C] is
+    what they hold together, in characters.
+    """
 
     chunk_ids: tuple[str, ...]
     doc_ids: tuple[str, ...]
     doc: Ints
-    start: Ints
-    end: Ints
+    part_offsets: Ints
+    part_start: Ints
+    part_end: Ints
+    length: Ints
 
     def __len__(self) -> int:
         return len(self.chunk_ids)
+
+    @property
+    def part_chunk(self) -> Ints:
+        """The row of the chunk that each part belongs to, [P]."""
+        return owners(self.part_offsets)
 
     @classmethod
     def of(cls, chunks: Iterable[Chunk]) -> ChunkTable:
@@ -31,22 +43,32 @@ class ChunkTable:
         docs: dict[str, int] = {}
         doc = [docs.setdefault(row.doc_id, len(docs)) for row in rows]
         ids = tuple(row.chunk_id for row in rows)
-        start = np.array([row.start for row in rows], dtype=np.int64)
-        end = np.array([row.end for row in rows], dtype=np.int64)
-        _check(ids, start, end)
-        return cls(ids, tuple(docs), np.array(doc, dtype=np.int64), start, end)
+        spans = [span for row in rows for span in row.spans]
+        start, end = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+        offsets = offsets_of(np.array([1 + len(row.before) for row in rows], dtype=np.int64))
+        _check(ids, offsets, start, end)
+        length = segment_sum(end - start, offsets).astype(np.int64)
+        return cls(ids, tuple(docs), np.array(doc, dtype=np.int64), offsets, start, end, length)
 
     def rows(self) -> dict[str, int]:
         """The row of every chunk id."""
         return {chunk_id: row for row, chunk_id in enumerate(self.chunk_ids)}
 
 
-def _check(ids: tuple[str, ...], start: Ints, end: Ints) -> None:
+def _check(ids: tuple[str, ...], offsets: Ints, start: Ints, end: Ints) -> None:
+    chunk = owners(offsets)
     empty = np.flatnonzero((start < 0) | (end <= start))
     if len(empty):
-        row = int(empty[0])
+        part = int(empty[0])
         raise ValueError(
-            f"chunk {ids[row]} ({start[row]}-{end[row]}) has no extent; it needs 0 <= start < end"
+            f"chunk {ids[chunk[part]]} ({start[part]}-{end[part]}) has no extent; it needs 0 <= start < end"
+        )
+    wrong = np.flatnonzero((chunk[1:] == chunk[:-1]) & (start[1:] < end[:-1]))
+    if len(wrong):
+        part = int(wrong[0])
+        raise ValueError(
+            f"chunk {ids[chunk[part]]} shows {start[part]}-{end[part]} before "
+            f"{start[part + 1]}-{end[part + 1]}; its parts stand in the order of the text and share nothing"
         )
     if len(set(ids)) != len(ids):
         seen: set[str] = set()

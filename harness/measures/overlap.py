@@ -36,33 +36,46 @@ class Spans(Protocol):
 def overlapping(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]:
     """All pairs of a span and a chunk with a character in common: (span, chunk, characters shared).
 
-    Pairs come in the order of the spans. Time is O((S + C) log C + candidates), where the candidates of a
-    span are the chunks between the first that can reach it and the last that begins before its end.
+    Pairs come in the order of the spans.
     """
-    chunk_doc, chunk_order = _documents_in_common(spans, chunks)
-    width = int(max(spans.end.max(initial=0), chunks.end.max(initial=0))) + 1
-    starts = chunk_doc * width + chunks.start[chunk_order]
-    furthest_end = np.maximum.accumulate(chunk_doc * width + chunks.end[chunk_order])
+    span, part, shared = overlapping_parts(spans, chunks)
+    if len(chunks.part_start) == len(chunks):
+        return span, part, shared
+    pairs, pair = np.unique(span * len(chunks) + chunks.part_chunk[part], return_inverse=True)
+    together = np.bincount(pair, shared, minlength=len(pairs)).astype(np.int64)
+    return pairs // len(chunks), pairs % len(chunks), together
+
+
+def overlapping_parts(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]:
+    """All pairs of a span and a part of a chunk with a character in common, by span, and how many.
+
+    Time is O((S + P) log P + candidates), where the candidates of a span are the parts between the first that
+    can reach it and the last that begins before its end.
+    """
+    part_doc, part_order = _documents_in_common(spans, chunks)
+    width = int(max(spans.end.max(initial=0), chunks.part_end.max(initial=0))) + 1
+    starts = part_doc * width + chunks.part_start[part_order]
+    furthest_end = np.maximum.accumulate(part_doc * width + chunks.part_end[part_order])
     span_key = spans.doc * width
     first = np.searchsorted(furthest_end, span_key + spans.start, side="right")
     last = np.searchsorted(starts, span_key + spans.end, side="left")
     found = [
-        _shared(spans, chunks, rows, chunk_order[slices(first[rows], counts)], counts)
+        _shared(spans, chunks, rows, part_order[slices(first[rows], counts)], counts)
         for rows, counts in _blocks(np.maximum(last - first, 0))
     ]
     if not found:
         return (np.zeros(0, dtype=np.int64),) * 3
-    span, chunk, shared = (np.concatenate(column) for column in zip(*found, strict=True))
-    return span, chunk, shared
+    span, part, shared = (np.concatenate(column) for column in zip(*found, strict=True))
+    return span, part, shared
 
 
 def _documents_in_common(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints]:
-    """The chunks of judged documents by document and start: (their document in ``spans``, their row)."""
+    """The parts of chunks of judged documents by document and start: (their document in ``spans``, row)."""
     number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
     renumber = np.array([number.get(doc_id, -1) for doc_id in chunks.doc_ids], dtype=np.int64)
-    doc = renumber[chunks.doc] if len(chunks) else np.zeros(0, dtype=np.int64)
+    doc = renumber[chunks.doc][chunks.part_chunk] if len(chunks) else np.zeros(0, dtype=np.int64)
     rows = np.flatnonzero(doc >= 0)
-    rows = rows[np.lexsort((chunks.start[rows], doc[rows]))]
+    rows = rows[np.lexsort((chunks.part_start[rows], doc[rows]))]
     return doc[rows], rows
 
 
@@ -76,11 +89,11 @@ def _blocks(counts: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _shared(
-    spans: Spans, chunks: ChunkTable, rows: Ints, chunk: Ints, counts: Ints
+    spans: Spans, chunks: ChunkTable, rows: Ints, part: Ints, counts: Ints
 ) -> tuple[Ints, Ints, Ints]:
     span = np.repeat(rows, counts)
-    shared = np.minimum(spans.end[span], chunks.end[chunk]) - np.maximum(
-        spans.start[span], chunks.start[chunk]
+    shared = np.minimum(spans.end[span], chunks.part_end[part]) - np.maximum(
+        spans.start[span], chunks.part_start[part]
     )
     real = shared > 0
-    return span[real], chunk[real], shared[real]
+    return span[real], part[real], shared[real]

@@ -114,7 +114,7 @@ def project(
 def _covering(spans: Spans, table: ChunkTable, rule: Projection) -> tuple[Ints, Ints, Ints]:
     """All pairs of a span and a chunk that covers it, and the characters they share."""
     span, chunk, shared = overlapping(spans, table)
-    covered = rule.covers(shared, spans.end[span] - spans.start[span], table.end[chunk] - table.start[chunk])
+    covered = rule.covers(shared, spans.end[span] - spans.start[span], table.length[chunk])
     return span[covered], chunk[covered], shared[covered]
 
 

@@ -234,6 +234,15 @@ def parse_measure(name: str) -> Measure:
     return parse(name, FAMILIES)
 
 
+def is_quality(name: str) -> bool:
+    """Whether settings can be chosen by a measure: not by a price, nor by how much was judged."""
+    try:
+        family = FAMILIES[parse_measure(name).family]
+    except ValueError:
+        return True
+    return bool(family.trusted_for) or family.unjudged_counts
+
+
 def about(name: str) -> str:
     """What a measure counts, in a line; empty for a name of another tool or a later version."""
     try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.measures.overlap import overlapping
+from harness.measures.overlap import overlapping_parts
 from harness.measures.ragged import Bools, Floats, Ints, head, segment_sum
 from harness.measures.trail import Trail
 
@@ -52,7 +52,7 @@ def precision_omega(trail: Trail, _k: None = None) -> Floats:
     span, chunk, shared_from, shared_to = _chunks_with(trail, wanted)
     found = _union(trail.group[span], trail.owner[span], shared_from, shared_to, trail.n_queries)
     pairs = np.unique(np.stack([trail.owner[span], chunk]), axis=1)
-    length = trail.chunks.end[pairs[1]] - trail.chunks.start[pairs[1]]
+    length = trail.chunks.length[pairs[1]]
     return _share(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
 
 
@@ -94,10 +94,11 @@ def _best_copies(trail: Trail, share: Floats) -> Bools:
 def _chunks_with(trail: Trail, wanted: Bools) -> tuple[Ints, Ints, Ints, Ints]:
     """All (span, chunk, start, end) where a wanted span and a chunk share the characters start..end."""
     rows = np.flatnonzero(wanted)
-    span, chunk, _ = overlapping(trail.spans.take(rows), trail.chunks)
+    chunks = trail.chunks
+    span, part, _ = overlapping_parts(trail.spans.take(rows), chunks)
     span = rows[span]
-    start = np.maximum(trail.spans.start[span], trail.chunks.start[chunk])
-    return span, chunk, start, np.minimum(trail.spans.end[span], trail.chunks.end[chunk])
+    start = np.maximum(trail.spans.start[span], chunks.part_start[part])
+    return span, chunks.part_chunk[part], start, np.minimum(trail.spans.end[span], chunks.part_end[part])
 
 
 def _union(group: Ints, owner: Ints, start: Ints, end: Ints, n_queries: int) -> Floats:

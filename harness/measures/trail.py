@@ -12,22 +12,22 @@ import numpy as np
 
 from harness.measures.chunks import ChunkTable
 from harness.measures.qrels import SpanQrels
-from harness.measures.ragged import Bools, Floats, Ints, before, owners, positions, slices
+from harness.measures.ragged import Bools, Floats, Ints, before, offsets_of, owners, positions, slices
 from harness.measures.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Parts of ranked chunks that were not read before, disjoint and sorted by group and start: one row each.
+    """What of ranked chunks was not read before, disjoint and sorted by group and start: one row each.
 
-    ``group`` is a (query, document) pair, ``start`` and ``end`` are character offsets, ``item`` the ranked
-    item.
+    ``group`` is a (query, document) pair, ``start`` and ``end`` are character offsets, ``part`` is the part
+    of a ranked chunk, all of them counted end to end.
     """
 
     group: Ints
     start: Ints
     end: Ints
-    item: Ints
+    part: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,20 @@ def read(
     relevant, owner = _relevant(query_in_spans, spans)
     groups, group = np.unique(owner * len(spans.doc_ids) + relevant.doc, return_inverse=True)
     item_doc = _docs_of(chunks, spans)[chunk] if len(chunk) else chunk
-    pieces = _first_read(
-        _group_of(groups, owners(offsets) * len(spans.doc_ids) + item_doc, item_doc >= 0),
-        chunks.start[chunk],
-        chunks.end[chunk],
-    )
+    item_group = _group_of(groups, owners(offsets) * len(spans.doc_ids) + item_doc, item_doc >= 0)
+    # a chunk is read part by part, so the trail is one of parts
+    counts = np.diff(chunks.part_offsets)[chunk]
+    part, item_of = slices(chunks.part_offsets[chunk], counts), np.repeat(np.arange(len(chunk)), counts)
+    part_start, part_end = chunks.part_start[part], chunks.part_end[part]
+    pieces = _first_read(item_group[item_of], part_start, part_end)
     span, piece = _meet(group, relevant, pieces)
-    item = pieces.item[piece]
+    at = pieces.part[piece]
     start = np.maximum(relevant.start[span], pieces.start[piece])
     end = np.minimum(relevant.end[span], pieces.end[piece])
-    item_begin = unit.positions(chunks.doc_ids, chunks.doc[chunk], chunks.start[chunk])
-    item_length = unit.positions(chunks.doc_ids, chunks.doc[chunk], chunks.end[chunk]) - item_begin
-    shift = (before(item_length, offsets) - item_begin)[item]
+    part_doc = chunks.doc[chunk][item_of]
+    part_begin = unit.positions(chunks.doc_ids, part_doc, part_start)
+    part_length = unit.positions(chunks.doc_ids, part_doc, part_end) - part_begin
+    shift = (before(part_length, offsets_of(counts)[offsets]) - part_begin)[at]
     return Trail(
         spans=relevant,
         owner=owner,
@@ -93,9 +95,9 @@ def read(
         read_end=end,
         read_at=shift + unit.positions(spans.doc_ids, relevant.doc[span], start),
         read_until=shift + unit.positions(spans.doc_ids, relevant.doc[span], end),
-        read_rank=positions(offsets)[item],
+        read_rank=positions(offsets)[item_of[at]],
         offsets=offsets,
-        item_length=chunks.end[chunk] - chunks.start[chunk],
+        item_length=chunks.length[chunk],
         item_chunk=chunk,
         chunks=chunks,
         unit=unit,
@@ -171,11 +173,11 @@ def _group_of(groups: Ints, keys: Ints, known: Bools) -> Ints:
 
 
 def _first_read(group: Ints, start: Ints, end: Ints) -> Pieces:
-    """What each ranked item (given in rank order) shows that no item above it has shown."""
-    items = np.flatnonzero(group >= 0)
-    interval, segment, of_group, starts, ends = elementary(group[items], start[items], end[items])
+    """What each part of a ranked item (given in the order of reading) shows that none before it has shown."""
+    parts = np.flatnonzero(group >= 0)
+    interval, segment, of_group, starts, ends = elementary(group[parts], start[parts], end[parts])
     shown, first = np.unique(segment, return_index=True)
-    return Pieces(of_group[shown], starts[shown], ends[shown], items[interval[first]])
+    return Pieces(of_group[shown], starts[shown], ends[shown], parts[interval[first]])
 
 
 def _meet(group: Ints, spans: SpanQrels, pieces: Pieces) -> tuple[Ints, Ints]:

@@ -1,21 +1,96 @@
-"""Embedding by sentence-transformers."""
+"""Encoders: texts → values, such as vectors, that are computed once and kept by text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from harness.kinds import StageConfig
 from harness.models import Model, ModelTokenizer, resolve
 from harness.models.batches import length_sorted_batches
 from harness.models.computing import ComputingConfig
 from harness.models.load import load_bi_encoder, not_finite
 
+Value = NDArray[np.float32] | bytes
+"""What an encoder makes of one text: numbers, or bytes that only the retriever it serves has to read."""
 
-class EmbedConfig(ComputingConfig):
+
+class EncoderConfig(StageConfig, ABC):
+    """Base of what names an encoder: equal configurations are one encoder."""
+
+    @property
+    @abstractmethod
+    def model_name(self) -> str:
+        """The model's name, as the record and the page have it."""
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the model runs on this machine, so that its files and its tokenizer are at hand."""
+        return True
+
+    @abstractmethod
+    def make(self) -> Encoder:
+        """The encoder; loads no weights and sends nothing."""
+
+
+class Encoder(ABC):
+    """Texts → values that depend on the text alone. ``bulky``: those of a corpus are too large to hold."""
+
+    bulky = False
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Everything that decides a value besides the text."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """The model, for the run record: its name among the facts."""
+
+
+class LocalEncoder(Encoder):
+    """An encoder whose model runs here: loaded when the first text has to be encoded, and only then."""
+
+    def __init__(self, model: str, computing: ComputingConfig) -> None:
+        self.model: Model = resolve(model)
+        self.tokenizer = ModelTokenizer(self.model)
+        self.computing = computing
+        self._loaded: Any = None
+
+    def describe(self) -> dict[str, str]:
+        """The model, for the run record."""
+        return self.model.describe()
+
+    def batches(self, texts: Sequence[str]) -> list[list[int]]:
+        """Indices of ``texts`` in length-sorted batches of at most ``batch_tokens`` tokens."""
+        window = self.tokenizer.window or 1 << 30
+        lengths = [min(length, window) for length in self.tokenizer.lengths(texts)]
+        return length_sorted_batches(lengths, self.computing.batch_tokens)
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> Iterable[Value]:
+        """The values of one batch of texts, in their order."""
+
+    @abstractmethod
+    def try_out(self) -> None:
+        """Load the model and encode a word; raises ModelError where it cannot be used."""
+
+    @abstractmethod
+    def load(self) -> Any:
+        """The model with its weights."""
+
+    def _load(self) -> Any:
+        if self._loaded is None:
+            self._loaded = self.load()
+        return self._loaded
+
+
+class EmbedConfig(ComputingConfig, EncoderConfig):
     """A bi-encoder, and how it computes."""
 
     model: str = Field(
@@ -23,28 +98,29 @@ class EmbedConfig(ComputingConfig):
         description="Hub id, local folder, or `embedded:all-MiniLM-L6-v2` (needs no network).",
     )
 
+    @property
+    def model_name(self) -> str:
+        """The model."""
+        return self.model
 
-class SentenceEncoder:
-    """A bi-encoder whose weights are loaded when the first text has to be embedded, and only then."""
+    def make(self) -> SentenceEncoder:
+        """The encoder."""
+        return SentenceEncoder(self)
+
+
+class SentenceEncoder(LocalEncoder):
+    """A bi-encoder: one vector a text."""
 
     def __init__(self, config: EmbedConfig) -> None:
+        super().__init__(config.model, config)
         self.config = config
-        self.model: Model = resolve(config.model)
-        self.tokenizer = ModelTokenizer(self.model)
-        self._loaded: Any = None
 
     @property
     def fingerprint(self) -> str:
         """Everything that decides a vector besides the text."""
         return self.model.computing_in(self.config.dtype, self.config.backend)
 
-    def batches(self, texts: Sequence[str]) -> list[list[int]]:
-        """Indices of ``texts`` in length-sorted batches of at most ``batch_tokens`` tokens."""
-        window = self.tokenizer.window or 1 << 30
-        lengths = [min(length, window) for length in self.tokenizer.lengths(texts)]
-        return length_sorted_batches(lengths, self.config.batch_tokens)
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of one batch of texts, float32 [texts, dimension], as the model gives them."""
         vectors = self._load().encode(
             list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
@@ -53,11 +129,10 @@ class SentenceEncoder:
 
     def try_out(self) -> None:
         """Load the model and embed a word; raises ModelError where it cannot be used."""
-        if not np.isfinite(self.embed(["word"])).all():
+        if not np.isfinite(self.encode(["word"])).all():
             raise not_finite(self.model)
 
-    def _load(self) -> Any:
-        if self._loaded is None:
-            c = self.config
-            self._loaded = load_bi_encoder(self.model, c.device, c.dtype, c.backend)
-        return self._loaded
+    def load(self) -> Any:
+        """The model with its weights."""
+        c = self.config
+        return load_bi_encoder(self.model, c.device, c.dtype, c.backend)

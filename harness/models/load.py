@@ -6,11 +6,12 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from harness.errors import ModelError
 from harness.models.compiled import run_in_openvino
-from harness.models.resolve import Model
+from harness.models.resolve import Model, read_json_list
 
 
 def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32", backend: str = "torch") -> Any:
@@ -37,6 +38,55 @@ def load_cross_encoder(
         options = _options(device, dtype, backend)
         loaded = CrossEncoder(str(model.folder), num_labels=1, **options).eval()
         return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
+
+
+@lru_cache(maxsize=1)
+def load_sparse_encoder(
+    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+) -> Any:
+    """A SparseEncoder in evaluation mode; the last one is kept, as chunks and queries are both encoded by it.
+
+    Raises ModelError for a model that is none: the library would put an untrained one on top of it.
+    """
+    _silence()
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
+
+    _silence_loading_bars()
+    _only_torch(model, backend)
+    with _whole(model):
+        loaded = SparseEncoder(str(model.folder), **_options(device, dtype, backend)).eval()
+    saved = read_json_list(model.folder, "modules.json")
+    autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
+    if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
+        raise ModelError(
+            f"{model.name} is no learned sparse model: it has neither the head of a masked language model "
+            "nor a trained autoencoder. Name a SPLADE model, or use it as a bi-encoder: retrieve: {kind: "
+            "exact, …}."
+        )
+    return loaded
+
+
+@lru_cache(maxsize=1)
+def load_multi_vector_encoder(
+    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+) -> Any:
+    """A MultiVectorEncoder in evaluation mode; the last one is kept, for chunks and queries."""
+    _silence()
+    from sentence_transformers import MultiVectorEncoder
+
+    _silence_loading_bars()
+    _only_torch(model, backend)
+    with _whole(model):
+        return MultiVectorEncoder(str(model.folder), **_options(device, dtype, backend)).eval()
+
+
+def _only_torch(model: Model, backend: str) -> None:
+    if backend != "torch":
+        raise ModelError(
+            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; leave it out for "
+            "sparse and multi-vector models."
+        )
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,7 +32,8 @@ BACKEND_TEXT = (
     "What runs the model. `openvino` takes about half of the CPU time of `torch` for the same numbers to six "
     "digits, and needs `pip install 'harness[fast]'`; it is cached apart."
 )
-_HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+# the last one: how a ColBERT of Stanford reads text
+_HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "artifact.metadata"]
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -77,6 +79,13 @@ def read_json(folder: Path, file: str) -> dict[str, object]:
     """One of the model's JSON files as a dict, empty where the model has no such file."""
     path = folder / file
     return read_object(folder.name, path) if path.is_file() else {}
+
+
+def read_json_list(folder: Path, file: str) -> list[dict[str, object]]:
+    """One of the model's JSON files as a list of dicts, empty where the model has no such file."""
+    path = folder / file
+    content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
 def _embedded(name: str) -> Model:

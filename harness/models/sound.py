@@ -50,6 +50,13 @@ def read_object(name: str, path: Path) -> dict[str, object]:
     return content if isinstance(content, dict) else {}
 
 
+def tensor_names(path: Path) -> frozenset[str]:
+    """The names of the tensors in a safetensors file that ``check_files`` has passed."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(_LENGTH), "little")
+        return frozenset(json.loads(file.read(length))) - {"__metadata__"}
+
+
 def damaged(name: str, path: Path, why: str) -> ModelError:
     """The error for a model's file that is not whole."""
     return ModelError(f"{name}: {path} is damaged ({why}). Fetch or save the model again.")

@@ -1,6 +1,7 @@
 """Scores → tables on disk. Knows nothing of how they came about."""
 
 from harness.report.cells import to_csv
+from harness.report.expected import read_expected
 from harness.report.filters import FilterCounts, count_filters
 from harness.report.frames import read_table
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
@@ -90,6 +91,7 @@ __all__ = [
     "past_runs",
     "read_any",
     "read_chunk_offsets",
+    "read_expected",
     "read_first_passages",
     "read_result",
     "read_summary",

@@ -23,7 +23,9 @@ Cells = dict[str, str]
 
 _NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
 _COUNT = re.compile(r"[0-9]{1,15}")
-_CHUNK = re.compile(r".*:[0-9]{1,15}-[0-9]{1,15}", re.DOTALL)
+_RANGE = r"[0-9]{1,15}-[0-9]{1,15}"
+_CHUNK = re.compile(rf".*:({_RANGE}\+)*{_RANGE}", re.DOTALL)
+_RANGES = re.compile(rf"({_RANGE}( {_RANGE})*)?")
 
 
 def _is_number(cell: str) -> bool:
@@ -38,6 +40,10 @@ def _is_chunk(cell: str) -> bool:
     return _CHUNK.fullmatch(cell) is not None
 
 
+def _are_ranges(cell: str) -> bool:
+    return _RANGES.fullmatch(cell) is not None
+
+
 _KINDS: dict[type, tuple[str, Callable[[str], bool]]] = {
     int: ("a whole number", _is_count),
     float: ("a finite number", _is_number),
@@ -50,8 +56,9 @@ class Column:
     """What a field means as a column: stands in its type, as ``Annotated[int, Column("how many")]``.
 
     ``unit`` of a number; ``header`` where the column is not called as the field; ``filled``: text that is
-    never empty; ``chunk``: the id of a chunk; ``among``: all it may say, where that is known; ``shown`` turns
-    a value into what is written of it; ``restored`` finds the text of a cell where its row says more of it.
+    never empty; ``chunk``: the id of a chunk; ``ranges``: none or more ranges of offsets; ``among``: all it
+    may say, where that is known; ``shown`` turns a value into what is written of it; ``restored`` finds the
+    text of a cell where its row says more of it.
     """
 
     about: str
@@ -59,6 +66,7 @@ class Column:
     header: str = ""
     filled: bool = False
     chunk: bool = False
+    ranges: bool = False
     among: tuple[str, ...] = ()
     shown: Callable[[Any], Any] | None = None
     restored: Callable[[Cells], str] | None = None
@@ -81,6 +89,8 @@ class Declared:
             what = f"one of {', '.join(self.column.among)}"
         elif self.column.chunk:
             what = "the id of a chunk such as document:0-100"
+        elif self.column.ranges:
+            what = "ranges such as 0-20 30-40"
         elif self.kind is str:
             what = "a name" if self.column.filled else "text"
         else:
@@ -94,6 +104,8 @@ class Declared:
             return self.column.among.__contains__
         if self.column.chunk:
             return _is_chunk
+        if self.column.ranges:
+            return _are_ranges
         if self.kind is str:
             return bool if self.column.filled else None
         holds = _KINDS[self.kind][1]

@@ -141,10 +141,12 @@ def worst_table(
     count: int,
     questions: Mapping[str, str],
     passages: Mapping[str, str],
+    expected: Mapping[str, str],
 ) -> Table:
     """The ``count`` queries of a setting that score lowest by the measure of the losses, the worst first.
 
-    ``questions`` maps queries to their text, ``passages`` to the passage that came first.
+    ``questions`` maps queries to their text, ``passages`` to the passage that came first, ``expected`` to
+    the evidence that should have.
     """
     ways = (one for one in losses_by_query(row for row in rows if row.setting == setting) if not one.route)
     own = sorted(ways, key=lambda one: one.final)[:count]
@@ -152,7 +154,7 @@ def worst_table(
     worst = "worst query" if len(own) == 1 else f"{len(own)} worst queries"
     return Table(
         title=f"The {worst} of {setting} by {measure}",
-        columns=("query", "split", measure, "lost most by", "question", "first passage"),
+        columns=("query", "split", measure, "lost most by", "question", "expected", "ranked first"),
         rows=tuple(
             (
                 one.query_id,
@@ -160,12 +162,13 @@ def worst_table(
                 number(one.final),
                 f"{one.blame} {one.losses[one.blame]:.3f}" if one.blame else "–",
                 questions.get(one.query_id, "–"),
+                expected.get(one.query_id, "–"),
                 passages.get(one.query_id, "–"),
             )
             for one in own
         ),
-        left=frozenset({0, 1, 3, 4, 5}),
-        prose=2,
+        left=frozenset({0, 1, 3, 4, 5, 6}),
+        prose=3,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.report.columns import spec_of
 from harness.report.rows import ChunkOffsetRow
+from harness.report.rows.ranked import before_cell, before_of
 from harness.report.stored import damaged, read_rows
 from harness.types import Chunk
 
@@ -21,7 +22,7 @@ def offset_rows(cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> Iterator[Chun
             yield ChunkOffsetRow(setting, first[key], "", None, None)
             continue
         for chunk in chunks:
-            yield ChunkOffsetRow(setting, "", chunk.doc_id, chunk.start, chunk.end)
+            yield ChunkOffsetRow(setting, "", chunk.doc_id, chunk.start, chunk.end, before_cell(chunk))
 
 
 def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
@@ -37,8 +38,10 @@ def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
                 chunks[setting] = chunks[row["same_as"]]
                 continue
             start, end = int(row["start"]), int(row["end"])
+            before = before_of(row.get("before", ""))
+            name = "+".join(f"{first}-{last}" for first, last in (*before, (start, end)))
             chunks.setdefault(setting, []).append(
-                Chunk(f"{document}:{start}-{end}", document, start, end, "")
+                Chunk(f"{document}:{name}", document, start, end, "", before)
             )
     except (KeyError, ValueError) as error:
         raise damaged(folder / CHUNK_OFFSETS, str(error)) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from harness.printable import printable
@@ -10,6 +9,7 @@ from harness.report.latex import sentences_to_latex, to_latex
 from harness.report.markdown import sentences_to_markdown, to_markdown
 from harness.report.tables import Table
 from harness.report.text import to_text
+from harness.text.wrapping import wrapped
 
 FORMATS = ("text", "markdown", "latex")
 
@@ -41,4 +41,4 @@ def _wrapped(sentence: str, width: int | None) -> str:
     if width is None:
         return plain
     # a name of a setting is broken only where it has blanks
-    return "\n".join(textwrap.wrap(plain, max(width, 20), break_long_words=False, break_on_hyphens=False))
+    return "\n".join(wrapped(plain, max(width, 20), break_words=False))

@@ -65,7 +65,8 @@ def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = Non
         if keep is not None and not keep(row):
             continue
         rows.append(row)
-        key = tuple(row[column] for column in spec.key)
+        # a column that earlier versions did not write tells no rows apart
+        key = tuple(row.get(column, "") for column in spec.key)
         if key in seen:
             raise damaged(path, f"row {number} repeats one above it: {', '.join(key)[:80]!a}")
         if key:

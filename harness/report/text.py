@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 
 from rich.cells import cell_len
 
 from harness.printable import printable
 from harness.report.tables import Table
+from harness.text.wrapping import wrapped
 
 _GAP = "  "
 _NARROW = " "
@@ -65,7 +65,7 @@ def _apart(table: Table) -> tuple[Table, list[list[str]]]:
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
     if not text or width is None:
         return [indent + text] if text else []
-    return textwrap.wrap(text, max(width, 20), initial_indent=indent, subsequent_indent=indent)
+    return wrapped(text, max(width, 20), indent)
 
 
 def _paragraphs(texts: list[str], width: int | None) -> list[str]:

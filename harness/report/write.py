@@ -99,10 +99,13 @@ def _passages(ranked: Iterable[RankedRow]) -> list[PassageRow]:
     for row in ranked:
         if row.rank > _PASSAGE_RANKS or row.chunk_id in rows:
             continue
-        start, _, end = row.chunk_id.rpartition(":")[2].partition("-")
+        *before, place = row.chunk_id.rpartition(":")[2].split("+")
+        start, _, end = place.partition("-")
         # as long as in the document, so that the offsets tell an apostrophe of its own
         text = row.text.replace("\r\n", " \n")
-        rows[row.chunk_id] = PassageRow(row.chunk_id, row.document, int(start), int(end), row.page, text)
+        rows[row.chunk_id] = PassageRow(
+            row.chunk_id, row.document, int(start), int(end), row.page, text, " ".join(before)
+        )
     return sorted(rows.values(), key=lambda row: (row.document, row.start, row.end))
 
 

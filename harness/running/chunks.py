@@ -40,7 +40,7 @@ class Chunking:
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
     holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
-    that is more than the chunks, ``reading`` what is read for them where that is something else.
+    that is more than the chunks, ``reading`` how they are read where that is something else.
     ``returned_only``: another pipeline cut the documents, and no chunk is known but those it returned.
     """
 
@@ -89,8 +89,6 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
     reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
-    if reading is not None:
-        health |= {"read_spans": len(reading.spans), "read_tokens_p50": int(np.median(reading.tokens))}
     if health["overlong"] and indexed is None and setting.retrieve.encoders():
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
@@ -124,7 +122,7 @@ def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: StageCo
     A chunk counts where it fills nine tenths of the window, and less than that of the size.
     """
     window, size = getattr(config, "tokens_per_chunk", 0), getattr(config, "chunk_size", 0)
-    characters = np.array([chunk.end - chunk.start for chunk in chunks], dtype=np.int64)
+    characters = np.array([len(chunk.text) for chunk in chunks], dtype=np.int64)
     if not (window and size and len(chunks)):
         return _Capped(0.0, window, size, 0.0)
     cut = (lengths >= _FULL * window) & (characters < _FULL * size)

@@ -8,17 +8,19 @@ same batches.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.errors import StoreError
 from harness.running.context import Context
 from harness.store import key_of
 
 Floats = NDArray[np.float32]
+_AT_ONCE = 64
 Batches = Callable[[Sequence[int]], Iterable[list[int]]]
 
 
@@ -30,7 +32,7 @@ def digest(*texts: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """The float32 bytes of every key, and which keys were not known before."""
+    """The bytes of every key, mostly float32, and which keys were not known before."""
 
     values: dict[bytes, bytes]
     new: frozenset[bytes]
@@ -45,17 +47,19 @@ def compute_new(
     keys: Sequence[bytes],
     path: Path,
     batches: Batches,
-    run: Callable[[list[int]], Floats],
+    run: Callable[[list[int]], Iterable[Floats | bytes]],
     context: Context,
+    *,
+    hold: bool = True,
 ) -> Computed:
-    """The float32 value of every key: from the file at ``path`` where it is there, else by ``run``.
+    """The value of every key: from the file at ``path`` where it is there, else by ``run``.
 
-    ``batches`` groups indices into ``keys``, ``run`` computes one such group, [items, …]. Each batch is
-    stored as soon as it is done.
+    ``batches`` groups indices into ``keys``, ``run`` computes one such group, a value an item. Each batch is
+    stored as soon as it is done. ``hold`` False: the values are left in the file, to be read when needed.
     """
     with context.values(name, path) as store:
         first_index = {key: i for i, key in reversed(list(enumerate(keys)))}
-        known = store.get(list(first_index))
+        known = store.get(list(first_index)) if hold else dict.fromkeys(store.present(first_index), b"")
         missing = [key for key in dict.fromkeys(keys) if key not in known]
         context.count(f"{name}_computed", len(missing))
         if missing:
@@ -68,12 +72,40 @@ def compute_new(
                     new = [i for i in batch if keys[i] not in known]
                     if not new:
                         continue
-                    values = np.ascontiguousarray(run(batch), dtype=np.float32)
-                    done = {keys[i]: value.tobytes() for i, value in zip(batch, values, strict=True)}
+                    done = {keys[i]: _bytes(value) for i, value in zip(batch, run(batch), strict=True)}
                     store.put(done)
-                    known |= done
+                    known |= done if hold else dict.fromkeys(done, b"")
                     task.advance(len(new))
         return Computed(known, frozenset(missing))
+
+
+def _bytes(value: Floats | bytes) -> bytes:
+    return value if isinstance(value, bytes) else np.ascontiguousarray(value, dtype=np.float32).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The values of keys that have been computed, in their order; read anew from the file at each iteration.
+
+    Raises StoreError where the file does not have them, as in a cache that cannot be written to.
+    """
+
+    name: str
+    keys: Sequence[bytes]
+    path: Path
+    context: Context
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.context.values(self.name, self.path) as store:
+            for start in range(0, len(self.keys), _AT_ONCE):
+                part = self.keys[start : start + _AT_ONCE]
+                found = store.get(list(dict.fromkeys(part)))
+                if not found.keys() >= set(part):
+                    raise StoreError(
+                        f"{self.path} does not hold all {self.name} that were computed. They are too large "
+                        "for memory: let `cache` name a folder that can be written to, and run again."
+                    )
+                yield from (found[key] for key in part)
 
 
 def is_computed(name: str, keys: Iterable[bytes], path: Path, context: Context) -> set[bytes]:
@@ -81,7 +113,7 @@ def is_computed(name: str, keys: Iterable[bytes], path: Path, context: Context) 
     if not path.exists():
         return set()
     with context.values(name, path) as store:
-        return set(store.get(list(keys)))
+        return store.present(keys)
 
 
 def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], context: Context) -> list[bytes]:

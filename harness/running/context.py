@@ -12,11 +12,10 @@ from types import TracebackType
 
 from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
-from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
-from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Purpose, RerankerConfig
+from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, Purpose, RerankerConfig
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
-from harness.types import Query
 
 
 @dataclass(slots=True)
@@ -24,9 +23,10 @@ class Context:
     """The state of one run. Models are made once per configuration and load their weights when first used.
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
-    of them, by prompt and model; ``rewritten`` keeps what was made of queries, ``narrowed`` what filters made
-    of them. ``purposes`` says by prompt and model what answers were for, ``unwritten`` which contexts of
-    chunks have not been asked for.
+    of them, by prompt and model, ``served`` what of endpoints, by model; ``rewritten`` keeps what was made of
+    queries, ``narrowed`` what filters made of them, ``answer_costs`` what the answers that each asking
+    brought have cost, whoever paid for them. ``purposes`` says by prompt and model what answers were for,
+    ``unwritten`` which contexts of chunks have not been asked for.
 
     As a context manager it tells at the end what was wrong with the cache.
     """
@@ -39,12 +39,14 @@ class Context:
     faults: Faults = field(default_factory=Faults)
     may_ask: bool = True
     spent: dict[str, Spending] = field(default_factory=dict)
-    rewritten: dict[str, tuple[Query, ...]] = field(default_factory=dict)
+    rewritten: dict[str, Phrased] = field(default_factory=dict)
+    answer_costs: list[float | None] = field(default_factory=list)
+    served: dict[str, Spending] = field(default_factory=dict)
     narrowed: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
     purposes: dict[str, Purpose] = field(default_factory=dict)
     unwritten: dict[str, NotAsked] = field(default_factory=dict)
     _in_use: Lock | None = None
-    _encoders: dict[EmbedConfig, SentenceEncoder] = field(default_factory=dict)
+    _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
@@ -92,10 +94,10 @@ class Context:
         """Add to a counter of the run record."""
         self.counts[name] = self.counts.get(name, 0) + amount
 
-    def encoder(self, config: EmbedConfig) -> SentenceEncoder:
-        """The bi-encoder of a configuration."""
+    def encoder(self, config: EncoderConfig) -> Encoder:
+        """The encoder of a configuration."""
         if config not in self._encoders:
-            self._encoders[config] = SentenceEncoder(config)
+            self._encoders[config] = config.make()
         return self._encoders[config]
 
     def tokenizer(self, name: str) -> ModelTokenizer:
@@ -114,12 +116,14 @@ class Context:
     def try_models(self) -> None:
         """Load every model that is in use and try it on a word; raises ModelError for a damaged one."""
         for encoder in self._encoders.values():
-            encoder.try_out()
+            # an endpoint is sent nothing before there is something to pay for
+            if isinstance(encoder, LocalEncoder):
+                encoder.try_out()
         for scorer in self._rerankers.values():
             scorer.try_out()
 
     def models(self) -> dict[str, dict[str, str]]:
         """The models in use, by name, for the run record."""
-        used = [encoder.model.describe() for encoder in self._encoders.values()]
+        used = [encoder.describe() for encoder in self._encoders.values()]
         used += [scorer.describe() for scorer in self._rerankers.values()]
         return {facts["name"]: facts for facts in used}

@@ -26,7 +26,9 @@ from harness.corpus import (
     read_queries,
     refusal,
     refuse_special,
+    suffixes_of,
 )
+from harness.corpus.workbook import library_of
 from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
@@ -78,7 +80,7 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
         label_rows = tuple(read_labels(config.labels)) if config.labels else ()
         file = _span_file(config)
     with context.timed("parse"):
-        files = find_documents(config.documents, Path())
+        files = find_documents(config.documents, Path(), suffixes_of(config.parser))
         hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, context, files, hashes)
     with context.timed("labels"):
@@ -149,7 +151,10 @@ def _parse(
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     fingerprint = parser_fingerprint(config.parser)
     keys = {
-        file: key_of(file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint) for file in files
+        file: key_of(
+            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *library_of(file.path)
+        )
+        for file in files
     }
     stored = {file: context.artifacts.get("document", key) for file, key in keys.items()}
     known = {file: ParsedDocument.from_json(value) for file, value in stored.items() if value is not None}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, repeat
 from typing import Any
 
 from harness.chunk import ChunkerConfig, chunk_documents, chunker_fingerprint
 from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
+from harness.running.tools import vectors
 from harness.store import key_of
 from harness.types import Chunk, Document
 
@@ -17,12 +19,13 @@ def cut(
     corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
 ) -> tuple[list[Chunk], str]:
     """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
-    key = key_of(corpus.key, chunker_fingerprint(config, tokenizer), tokenizer.fingerprint)
+    encoder = "" if config.embed is None else context.encoder(config.embed).fingerprint
+    key = key_of(corpus.key, chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
     stored = context.artifacts.get("chunks", key)
     if stored is not None:
-        return _from_spans(stored["spans"], corpus.documents), key
-    chunks = chunk_documents(corpus.documents, config, tokenizer)
-    context.artifacts.put("chunks", key, {"spans": _spans(chunks)})
+        return _from_spans(stored["spans"], stored.get("before", {}), corpus.documents), key
+    chunks = chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
+    context.artifacts.put("chunks", key, {"spans": _spans(chunks), "before": _before(chunks)})
     return chunks, key
 
 
@@ -34,10 +37,24 @@ def _spans(chunks: list[Chunk]) -> list[list[Any]]:
     return list(rows.values())
 
 
-def _from_spans(rows: list[list[Any]], documents: list[Document]) -> list[Chunk]:
+def _before(chunks: list[Chunk]) -> dict[str, list[list[Any]]]:
+    """What is shown before the chunks of a document, for those documents where something is."""
+    documents = {chunk.doc_id for chunk in chunks if chunk.before}
+    found: dict[str, list[list[Any]]] = {doc_id: [] for doc_id in documents}
+    for chunk in chunks:
+        if chunk.doc_id in documents:
+            found[chunk.doc_id].append([list(span) for span in chunk.before])
+    return found
+
+
+def _from_spans(
+    rows: list[list[Any]], before: dict[str, list[list[Any]]], documents: list[Document]
+) -> list[Chunk]:
     by_id = {document.doc_id: document for document in documents}
     return [
-        Chunk.of(by_id[doc_id], start, end)
+        Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in shown))
         for doc_id, *flat in rows
-        for start, end in list(pairwise(flat))[::2]
+        for (start, end), shown in zip(
+            list(pairwise(flat))[::2], before.get(doc_id, repeat([])), strict=False
+        )
     ]

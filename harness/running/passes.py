@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
+from harness.running.served import compute_served
 from harness.running.tools import embedded
-from harness.search import Effort, PairScorer, RerankerConfig
+from harness.search import Effort, NotAsked, NotAskedError, PairScorer, RerankerConfig
+from harness.search.rerank import ServedScorer
 
 Pair = tuple[str, str]
 
@@ -25,13 +28,13 @@ class Scored:
 
 
 def embed_for_all(
-    requests: Sequence[Sequence[tuple[EmbedConfig, Sequence[str]]]], context: Context
+    requests: Sequence[Sequence[tuple[EncoderConfig, Sequence[str]]]], context: Context
 ) -> list[Effort]:
     """Embed every distinct text of all requests, one pass a model; returns what each request took.
 
     A request is what one setting needs. Values that several need are the first one's to compute.
     """
-    wanted: dict[str, tuple[EmbedConfig, dict[bytes, str]]] = {}
+    wanted: dict[str, tuple[EncoderConfig, dict[bytes, str]]] = {}
     needs: list[dict[str, dict[bytes, int]]] = []
     for request in requests:
         own: dict[str, dict[bytes, int]] = {}
@@ -44,10 +47,16 @@ def embed_for_all(
                 items[key] = text
                 mine[key] = len(text)
         needs.append(own)
-    done = {
-        model: _timed(partial(embedded, list(items), list(items.values()), config, context), context, "embed")
-        for model, (config, items) in wanted.items()
-    }
+    done: dict[str, tuple[Computed, float]] = {}
+    missing: list[NotAsked] = []
+    for model, (config, items) in wanted.items():
+        work = partial(embedded, list(items), list(items.values()), config, context)
+        try:
+            done[model] = _timed(work, context, "embed")
+        except NotAskedError as error:
+            missing += error.missing
+    if missing:
+        raise NotAskedError(*missing)
     return _shares(needs, done, context, "vectors")
 
 
@@ -84,14 +93,23 @@ def score_for_all(
 
 def scored(keys: Sequence[bytes], pairs: Sequence[Pair], scorer: PairScorer, context: Context) -> Computed:
     """The scores of ``pairs`` by their ``keys``, which are their digests: float32 [1] each."""
+    if isinstance(scorer, ServedScorer):
+        return compute_served("pairs", keys, pairs, scorer.served, context)
     return compute_new(
         "pairs",
         keys,
-        context.cache.scores(scorer.fingerprint.replace(":", "-")),
+        scores_file(scorer, context),
         batches=lambda indices: scorer.batches([pairs[i] for i in indices]),
         run=lambda batch: scorer.score([pairs[i] for i in batch])[:, None],
         context=context,
     )
+
+
+def scores_file(scorer: PairScorer, context: Context) -> Path:
+    """Where the scores of a reranker are kept."""
+    if isinstance(scorer, ServedScorer):
+        return context.cache.served("pairs", scorer.served.fingerprint)
+    return context.cache.scores(scorer.fingerprint.replace(":", "-"))
 
 
 def _timed(work: Callable[[], Computed], context: Context, stage: str) -> tuple[Computed, float]:

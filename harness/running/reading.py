@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,29 +15,85 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.sources import RunSources
 from harness.search import READERS
+from harness.search.read import Merger
+from harness.search.read.step import Together
 from harness.store import key_of
+from harness.text.spans import Span
 from harness.types import Chunk, Ranking
+
+_Spans = tuple[Span, ...]
+_Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The distinct spans that are read, in the order of the text, and which of them each chunk stands for.
+class Read:
+    """The distinct spans that may be read, in the order of the text, and rankings of them by step.
 
-    ``tokens`` [spans] are their lengths, special tokens left out; ``of`` maps the ids of chunks to those of
-    spans; ``key`` identifies chunking and spans.
+    ``tokens`` [spans] are their lengths, special tokens left out; ``key`` identifies chunking and spans.
     """
 
     spans: tuple[Chunk, ...]
     tokens: NDArray[np.int32]
-    of: Mapping[str, str]
+    rankings: dict[str, list[Ranking]]
     key: str
 
-    def ranking(self, found: Ranking) -> Ranking:
-        """What is read for a ranking of chunks: every span once, at the rank and score of its first chunk."""
-        first: dict[str, float] = {}
-        for chunk_id, score in zip(found.chunk_ids, found.scores, strict=True):
-            first.setdefault(self.of[chunk_id], score)
-        return Ranking(found.query_id, tuple(first), tuple(first.values()))
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the chunks of a setting are read; ``key`` identifies the chunking.
+
+    ``read`` gives the spans of the chunks that are found, of which those of a ranking's first ``top_n`` are
+    merged. ``always`` are the spans that stand whether they are found or not: what each chunk is read in
+    or, where it matters what else is found, the chunks themselves.
+    """
+
+    chunks: tuple[Chunk, ...]
+    key: str
+    read: Together
+    top_n: int | None
+    always: tuple[Chunk, ...]
+    before: Mapping[_Place, _Spans]
+    corpus: Corpus = field(repr=False)
+    tokenizer: ModelTokenizer = field(repr=False)
+    context: Context = field(repr=False)
+    _known: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def of(self, rankings: Mapping[str, Sequence[Ranking]]) -> Read:
+        """What is read for rankings of chunks: every span once, at the rank and score of its first chunk."""
+        row = {chunk.chunk_id: i for i, chunk in enumerate(self.chunks)}
+        spans = {one.chunk_id: one for one in self.always}
+        documents = {document.doc_id: document for document in self.corpus.documents}
+
+        def as_read(found: Ranking) -> Ranking:
+            rows = [row[chunk_id] for chunk_id in found.chunk_ids]
+            first: dict[str, float] = {}
+            read = [*self.read(rows[: self.top_n]), *_own(self.chunks, rows[len(rows[: self.top_n]) :])]
+            own = self.before or _before([self.chunks[i] for i in rows], read)
+            for i, place, score in zip(rows, read, found.scores, strict=True):
+                document = documents[self.chunks[i].doc_id]
+                span = Chunk.of(document, *place, own[document.doc_id, *place])
+                spans.setdefault(span.chunk_id, span)
+                first.setdefault(span.chunk_id, score)
+            return Ranking(found.query_id, tuple(first), tuple(first.values()))
+
+        ranked = {step: list(map(as_read, its)) for step, its in rankings.items()}
+        place = {doc_id: i for i, doc_id in enumerate(documents)}
+        ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
+        key = key_of(self.key, "read", [one.chunk_id for one in ordered])
+        return Read(ordered, self._tokens(ordered, key), ranked, key)
+
+    def _tokens(self, spans: Sequence[Chunk], key: str) -> NDArray[np.int32]:
+        """The lengths of spans, each counted once."""
+        if any(one.chunk_id not in self._known for one in spans):
+            stored = self.context.artifacts.get("read_tokens", key)
+            new = [one for one in spans if one.chunk_id not in self._known]
+            if stored is None:
+                lengths = text_lengths([one.text for one in new], self.tokenizer) - self.tokenizer.special
+                self._known.update(zip([one.chunk_id for one in new], lengths.tolist(), strict=True))
+                stored = {"lengths": [self._known[one.chunk_id] for one in spans]}
+                self.context.artifacts.put("read_tokens", key, stored)
+            self._known.update(zip([one.chunk_id for one in spans], stored["lengths"], strict=True))
+        return np.array([self._known[one.chunk_id] for one in spans], dtype=np.int32)
 
 
 def reading_of(
@@ -48,28 +104,63 @@ def reading_of(
     corpus: Corpus,
     context: Context,
 ) -> Reading | None:
-    """What is read of a setting, None where it is the chunks themselves; ``key`` is that of the chunking."""
+    """How a setting reads its chunks, None: as they are. ``key`` is that of the chunking."""
     if setting.read is None or not chunks:
         return None
     sources = RunSources(corpus, context, tokenizer)
-    spans = READERS.make(setting.read).run(chunks, sources)
+    reader = READERS.make(setting.read)
+    if isinstance(reader, Merger):
+        together, top_n = reader.together(chunks, sources), reader.config.top_n
+        _warn_of_cut(chunks, together(range(len(chunks))), setting, context)
+        return Reading(tuple(chunks), key, together, top_n, tuple(chunks), {}, corpus, tokenizer, context)
+    spans = reader.run(chunks, sources)
+    _warn_of_cut(chunks, spans, setting, context)
+    before = _before(chunks, spans)
+    always = tuple(
+        Chunk.of(sources.document(doc_id), start, end, shown)
+        for (doc_id, start, end), shown in before.items()
+    )
+    return Reading(
+        tuple(chunks),
+        key,
+        lambda rows: [spans[i] for i in rows],
+        None,
+        always,
+        before,
+        corpus,
+        tokenizer,
+        context,
+    )
+
+
+def _before(chunks: Sequence[Chunk], spans: Sequence[Span]) -> dict[_Place, _Spans]:
+    """What is shown before each span: all that its chunks show before them and that it does not hold."""
+    found: dict[_Place, set[Span]] = {}
+    for chunk, (start, end) in zip(chunks, spans, strict=True):
+        shown = {(first, min(last, start)) for first, last in chunk.before if first < start}
+        found.setdefault((chunk.doc_id, start, end), set()).update(shown)
+    return {place: _united(shown) for place, shown in found.items()}
+
+
+def _united(spans: Iterable[Span]) -> _Spans:
+    """Spans in the order of the text, those that overlap as one."""
+    out: list[Span] = []
+    for start, end in sorted(spans):
+        if out and start < out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return tuple(out)
+
+
+def _own(chunks: Sequence[Chunk], rows: Sequence[int]) -> list[Span]:
+    return [(chunks[i].start, chunks[i].end) for i in rows]
+
+
+def _warn_of_cut(chunks: Sequence[Chunk], spans: Sequence[Span], setting: Setting, context: Context) -> None:
     cut = sum(start > c.start or end < c.end for c, (start, end) in zip(chunks, spans, strict=True))
     if cut:
         context.reporter.warn(
             f"{setting.name}: {cut} of {len(chunks)} chunks are not whole in what is read for them. Cut the "
             "larger chunks where the small ones end, or read windows."
         )
-    read: dict[str, Chunk] = {}
-    of: dict[str, str] = {}
-    for chunk, (start, end) in zip(chunks, spans, strict=True):
-        span = Chunk.of(sources.document(chunk.doc_id), start, end)
-        of[chunk.chunk_id] = read.setdefault(span.chunk_id, span).chunk_id
-    place = {document.doc_id: i for i, document in enumerate(corpus.documents)}
-    ordered = tuple(sorted(read.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
-    own = key_of(key, "read", [one.chunk_id for one in ordered])
-    stored = context.artifacts.get("read_tokens", own)
-    if stored is None:
-        lengths = text_lengths([one.text for one in ordered], tokenizer) - np.int32(tokenizer.special)
-        stored = {"lengths": lengths.tolist()}
-        context.artifacts.put("read_tokens", own, stored)
-    return Reading(ordered, np.array(stored["lengths"], dtype=np.int32), of, own)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +13,13 @@ from harness.llm import ModelConfig
 from harness.report import AskedRow
 from harness.running.context import Context
 from harness.running.filtering import narrow_all
-from harness.running.search import Searched
+from harness.running.search import RETRIEVE, Searched
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError, RetrieverConfig, RewriterConfig
+from harness.search.fuse import route_names
 from harness.types import Query
+
+_Paid = dict[int, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,35 @@ def _as_far_as_known(
         return Known(known.queries, upon)
 
 
+def rewriting_costs(setting: Setting, queries: Sequence[Query], context: Context) -> dict[str, float | None]:
+    """What rewriting all queries has cost, by ``retrieve`` and its routes, whoever paid for the answers.
+
+    A rewriting that several routes share is paid once. None where a price is unknown; 0 without a model.
+    """
+    found: dict[str, float | None] = {}
+    tools = RunTools(context)
+
+    def go(retriever: RetrieverConfig, name: str, asked: Sequence[Query], paid: _Paid) -> _Paid:
+        asked, paid = _through(retriever.rewrite, asked, paid, tools)
+        for part, route in zip(retriever.parts, route_names(retriever.parts), strict=True):
+            paid = paid | go(part, f"{name}.{route}", asked, paid)
+        found[name] = None if None in paid.values() else math.fsum(cost for cost in paid.values() if cost)
+        return paid
+
+    go(setting.retrieve, RETRIEVE, *_through(setting.rewrite, queries, {}, tools))
+    return found
+
+
+def _through(
+    rewrite: RewriterConfig | None, queries: Sequence[Query], paid: _Paid, tools: RunTools
+) -> tuple[Sequence[Query], _Paid]:
+    if rewrite is None:
+        return queries, paid
+    phrased = tools.phrased(rewrite, queries)
+    # the same object for the same rewriting of the same queries
+    return phrased.queries, paid | {id(phrased): phrased.cost}
+
+
 def rewriting_facts(context: Context) -> dict[str, Any]:
     """For the run record: what was asked of language models before retrieval, by prompt and model."""
     return {
@@ -109,5 +143,7 @@ def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
     """Every query as each step of each setting asked it, where that is not as it stands."""
     for one in searched:
         for step, queries in one.asked.items():
+            said: Counter[str] = Counter()
             for query in queries:
-                yield AskedRow(one.setting.name, step, query.query_id, query.text)
+                said[query.query_id] += 1
+                yield AskedRow(one.setting.name, step, query.query_id, said[query.query_id], query.text)

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from harness.config import Setting
 from harness.llm import ModelConfig
+from harness.own.service import ServiceConfig
 from harness.report import is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.filtering import narrow_all
-from harness.running.passes import Pair, embed_for_all, score_for_all
+from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
 from harness.search import Effort, Narrowed, NotAskedError, RerankerConfig, StepOutput
 from harness.search.rerank import rerank
@@ -71,10 +74,10 @@ def as_read(one: Searched) -> Searched:
     reading = one.chunking.reading
     if reading is None:
         return one
-    own = one.chunking
-    chunking = Chunking(reading.spans, reading.key, own.health, reading.tokens, own.quality)
-    rankings = {step: list(map(reading.ranking, ranked)) for step, ranked in one.rankings.items()}
-    return replace(one, chunking=chunking, rankings=rankings, over_chunks=one)
+    own, read = one.chunking, reading.of(one.rankings)
+    health = own.health | {"read_spans": len(read.spans), "read_tokens_p50": int(np.median(read.tokens))}
+    chunking = Chunking(read.spans, read.key, health, read.tokens, own.quality)
+    return replace(one, chunking=chunking, rankings=read.rankings, over_chunks=one)
 
 
 def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
@@ -120,7 +123,9 @@ def _search_chunks(
     searched = []
     with context.reporter.task("search", len(points)) as task:
         for point, own, effort in zip(points, asked, efforts, strict=True):
-            output = tools.search(RETRIEVE, point.setting.finder, point.chunking.passages, own)
+            retriever, passages = point.setting.finder, point.chunking.passages
+            output = tools.search(RETRIEVE, retriever, passages, own)
+            output = tools.fused(point.setting.rewrite, output, retriever, passages, queries)
             spent = Effort(point.seconds) + effort + output.effort
             searched.append(_retrieved(point, output, spent, queries))
             if found is not None:
@@ -229,7 +234,7 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
     """Whether searching the setting would find everything in the cache and compute nothing."""
     tools = RunTools(context, {query.query_id: query for query in queries})
     # a plan runs no rewriter that it need not run, such as code of the user's
-    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig):
+    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return False
     try:
         asked = tools.rewritten(setting.rewrite, queries)
@@ -239,10 +244,10 @@ def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], 
         return False
     point = Point(setting.model_copy(update={"rerank": ()}), chunking)
     one = _search_chunks([point], queries, context)[0]
-    one = Searched(setting, chunking, one.rankings, one.notes)
+    one = replace(one, setting=setting)
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
-        path = context.cache.scores(context.reranker(config).fingerprint.replace(":", "-"))
+        path = scores_file(context.reranker(config), context)
         if is_computed("pairs", pairs, path, context) != pairs:
             return False
         # all its scores are known, and what the next one reads depends on them

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,12 +16,13 @@ from harness.errors import ConfigError
 from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
 from harness.llm import answers as answers_of
 from harness.llm.endpoint import read_key
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.progress import Reporter
-from harness.running.compute import Computed, compute_new, digest
+from harness.running.compute import Computed, Kept, compute_new, digest
 from harness.running.context import Context
 from harness.running.facts import facts_of, rows_of
 from harness.running.filtering import is_known_filtered, search_filtered
+from harness.running.served import compute_served
 from harness.search import (
     FILTERS,
     RETRIEVERS,
@@ -34,12 +35,15 @@ from harness.search import (
     NotAsked,
     NotAskedError,
     Passages,
+    Phrased,
     Purpose,
     RetrieverConfig,
     RewriterConfig,
     Slot,
     StepOutput,
 )
+from harness.search.fuse.phrasings import fuse_phrasings
+from harness.served.embedding import ServedEncoder
 from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import Answered, Query, Ranking
@@ -61,6 +65,11 @@ class RunTools:
         """Progress and warnings."""
         return self.context.reporter
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
+        return self.context.may_ask
+
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
         return self.context.timed(stage)
@@ -69,13 +78,21 @@ class RunTools:
         """A hash of JSON-able facts."""
         return key_of(*facts)
 
-    def fingerprint(self, encoder: EmbedConfig) -> str:
+    def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector besides the text."""
         return self.context.encoder(encoder).fingerprint
 
-    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order."""
+        keys = [digest(text) for text in texts]
+        found = embedded(keys, texts, encoder, self.context)
+        if not self.context.encoder(encoder).bulky:
+            return [found.values[key] for key in keys]
+        return Kept("vectors", keys, vectors_file(encoder, self.context), self.context)
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""
@@ -90,15 +107,39 @@ class RunTools:
         return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
-        """The queries as a rewriter asks them; as they are where there is none."""
-        if rewrite is None:
-            return queries
+        """All that a rewriter asks for the queries, one after the other; they themselves without one."""
+        return queries if rewrite is None else self.phrased(rewrite, queries).queries
+
+    def phrased(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrased:
+        """What a rewriter asks, and how much of it for each query; made once a run."""
         done = self.context.rewritten
         # its fields, for a query of another split is another one
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
         if key not in done:
-            done[key] = tuple(REWRITERS.make(rewrite).run(queries, self))
+            before = len(self.context.answer_costs)
+            groups = REWRITERS.make(rewrite).phrasings(queries, self)
+            costs = self.context.answer_costs[before:]
+            known = [cost for cost in costs if cost is not None]
+            done[key] = Phrased(
+                tuple(query for group in groups for query in group),
+                tuple(map(len, groups)),
+                sum(known) if len(known) == len(costs) else None,
+            )
         return done[key]
+
+    def fused(
+        self,
+        rewrite: RewriterConfig | None,
+        output: StepOutput,
+        retriever: RetrieverConfig,
+        passages: Passages,
+        queries: Sequence[Query],
+    ) -> StepOutput:
+        """One ranking a query, of what the retriever has found for all that a rewriter made of it."""
+        if rewrite is None or (phrased := self.phrased(rewrite, queries)).one_each:
+            return output
+        fuse = REWRITERS.make(rewrite).fuse
+        return fuse_phrasings(output, retriever, passages, queries, phrased.sizes, fuse)
 
     def answers(
         self,
@@ -126,6 +167,7 @@ class RunTools:
             stage = "rewrite" if purpose == "rewriting" else purpose
             with self.timed(stage):
                 found, spending = answers_of(asker, list(calls.values()), reporter=self.reporter, name=stage)
+            self.context.answer_costs.append(asker.cost(calls.values()))
         self.context.spent.setdefault(title, Spending()).add_spending(spending)
         self.context.spent[title].from_ledger += spending.from_ledger
         self.context.purposes[title] = purpose
@@ -153,6 +195,14 @@ class RunTools:
             done[key] = tuple(FILTERS.make(config).run(asked, documents, self))
         return done[key]
 
+    def kept(self, kind: str, key: str) -> Any | None:
+        """What a step has kept under a key, None where there is nothing."""
+        return self.context.artifacts.get(kind, key)
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
+        self.context.artifacts.put(kind, key, value)
+
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
     ) -> StepOutput:
@@ -167,15 +217,16 @@ class RunTools:
             found = self.found(retriever, passages, asked)
             self._keep(retriever, passages, asked, found)
         computed = self.context.counts.get("vectors_computed", 0) - before.get("vectors_computed", 0)
-        return StepOutput(
+        output = StepOutput(
             name=name,
             rankings=found.rankings,
-            asked=tuple(asked),
+            asked=found.asked or tuple(asked),
             effort=Effort(perf_counter() - begun, computed, computed),
             exact_share=found.exact_share,
             routes=found.routes,
             filtered=found.filtered,
         )
+        return self.fused(retriever.rewrite, output, retriever, passages, queries)
 
     def found(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> Found:
         """What a retriever finds, its rewriter and its filter left out; its rankings are not kept."""
@@ -192,7 +243,7 @@ class RunTools:
 
     def to_embed(
         self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> Iterator[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterator[tuple[EncoderConfig, list[str]]]:
         """The texts that searching by a retriever and its routes embeds."""
         asked = self.rewritten(retriever.rewrite, queries)
         for part in retriever.parts:
@@ -213,7 +264,9 @@ class RunTools:
         rankings = [
             Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
         ]
-        return Found(rankings, stored["exact_share"])
+        texts = stored.get("asked", ())
+        put = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
+        return Found(rankings, stored["exact_share"], asked=put)
 
     def _keep(
         self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], found: Found
@@ -222,6 +275,8 @@ class RunTools:
             return
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
         stored = {"rankings": rows, "exact_share": found.exact_share}
+        if found.asked:
+            stored["asked"] = [query.text for query in found.asked]
         self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)
 
 
@@ -234,21 +289,36 @@ def _problem(model: ModelConfig) -> str:
     return ""
 
 
-def vectors(texts: Sequence[str], config: EmbedConfig, context: Context) -> NDArray[np.float32]:
+def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
     """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
     keys = [digest(text) for text in texts]
     found = embedded(keys, texts, config, context)
     return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
 
 
-def embedded(keys: Sequence[bytes], texts: Sequence[str], config: EmbedConfig, context: Context) -> Computed:
+def embedded(
+    keys: Sequence[bytes], texts: Sequence[str], config: EncoderConfig, context: Context
+) -> Computed:
     """The vectors of ``texts`` by their ``keys``, which are their digests."""
     encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return compute_served("vectors", keys, texts, encoder, context)
+    if not isinstance(encoder, LocalEncoder):
+        raise TypeError(f"{type(encoder).__name__} encodes neither here nor at an endpoint")
     return compute_new(
         "vectors",
         keys,
-        context.cache.vectors(encoder.fingerprint),
+        vectors_file(config, context),
         batches=lambda indices: encoder.batches([texts[i] for i in indices]),
-        run=lambda batch: encoder.embed([texts[i] for i in batch]),
+        run=lambda batch: encoder.encode([texts[i] for i in batch]),
         context=context,
+        hold=not encoder.bulky,
     )
+
+
+def vectors_file(config: EncoderConfig, context: Context) -> Path:
+    """Where the values of an encoder are kept."""
+    encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return context.cache.served("vectors", encoder.fingerprint)
+    return context.cache.vectors(encoder.fingerprint)

@@ -6,6 +6,7 @@ folder names it, and everything else, the configuration reference and the contra
 
 from harness.search.context import KINDS as CONTEXTS
 from harness.search.context import ContextConfig
+from harness.search.feedback import KINDS as FEEDBACKS
 from harness.search.filter import KINDS as FILTERS
 from harness.search.read import KINDS as READERS
 from harness.search.read import ReadConfig
@@ -20,6 +21,7 @@ from harness.search.step import (
     Identity,
     Narrowed,
     Passages,
+    Phrased,
     RerankerConfig,
     Retriever,
     RetrieverConfig,
@@ -32,6 +34,7 @@ from harness.search.tools import NotAsked, NotAskedError, Purpose, Slot, Tools
 
 __all__ = [
     "CONTEXTS",
+    "FEEDBACKS",
     "FILTERS",
     "READERS",
     "RERANKERS",
@@ -47,6 +50,7 @@ __all__ = [
     "NotAskedError",
     "PairScorer",
     "Passages",
+    "Phrased",
     "Purpose",
     "ReadConfig",
     "RerankerConfig",

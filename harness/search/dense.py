@@ -8,13 +8,15 @@ from typing import Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from harness.models.computing import ComputingConfig
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EmbedConfig, EncoderConfig
 from harness.search.depth import Depth
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import Tools
+from harness.served import EmbeddingEndpoint
+from harness.served.embedding import ServedEmbedConfig
 from harness.types import Query
 
 Floats = NDArray[np.float32]
@@ -31,12 +33,25 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     distance: Literal["cosine", "l2", "ip"] = Field(
         "cosine", description="Between vectors: cosine, squared Euclidean, or inner product."
     )
+    endpoint: EmbeddingEndpoint | None = Field(
+        None,
+        description="Where the bi-encoder is served by OpenAI's protocol, in place of `model`; its keys are "
+        "below.",
+    )
     query_prefix: str = Field("", description="Put before every query, for models trained with one.")
     passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
 
+    @model_validator(mode="after")
+    def _one_model(self) -> DenseConfig:
+        if self.endpoint is not None and "model" in self.model_fields_set:
+            raise ValueError("model and endpoint both name a bi-encoder; keep one of them")
+        return self
+
     @property
-    def embed(self) -> EmbedConfig:
+    def embed(self) -> EncoderConfig:
         """The bi-encoder."""
+        if self.endpoint is not None:
+            return ServedEmbedConfig(endpoint=self.endpoint)
         return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
 
 
@@ -83,7 +98,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """All passages and queries, with their prefixes."""
         read, questions = self._texts(passages, queries)
         return [(self.config.embed, [*read, *questions])]

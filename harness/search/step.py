@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.kinds import Section, StageConfig
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.types import Query, Ranking
 
 if TYPE_CHECKING:
@@ -75,14 +75,34 @@ class Effort:
 class Found:
     """What a retriever found: one ranking a query, in the order of the queries.
 
-    ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning;
-    ``filtered`` what a filter made of each query, none where there was no filter.
+    ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
+    ``asked`` are the queries as it has put them in the end; none where that is as they came. ``filtered`` is
+    what a filter made of each query, none where there was no filter.
     """
 
     rankings: list[Ranking]
     exact_share: float | None = None
     routes: tuple[StepOutput, ...] = ()
     filtered: tuple[Narrowed, ...] = ()
+    asked: tuple[Query, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Phrased:
+    """What a rewriter asks: all texts one after the other, and how many of them belong to each query.
+
+    ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
+    any, None where a price is unknown.
+    """
+
+    queries: tuple[Query, ...]
+    sizes: tuple[int, ...]
+    cost: float | None = 0.0
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every query is asked in one text."""
+        return all(size == 1 for size in self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +219,12 @@ class RetrieverConfig(StageConfig):
         return ()
 
     @property
-    def embed(self) -> EmbedConfig | None:
-        """The bi-encoder that it searches with, if any."""
+    def embed(self) -> EncoderConfig | None:
+        """The encoder that it searches with, if any."""
         return None
 
-    def encoders(self) -> tuple[EmbedConfig, ...]:
-        """All bi-encoders it searches with, its own and those of its parts, each once."""
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """All encoders it searches with, its own and those of its parts, each once."""
         own = () if self.embed is None else (self.embed,)
         return tuple(dict.fromkeys((*own, *(one for part in self.parts for one in part.encoders()))))
 
@@ -247,6 +267,14 @@ class Rewriter(ABC, Generic[Rewriting]):
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """The queries as they are asked, one for each."""
 
+    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """What is asked for each query: one text here; see ``search.rewrite.several`` for none and many."""
+        return [(query,) for query in self.run(queries, tools)]
+
+    def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
+        """The score of every chunk that the phrasings of one query have found; only needed for many."""
+        raise TypeError(f"{type(self).__name__} asks one thing for a query and fuses nothing")
+
 
 class Retriever(ABC, Generic[Configured]):
     """(Passages, queries) → rankings. Pure but for what ``tools`` lend it."""
@@ -264,7 +292,7 @@ class Retriever(ABC, Generic[Configured]):
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EmbedConfig, list[str]]]:
+    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
 
         What the parts of a fusion embed is theirs to say.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,36 +14,46 @@ from numpy.typing import NDArray
 from harness.errors import LlmError
 from harness.llm import Form, ModelConfig
 from harness.llm.money import Estimate
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EncoderConfig
 from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
+from harness.served import ServedEstimate
 from harness.types import Answered, Query
 
-Purpose = Literal["rewriting", "filter", "context"]
+Purpose = Literal["rewriting", "filter", "context", "endpoint"]
 
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
-    """What a language model would be asked: ``key`` tells two of them apart, ``problem`` what is missing.
+    """What a language model or an endpoint would be asked.
 
-    ``purpose`` is what its answers are for.
+    ``key`` tells two of them apart, ``problem`` what is missing, ``purpose`` is what the answers are for.
     """
 
     name: str
     key: str
-    estimate: Estimate
+    estimate: Estimate | ServedEstimate
     problem: str = ""
     purpose: Purpose = "rewriting"
 
 
 class NotAskedError(LlmError):
-    """What comes next depends on answers of a language model, which a plan or dry run does not ask for."""
+    """What comes next depends on answers that cost money, which a plan or dry run does not ask for."""
 
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
         told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
         purpose = missing[0].purpose if missing else "rewriting"
-        super().__init__(f"Rankings depend on a {purpose} that has not been made yet. {told}.")
+        upon = "request to an endpoint" if purpose == "endpoint" else purpose
+        super().__init__(f"Rankings depend on a {upon} that has not been made yet. {told}.")
+
+
+class ServiceNotAskedError(NotAskedError):
+    """What comes next depends on a service of the user's own, which a plan or dry run does not ask."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.args = (f"Rankings depend on answers of {url}, which has not been asked yet.",)
 
 
 class Slot(Protocol):
@@ -73,17 +83,27 @@ class Tools(Protocol):
     def reporter(self) -> Reporter:
         """Progress and warnings."""
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
+
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
 
     def key(self, *facts: Any) -> str:
         """A hash of JSON-able facts, the same on every machine and run."""
 
-    def fingerprint(self, encoder: EmbedConfig) -> str:
+    def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector of the encoder besides the text."""
 
-    def vectors(self, texts: Sequence[str], encoder: EmbedConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order; bulky values are read anew at each iteration.
+
+        All are computed before it returns.
+        """
 
     def index(self, key: str) -> Slot:
         """The place on disk of an index with this key."""
@@ -107,6 +127,12 @@ class Tools(Protocol):
         none. Raises NotAskedError where the run may not ask, and LlmError where the model cannot be
         asked.
         """
+
+    def kept(self, kind: str, key: str) -> Any | None:
+        """What a step has kept under a key, None where there is nothing."""
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
 
     def facts(
         self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]

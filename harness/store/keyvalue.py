@@ -33,8 +33,12 @@ class KeyValue:
     cannot be written is only read. ``faults`` is told of all of it.
     """
 
-    def __init__(self, path: Path, faults: Faults | None = None, what: str = "values") -> None:
+    def __init__(
+        self, path: Path, faults: Faults | None = None, what: str = "values", *, durable: bool = False
+    ) -> None:
+        """``durable``: what ``put`` has returned from survives a loss of power too."""
         self._asked_for = path
+        self._durable = durable
         self._faults = Faults() if faults is None else faults
         self._what = what
         self._damaged: set[bytes] = set()
@@ -60,6 +64,22 @@ class KeyValue:
             else:
                 found[key] = value
         return found
+
+    def present(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Those keys whose values are present and whole; holds only some of the values at a time."""
+        asked = list(keys)
+        parts = (asked[at : at + _ASK_AT_ONCE] for at in range(0, len(asked), _ASK_AT_ONCE))
+        return {key for part in parts for key in self.get(part)}
+
+    def any(self) -> bytes | None:
+        """Some value that is whole; None where there is none."""
+        rows = self._guarded(lambda: self._db.execute("SELECT key FROM item LIMIT 10").fetchall())
+        return next(iter(self.get([key for (key,) in rows]).values()), None)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether values outlive this object: not where no file could be made."""
+        return bool(self._db.execute("PRAGMA database_list").fetchone()[2])
 
     @property
     def damaged(self) -> frozenset[bytes]:
@@ -145,7 +165,10 @@ class KeyValue:
         except OSError as error:
             self._faults.cannot_write(path.parent, error)
         try:
-            return _prepared(sqlite3.connect(path, timeout=60, isolation_level=None))
+            return _prepared(
+                sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False),
+                durable=self._durable,
+            )
         except sqlite3.DatabaseError as error:
             if sqlite_kind(error) not in _READ_ONLY:
                 raise
@@ -196,10 +219,10 @@ def remove_condemned(folder: Path) -> int:
     return len(marks)
 
 
-def _prepared(db: sqlite3.Connection) -> sqlite3.Connection:
+def _prepared(db: sqlite3.Connection, durable: bool = False) -> sqlite3.Connection:
     try:
         use_write_ahead_log(db)
-        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
         db.execute(_CREATE)
     except BaseException:
         db.close()

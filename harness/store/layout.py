@@ -59,6 +59,15 @@ class CacheLayout:
         """The pair scores that one reranker computed."""
         return self.base / "scores" / f"{fingerprint[:32]}.sqlite"
 
+    @property
+    def paid(self) -> Path:
+        """What endpoints were paid for; outside the format, like the judgments."""
+        return self.root / "paid"
+
+    def served(self, what: str, fingerprint: str) -> Path:
+        """The vectors or scores that one endpoint gave."""
+        return self.paid / f"{what}-{fingerprint[:32]}.sqlite"
+
     def use(self) -> Lock | None:
         """Mark the folder as ours and keep `harness cache` from emptying it until the lock is released.
 

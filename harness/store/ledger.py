@@ -22,6 +22,7 @@ from harness.errors import LlmError
 from harness.store.ledger_faults import explained, unusable
 from harness.store.ledger_rows import ANSWERED, COLUMNS, LedgerEntry, dump, from_json, from_row, to_row
 from harness.store.ledger_schema import VERSION, Transaction, prepare
+from harness.store.sent_batches import SentBatches
 from harness.store.turn import Turn
 from harness.types import Answered, Asked
 
@@ -47,6 +48,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self.batches = SentBatches(path.with_name(f"{path.name}.batches"))
         self._turns: dict[str, Turn] = {}
         self._parameters: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
@@ -98,6 +100,14 @@ class Ledger:
             f"SELECT {columns} FROM answers WHERE key = ? AND settled = 1 ORDER BY id DESC LIMIT 1", (key,)
         ).fetchone()
         return from_row(row) if row else None
+
+    @explained
+    def has(self, key: str, request_id: str) -> bool:
+        """Whether an answer with that id of its request is recorded for a call."""
+        rows = self._db.execute(
+            "SELECT 1 FROM answers WHERE key = ? AND request_id = ? LIMIT 1", (key, request_id)
+        )
+        return rows.fetchone() is not None
 
     @explained
     def parameters(self, model: str, prompt_sha: str) -> list[dict[str, Any]]:

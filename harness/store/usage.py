@@ -32,7 +32,8 @@ def sizes(layout: CacheLayout) -> dict[str, int]:
         if older != layout.base:
             found[f"{older.name} (older format)"] = sum(map(_size, older.rglob("*")))
     ledger = (layout.ledger.with_name(layout.ledger.name + suffix) for suffix in SQLITE_SUFFIXES)
-    return {**found, "judgments": sum(map(_size, ledger))}
+    paid = {"paid": sum(map(_size, layout.paid.rglob("*")))} if layout.paid.is_dir() else {}
+    return {**found, **paid, "judgments": sum(map(_size, ledger))}
 
 
 def tidy(layout: CacheLayout) -> int:
@@ -51,7 +52,7 @@ def tidy(layout: CacheLayout) -> int:
 
 
 def clear(layout: CacheLayout) -> tuple[Path, ...]:
-    """Remove all that can be computed again, of every format; the judgments and what is not ours stay.
+    """Remove all that can be computed again, of every format; what was paid for and what is not ours stay.
 
     Returns the folders removed. Raises StoreError while a benchmark uses the cache.
     """

@@ -4,7 +4,7 @@ A sentence ends
 
 - at ``.``, ``!``, ``?`` or ``…`` (with the quotes and brackets that close after it) before whitespace, unless
   the next word is lower-case or the full stop belongs to an abbreviation, an initial or a list number;
-- at ``。``, ``！``, ``？`` (with closing brackets), whatever follows;
+- at ``。``, ``！``, ``？``, ``；`` (with closing quotes and brackets), whatever follows;
 - at a blank line or a form feed;
 - at a line break next to a heading, a list item or a table row. Any other line break is a wrapped line.
 """
@@ -15,10 +15,13 @@ import re
 
 from harness.text.spans import Span, between, trim
 
+SENTENCES_VERSION = 2
+"""Raised whenever the sentences of the same text may end elsewhere than before; part of cache keys."""
+
 _CANDIDATE = re.compile(
     r"""
       (?P<stop> (?<![.!?…]) (?P<mark>[.!?…]++) ["'”’»)\]]*+ (?=\s) )
-    | (?P<cjk>  [。！？｡]+ [」』”’）】》]* )
+    | (?P<cjk>  [。！？｡；]+ [」』”’）】》]* )
     | (?P<gap>  \n[^\S\n]*\n\s* | \f )
     | (?P<line> \n )
     """,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.comparison import ScoredOn, ScoreMatrix, from_table, join, joined_names
 from harness.errors import ConfigError, HarnessError
-from harness.measures import headline, less_is_better
+from harness.measures import headline, is_quality, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, StoredResult, cells_of, read_any, read_result
 from harness.verdict.costs import costs_of
 from harness.verdict.filters import filter_notes
@@ -67,10 +67,15 @@ def names_of(folders: Sequence[Path]) -> list[str]:
 def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
     """The measure that was asked for, else the headline of all these results together.
 
-    Raises ConfigError for a price, and for a measure that a result was not scored by.
+    Raises ConfigError for what is no quality, and for a measure that a result was not scored by.
     """
     if asked is not None and less_is_better(asked):
         raise _price(asked)
+    if asked is not None and not is_quality(asked):
+        raise ConfigError(
+            f"{asked} says how much was judged, not how good a ranking is. "
+            "Name a quality such as ndcg_exp@10."
+        )
     for folder, one in results.items():
         if not one.measures:
             raise _price(next(iter(one.result.per_query["measure"]), "the only measure"))

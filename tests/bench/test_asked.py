@@ -8,6 +8,7 @@ from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
 from harness.progress import Silent
+from harness.report import PriceRow
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import QUERIES
@@ -35,7 +36,8 @@ def test_every_query_of_a_rewritten_setting_and_route_stands_in_the_table(write_
     rows = asked(folder)
     as_it_is, stated = sorted({setting for setting, *_ in rows}, key=lambda name: "statement" in name)
     steps = {}
-    for setting, step, query_id, text in rows:
+    for setting, step, query_id, number, text in rows:
+        assert number == "1"
         steps.setdefault((setting, step), {})[query_id] = text
     whole = [as_it_is, "retrieve.bm25"], [stated, "retrieve.bm25"], [stated, "retrieve"]
     assert {tuple(one) for one in whole} <= steps.keys()
@@ -101,12 +103,25 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch
         command("validate", path)
         command("bench", path, "--dry-run")
         assert server.count == 10
+    # five queries at 0.002: the route's, and with the setting's rewriting twice as many, whoever paid
+    for one in (results, again):
+        prices = {(row.setting, row.stage): row for row in one.of(PriceRow)}
+        costs = {(setting == "llm", stage): row.rewrite_cost for (setting, stage), row in prices.items()}
+        assert costs == {
+            (False, "retrieve.bm25"): 0,
+            (False, "retrieve.bm25-2"): pytest.approx(0.01),
+            (False, "retrieve"): pytest.approx(0.01),
+            (True, "retrieve.bm25"): pytest.approx(0.01),
+            (True, "retrieve.bm25-2"): pytest.approx(0.02),
+            (True, "retrieve"): pytest.approx(0.02),
+        }
+        assert all(row.cost_per_1000 == pytest.approx(200 * row.rewrite_cost) for row in prices.values())
     (facts,) = results.record.counts["rewriting"].values()
     assert (facts["calls"], facts["prompt_tokens"], facts["completion_tokens"]) == (10, 1000, 100)
     assert facts["cost"] == pytest.approx(10 * 0.002)
     (later,) = again.record.counts["rewriting"].values()
     assert (later["calls"], later["from_ledger"], later["cost"]) == (0, 10, 0)
-    texts = {text for _, _, query_id, text in asked(folder) if query_id == "q5"}
+    texts = {text for _, _, query_id, _, text in asked(folder) if query_id == "q5"}
     assert texts == {
         "Words of: Who is the chief executive?",
         "Words of: Words of: Who is the chief executive?",

@@ -94,7 +94,7 @@ def test_a_waterfall_of_one_row_a_query_is_still_read(write_config):
     theirs = read_any(folder, LossRow)
     assert loss_table(theirs) == loss_table(ours)
     setting = ours[0].setting
-    assert worst_table(theirs, setting, 4, {}, {}) == worst_table(ours, setting, 4, {}, {})
+    assert worst_table(theirs, setting, 4, {}, {}, {}) == worst_table(ours, setting, 4, {}, {}, {})
     assert [replace(row, left=0.0) for row in theirs] == [replace(row, left=0.0) for row in ours]
     assert max(abs(a.left - b.left) for a, b in zip(theirs, ours, strict=True)) < 1e-12
     rewrite(folder / "waterfall.csv", lambda row: row | {"ranking": "x"})

@@ -34,4 +34,5 @@ def three_tries(monkeypatch, quick_backoff):
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """Real pauses would only make the tests slow; test_limits has the numbers."""
-    monkeypatch.setattr("harness.llm.calls.Backoff", lambda: Backoff(first=0.02, longest=0.05))
+    for room in ("calls", "batches.desk"):
+        monkeypatch.setattr(f"harness.llm.{room}.Backoff", lambda: Backoff(first=0.02, longest=0.05))

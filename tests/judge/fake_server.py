@@ -109,7 +109,10 @@ class FakeServer:
                     if name
                 }
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
-                request = {"path": lines[0].split()[1], "headers": headers, "body": json.loads(body)}
+                method, path, _ = lines[0].split()
+                is_json = headers.get("content-type", "").startswith("application/json") and body
+                body = json.loads(body) if is_json else (body or None)
+                request = {"method": method, "path": path, "headers": headers, "body": body}
                 if not await self._answer(request, writer):
                     break
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):

@@ -76,7 +76,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         tracemalloc.start()
         return [Searched(setting, chunking, {"retrieve": rankings}, {"exact_share": None})]
 
-    monkeypatch.setattr("harness.bench.search_points", search_points)
+    monkeypatch.setattr("harness.bench.flow.search_points", search_points)
 
     def peak(judgments, unit):
         path = tmp_path / "bench.yaml"

@@ -129,3 +129,16 @@ def test_a_setting_uses_what_any_of_its_stages_ranks_high():
     assert [pair.passage for pair in found.pairs] == [a, b, c], "a, b and c all stand first somewhere"
     assert {name: list(used) for name, used in found.by_setting.items()} == {"one": [0, 1], "two": [2, 1]}
     assert [pair.number for pair in found.pairs] == [0, 1, 2]
+
+
+def test_a_row_is_judged_with_the_heading_of_its_table():
+    head, row = (0, 13), (55, 80)
+    ranked = [Chunk.of(DOC, *row, (head,)), Chunk.of(DOC, 100, 120)]
+    first, second = pool({"one": ranked}, "chunk")
+    assert first.passage.text == DOC.text[0:13] + DOC.text[55:80]
+    assert (first.passage.start, first.passage.end) == row
+    assert second.passage == ranked[1]
+    # passages: those that the heading touches, and those that the row does
+    apart = pool({"one": [Chunk.of(DOC, *head), Chunk.of(DOC, *row), ranked[1]]}, "passage")
+    assert pool({"one": ranked}, "passage") == apart
+    assert len(apart) > len(pool({"one": [Chunk.of(DOC, *row), ranked[1]]}, "passage"))

@@ -8,8 +8,14 @@ def span(query, doc, start, end, grade, evidence=""):
     return Judgment(query, doc, start, end, grade, evidence)
 
 
-def chunk(doc, start, end):
-    return Chunk(f"{doc}:{start}-{end}", doc, start, end, "")
+def chunk(doc, start, end, *before):
+    name = "+".join(f"{first}-{last}" for first, last in (*before, (start, end)))
+    return Chunk(f"{doc}:{name}", doc, start, end, "", before)
+
+
+def characters(chunk):
+    """The offsets of a chunk's characters in the order of reading."""
+    return [at for start, end in chunk.spans for at in range(start, end)]
 
 
 def grid(doc, size, n):

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from harness.measures import SpanQrels, Text, relabelled, score
-from tests.measures.build import chunk, grid, query, ranking, span, value
+from tests.measures.build import characters, chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 from tests.measures.test_text import cases
 
@@ -187,7 +187,7 @@ def test_restated_character_by_character(case, budget, enough, L):
     shown, seen, place = [0] * len(relevant), set(), 0
     found = {}
     for c in ranked:
-        for character in range(c.start, c.end):
+        for character in characters(c):
             place += 1
             for i, j in enumerate(relevant):
                 if (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.measures import duplicate_evidence, score
 from harness.measures.units import Tokens
-from tests.measures.build import chunk, grid, query, ranking, span, value
+from tests.measures.build import characters, chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 
 
@@ -161,7 +161,7 @@ def test_ndcg_text_restated_character_by_character(case, budget, L):
     assume(relevant)
     earned, read, place = dict.fromkeys(range(len(relevant)), 0.0), set(), 0
     for c in ranked:
-        for character in range(c.start, c.end):
+        for character in characters(c):
             if (c.doc_id, character) not in read and place < budget:
                 for i, j in enumerate(relevant):
                     if j.doc_id == c.doc_id and j.start <= character < j.end:

@@ -129,8 +129,8 @@ def test_late_interaction_encodes_a_passage_once_for_all_its_queries():
 def test_embeddings_do_not_depend_on_the_batch_beyond_rounding():
     encoder = SentenceEncoder(EmbedConfig(model=MINILM))
     texts = ["one", "a much longer sentence about cars and harbours", "two words"]
-    together = encoder.embed(texts)
-    alone = np.concatenate([encoder.embed([text]) for text in texts])
+    together = encoder.encode(texts)
+    alone = np.concatenate([encoder.encode([text]) for text in texts])
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
@@ -150,9 +150,9 @@ def test_half_precision_is_close_and_is_kept_apart():
     texts = ["Total revenues rose to 96,773.", "The plant in Lyon was closed.", ""]
     full = SentenceEncoder(EmbedConfig(model=MINILM))
     half = SentenceEncoder(EmbedConfig(model=MINILM, dtype="bfloat16"))
-    got = half.embed(texts)
+    got = half.encode(texts)
     assert got.dtype == np.float32
-    near = cosines(full.embed(texts), got)
+    near = cosines(full.encode(texts), got)
     assert near.min() > 0.999
     assert near.max() < 1 - 1e-7  # it did compute in fewer digits
     assert full.fingerprint == full.model.fingerprint != half.fingerprint

@@ -33,7 +33,10 @@ def value_of(column):
     if column.column.among:
         return st.sampled_from(column.column.among)
     if column.column.chunk:
-        return st.builds("d:{}-{}".format, st.integers(0, 99), st.integers(0, 99))
+        places = st.builds("d:{}-{}".format, st.integers(0, 99), st.integers(0, 99))
+        return places | places.map(lambda place: f"{place}+7-9")
+    if column.column.ranges:
+        return st.sampled_from(["", "0-21", "0-21 30-40"])
     values = VALUES[column.kind]
     if column.column.filled:
         values = values.filter(bool)

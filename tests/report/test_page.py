@@ -19,6 +19,7 @@ from harness.report.page import build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import MEASURED
+from harness.report.page.payload import base_payload, with_detail
 from tests.report.page_results import HOSTILE, fuse, rewrite, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
@@ -112,6 +113,42 @@ def test_names_are_referred_to_by_their_place(tmp_path):
     assert len(rows) == 3
     assert all(row[7] + row[8] + row[9] == 12 for row in rows)
     assert {row[6] for row in rows} == {"few"}
+
+
+def test_what_was_asked_stands_in_the_drill_down(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=2, queries=3)
+    (first, second) = payload_of(page_of(folder).html)["settings"]
+    rows = [
+        (first, "retrieve", "q0", 1, "one wording"),
+        (first, "retrieve", "q0", 2, "x" * 300),
+        (first, "retrieve", "q1", 1, "one wording"),
+        (second, "retrieve.bm25", "q2", 1, "a name"),
+        ("no such setting", "retrieve", "q2", 1, "lost"),
+    ]
+    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("setting", "step", "query_id", "number", "text"), *rows])
+    asked = payload_of(page_of(folder).html)["detail"]["asked"]
+    assert asked == {
+        "texts": ["one wording", "x" * 300, "a name"],
+        "steps": [
+            {"setting": 0, "step": "retrieve", "by": [[0, 1], [0], []]},
+            {"setting": 1, "step": "retrieve.bm25", "by": [[], [], [2]]},
+        ],
+    }
+    # results of before had one row a query and no number
+    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
+        older = [(first, "retrieve", "q0", "one wording"), (first, "retrieve", "q1", "another")]
+        csv.writer(file).writerows([("setting", "step", "query_id", "text"), *older])
+    assert payload_of(page_of(folder).html)["detail"]["asked"]["texts"] == ["one wording", "another"]
+
+
+def test_what_was_asked_is_cut_with_the_passages(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=1, queries=2)
+    rows = [("chunk=200/0", "retrieve", "q0", 1, "x" * 300), ("chunk=200/0", "retrieve", "q0", 2, "y" * 250)]
+    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("setting", "step", "query_id", "number", "text"), *rows])
+    short = with_detail(base_payload(read_tables(folder), {}), read_tables(folder), Detail(3, 100))
+    assert short["detail"]["asked"]["texts"] == ["x" * 250 + " …", "y" * 250]
 
 
 def thousandths(value):

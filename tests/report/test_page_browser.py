@@ -1,5 +1,6 @@
 """report.html in a real browser: no error, no request, nothing hostile runs, and it works by keyboard."""
 
+import csv
 from itertools import pairwise
 
 import pytest
@@ -165,6 +166,35 @@ def test_the_drill_down_shows_passages_with_their_evidence_marked(chromium, page
     chromium.find("#drill [data-keep=next]").click()
     assert chromium.find("#drill-title").text.startswith("What of q2?")
     chromium.find("#drill [data-keep=close]").click()
+    check(chromium)
+
+
+def test_the_drill_down_says_what_was_asked_in_place_of_the_question(chromium, tmp_path):
+    folder = write_folder(tmp_path / "r", settings=1, queries=2)
+    name = "chunk=200/0"
+    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = [
+            ("retrieve", "q0", 1, "first <b>wording</b>"),
+            ("retrieve", "q0", 2, "second wording"),
+            ("retrieve", "q1", 1, "What of q1? "),
+            ("retrieve.bm25", "q0", 1, "first <b>wording</b>"),
+            ("retrieve.bm25", "q0", 2, "second wording"),
+            ("retrieve.chroma", "q1", 1, "a name"),
+        ]
+        head = ("setting", "step", "query_id", "number", "text")
+        csv.writer(file).writerows([head, *((name, *row) for row in rows)])
+    chromium.open(write_page(folder)[0].as_uri())
+    chromium.choose("#queries [data-keep=order]", "file")
+    chromium.run("document.querySelectorAll('#queries tbody tr')[0].click()")
+    # the route that asked what its fusion asked is not said again; the other one asked nothing
+    said = [one.text for one in chromium.driver.find_elements("css selector", "#drill .asked li")]
+    assert said == [
+        "asked by retrieve first <b>wording</b> · second wording",
+        "asked by retrieve.chroma nothing",
+    ]
+    chromium.find("#drill [data-keep=next]").click()
+    said = [one.text for one in chromium.driver.find_elements("css selector", "#drill .asked li")]
+    assert said == ["asked by retrieve.bm25 nothing", "asked by retrieve.chroma a name"]
     check(chromium)
 
 

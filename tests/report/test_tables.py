@@ -95,14 +95,14 @@ def test_losses_are_means_and_the_worst_come_first():
     assert first.split() == ["a", "0.000", "0.000", "0.400", "0.000", "0.000", "0.600"]
     assert second.split()[0] == "b"
     assert head.split()[1:] == ["parser", "chunking", "candidates", "order", "rerank", "left"]
-    worst = worst_table(rows, "a", 2, {"q2": "Did it rain?"}, {"q2": "Rain fell."})
+    worst = worst_table(rows, "a", 2, {"q2": "Did it rain?"}, {"q2": "Rain fell."}, {"q2": "It rained."})
     assert worst.title == "The 2 worst queries of a by ndcg_text@10000"
     assert [row[0] for row in worst.rows] == ["q2", "q3"]
-    assert worst.rows[0][3:] == ("candidates 0.800", "Did it rain?", "Rain fell.")
-    assert worst.rows[1][4:] == ("–", "–")
+    assert worst.rows[0][3:] == ("candidates 0.800", "Did it rain?", "It rained.", "Rain fell.")
+    assert worst.rows[1][4:] == ("–", "–", "–")
     lines = to_text(worst).splitlines()
-    assert lines[4:6] == ["    Did it rain?", "    first passage: Rain fell."]
-    assert worst_table(rows, "b", 2, {}, {}).title == "The worst query of b by ndcg_text@10000"
+    assert lines[4:7] == ["    Did it rain?", "    expected: It rained.", "    ranked first: Rain fell."]
+    assert worst_table(rows, "b", 2, {}, {}, {}).title == "The worst query of b by ndcg_text@10000"
 
 
 def test_what_the_parser_lost_is_explained_and_only_then():

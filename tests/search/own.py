@@ -20,6 +20,10 @@ def too_few(queries, passages, k):
     return []
 
 
+def too_few_arguments(passages, k):
+    return []
+
+
 def no_such_place(queries, passages, k):
     return [[len(passages)] for _ in queries]
 
@@ -57,3 +61,67 @@ def one_score(pairs):
 
 
 NOT_A_FUNCTION = 3
+
+
+class Hit:
+    """A document of LangChain or a node of LlamaIndex, as far as their interfaces go."""
+
+    def __init__(self, text, metadata=None):
+        self.page_content, self.metadata = text, metadata or {}
+
+    def get_content(self):
+        return self.page_content
+
+
+class NodeWithScore:
+    def __init__(self, node, score):
+        self.node, self.score = node, score
+
+
+class LangChainLike:
+    def __init__(self, passages, k):
+        self.passages, self.k = passages, k
+
+    def invoke(self, query):
+        (ranked,) = shared_words([query], self.passages, self.k)
+        return [Hit(self.passages[place]) for place, _ in ranked]
+
+
+class LlamaIndexLike(LangChainLike):
+    def retrieve(self, query):
+        (ranked,) = shared_words([query], self.passages, self.k)
+        nodes = [Hit("shortened", {"place": place}) for place, _ in ranked]
+        return [NodeWithScore(node, score) for node, (_, score) in zip(nodes, ranked, strict=True)]
+
+    invoke = None
+
+
+class Shortens(LangChainLike):
+    def invoke(self, query):
+        return [Hit(self.passages[0][:5])]
+
+
+def real_langchain(passages, k):
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+
+    class Words(BaseRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            (ranked,) = shared_words([query], passages, k)
+            return [Document(page_content=passages[place]) for place, _ in ranked]
+
+    return Words()
+
+
+def real_llama_index(passages, k):
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    class Words(BaseRetriever):
+        def _retrieve(self, query_bundle):
+            (ranked,) = shared_words([query_bundle.query_str], passages, k)
+            return [
+                NodeWithScore(node=TextNode(text=passages[place]), score=score) for place, score in ranked
+            ]
+
+    return Words()

@@ -130,7 +130,7 @@ def test_the_average_length_can_be_kept(tools):
 
 def test_blocks_of_one_query_give_the_same(tools, monkeypatch):
     whole = search(tools, top_k=7)
-    monkeypatch.setattr("harness.search.retrieve.concatenated._CELLS", 1)
+    monkeypatch.setattr("harness.search.retrieve.sparse._CELLS", 1)
     assert search(tools, top_k=7) == whole
 
 

@@ -54,6 +54,32 @@ def test_an_answer_that_breaks_the_contract_is_named(tools, call, says):
 
 
 @pytest.mark.parametrize(
+    ("call", "library"),
+    [
+        ("LangChainLike", None),
+        ("LlamaIndexLike", None),
+        ("real_langchain", "langchain_core"),
+        ("real_llama_index", "llama_index.core"),
+    ],
+)
+def test_a_retriever_of_langchain_or_llamaindex_ranks_as_it_says(tools, call, library):
+    if library:
+        pytest.importorskip(library)
+    expected = retrieve(tools, "shared_words", top_k=3)
+    found = retrieve(tools, call, top_k=3, returns="retriever")
+    assert [one.chunk_ids for one in found] == [one.chunk_ids for one in expected]
+    if "llama" in call.lower():
+        assert [one.scores for one in found] == [one.scores for one in expected]
+
+
+def test_a_hit_without_a_place_must_have_the_text_of_a_passage(tools):
+    with pytest.raises(HarnessError, match=r"'The y' for .*is the text of no passage"):
+        retrieve(tools, "Shortens", returns="retriever")
+    with pytest.raises(HarnessError, match="returned list, which has neither `invoke`"):
+        retrieve(tools, "too_few_arguments", returns="retriever")
+
+
+@pytest.mark.parametrize(
     ("call", "says"),
     [
         ("nowhere.to:be_found", "there is no module nowhere"),

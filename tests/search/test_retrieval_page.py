@@ -13,7 +13,10 @@ from harness.search.analyse import Analyser, Synonyms
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")
-TABLE = PAGE.partition("<!-- meridian")[2].partition("<!-- end -->")[0]
+TABLES_OF_FIGURES = {
+    "meridian_retrieval": PAGE.partition("<!-- meridian")[2].partition("<!-- end -->")[0],
+    "meridian_late_interaction": PAGE.partition("<!-- late interaction")[2].partition("<!-- end -->")[0],
+}
 
 
 def blocks(language):
@@ -41,21 +44,20 @@ def test_the_synonyms_on_the_page_do_what_is_said_of_them(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_figures_are_those_of_the_command(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", TABLES_OF_FIGURES)
+def test_the_figures_are_those_of_the_command(name, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    config = load_config(ROOT / "configs" / "meridian_retrieval.yaml")
+    config = load_config(ROOT / "configs" / f"{name}.yaml")
     results, _ = run_bench(
         config.model_copy(update={"results": tmp_path / "results", "cache": tmp_path / "cache"}), Silent()
     )
-    means = {
-        (row.setting, row.measure): row.mean
-        for row in results.summary
-        if (row.stage, row.split) == ("retrieve", "all")
-    }
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in TABLE.splitlines() if "|" in line]
-    measures, rows = lines[0][1:], lines[2:]
-    assert {row[0] for row in rows} == {setting for setting, _ in means}
-    for setting, *cells in rows:
-        told = [float(cell) for cell in cells]
+    means = {(row.setting, row.stage, row.measure): row.mean for row in results.summary if row.split == "all"}
+    table = TABLES_OF_FIGURES[name].splitlines()
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table if "|" in line]
+    rows = [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+    assert {row["setting"] for row in rows} == {setting for setting, _, _ in means}
+    for row in rows:
+        setting, stage = row.pop("setting"), row.pop("stage", "retrieve")
+        told = [float(cell) for cell in row.values()]
         # figures of a model move in their last digits between processors
-        assert told == pytest.approx([means[setting, measure] for measure in measures], abs=0.01)
+        assert told == pytest.approx([means[setting, stage, measure] for measure in row], abs=0.01)

@@ -14,6 +14,8 @@ from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.types import Query, Ranking
+from tests.models import tiny
+from tests.own.services import Search
 from tests.search import toys
 
 MODEL = "embedded:all-MiniLM-L6-v2"
@@ -59,13 +61,26 @@ def tools(tmp_path):
     return RunTools(Context.at(tmp_path / "cache", Silent()))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def service():
+    """What kinds behind HTTP ask."""
+    with Search() as server:
+        smallest.root = server.root
+        yield
+
+
 def smallest(kind, **more):
     """A configuration of any kind of retriever with as little as it needs."""
     fields = {"top_k": 3, **more}
     if "model" in kind.config.model_fields:
         fields["model"] = MODEL
+    if kind.name == "learned_sparse":
+        fields["model"] = tiny.a_splade()
     if "call" in kind.config.model_fields:
         fields |= {"call": "tests.search.own:shared_words", "version": "1"}
+    if "url" in kind.config.model_fields:
+        request = {name: f"{{{{ {name} }}}}" for name in ("ids", "texts", "k")} | {"qs": "{{ queries }}"}
+        fields |= {"url": f"{smallest.root}/many", "version": "1", "request": request}
     if "routes" in kind.config.model_fields:
         routes = TABLES["retrieve"]["chroma"].config
         fields["routes"] = (routes(model=MODEL), routes(model=MODEL, query_prefix="passage: "))
@@ -129,13 +144,15 @@ def test_every_field_of_every_kind_is_described_and_every_config_survives_json(s
             assert json.loads(json.dumps(config.model_dump(mode="json")))["kind"] == name
 
 
-@pytest.mark.parametrize("name", ["template", "statement", "toy_shout"])
+@pytest.mark.parametrize("name", ["template", "statement", "entities", "toy_shout"])
 def test_a_rewriter_keeps_ids_and_order(name, with_toys, tools):
     kind = TABLES["rewrite"][name]
-    config = kind.config(template="Asked: {query}") if name == "template" else kind.config()
+    more = {"template": {"template": "Asked: {query}"}, "entities": {"without": "as_asked"}}
+    config = kind.config(**more.get(name, {}))
     asked = tools.rewritten(config, QUERIES)
     assert [(q.query_id, q.split) for q in asked] == [(q.query_id, q.split) for q in QUERIES]
-    assert asked[0].text != QUERIES[0].text
+    # these questions name nothing
+    assert (asked[0].text == QUERIES[0].text) == (name == "entities")
 
 
 def test_an_unknown_kind_is_told_with_the_known_ones():

@@ -13,15 +13,17 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field
 
+from harness.corpus.documents import PDF_SUFFIXES
 from harness.corpus.parsers.content_streams import read_content_streams
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.parsers.pypdf import PypdfConfig, read_with_pypdf
 from harness.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2, read_with_pypdfium2
+from harness.corpus.parsers.python import PythonParserConfig, read_with_python
 from harness.corpus.parsers.second_reading import PageReading, SecondReader
 from harness.kinds import Kind, Kinds, StageConfig
 
 ReadPdf = Callable[[Path, Callable[[int], None]], PdfPages]
-ParserConfig = Annotated[PypdfConfig | Pypdfium2Config, Field(discriminator="kind")]
+ParserConfig = Annotated[PypdfConfig | Pypdfium2Config | PythonParserConfig, Field(discriminator="kind")]
 Configured = TypeVar("Configured", bound=StageConfig)
 
 
@@ -35,7 +37,18 @@ PARSERS: Kinds[ReadPdf] = Kinds(
     "parser",
     Kind(PypdfConfig, _with_config(read_with_pypdf)),
     Kind(Pypdfium2Config, _with_config(read_with_pypdfium2)),
+    Kind(PythonParserConfig, _with_config(read_with_python)),
 )
+
+
+def suffixes_of(parser: ParserConfig) -> tuple[str, ...]:
+    """The endings of the files that a parser reads; all others are plain text."""
+    return parser.suffixes if isinstance(parser, PythonParserConfig) else PDF_SUFFIXES
+
+
+def release_of(parser: ParserConfig) -> str:
+    """The version of what reads the files; raises PackageNotFoundError where it is not installed."""
+    return parser.version if isinstance(parser, PythonParserConfig) else version(parser.kind)
 
 
 def second_reader(parser: ParserConfig) -> SecondReader:
@@ -61,6 +74,9 @@ __all__ = [
     "PdfPages",
     "PypdfConfig",
     "Pypdfium2Config",
+    "PythonParserConfig",
     "SecondReader",
+    "release_of",
     "second_reader",
+    "suffixes_of",
 ]

@@ -22,11 +22,15 @@ _LOOKALIKES = (
 
 @dataclass(frozen=True, slots=True)
 class PdfPages:
-    """The text of each page in page order, how the file is encrypted, and what the parser had to repair."""
+    """The text of each page in page order, how the file is encrypted, and what the parser had to repair.
+
+    ``paged`` False: it is one text of a file that has no pages.
+    """
 
     pages: tuple[str, ...]
     encryption: str
     warnings: tuple[str, ...] = ()
+    paged: bool = True
 
 
 def check_pdf_file(path: Path) -> None:

@@ -54,7 +54,8 @@ def passages_detail(
     """Rankings, passages, texts and evidence as plain values, cut down to ``detail``.
 
     ``rankings[stage][setting][query]`` is ``[chunks, scores, grades, earned]`` or None; ``chunks`` holds
-    columns; ``texts`` are ``[document, start, text]``, not overlapping, in order.
+    columns, of which ``before`` maps the numbers of chunks that show something before them to its ranges;
+    ``texts`` are ``[document, start, text]``, not overlapping, in order.
     """
     ranked = [row for row in tables["rankings"] if int(row["rank"]) <= detail.ranks]
     known: dict[str, int] = {}
@@ -62,13 +63,15 @@ def passages_detail(
     evidence = _evidence(tables["judgments"])
     documents: dict[str, int] = {}
     page = {row["chunk_id"]: row["page"] for row in ranked}
-    columns: dict[str, list[Any]] = {"document": [], "start": [], "end": [], "page": []}
+    columns: dict[str, Any] = {"document": [], "start": [], "end": [], "page": [], "before": {}}
     for chunk_id in known:
         document, start, end = place(chunk_id)
         columns["document"].append(documents.setdefault(document, len(documents)))
         columns["start"].append(start)
         columns["end"].append(end)
         columns["page"].append(_number(page[chunk_id]))
+        if shown_before := before(chunk_id):
+            columns["before"][len(columns["start"]) - 1] = shown_before
     shown = _texts(tables["passages"], known, evidence, detail.characters)
     texts = [
         [documents.setdefault(document, len(documents)), start, text]
@@ -94,10 +97,16 @@ def passages_detail(
 
 
 def place(chunk_id: str) -> tuple[str, int, int]:
-    """Document, start and end of a chunk id such as ``doc:120-340``."""
-    document, _, span = chunk_id.rpartition(":")
-    start, _, end = span.partition("-")
+    """Document, start and end of a chunk id such as ``doc:120-340`` or ``doc:0-20+120-340``."""
+    document, _, spans = chunk_id.rpartition(":")
+    start, _, end = spans.rpartition("+")[2].partition("-")
     return document, int(start), int(end)
+
+
+def before(chunk_id: str) -> list[Interval]:
+    """What a chunk such as ``doc:0-20+120-340`` shows before its own place."""
+    ranges = [part.partition("-") for part in chunk_id.rpartition(":")[2].split("+")[:-1]]
+    return [(int(start), int(end)) for start, _, end in ranges]
 
 
 def _rankings(
@@ -158,9 +167,12 @@ def _texts(
     for row in passages:
         if row["chunk_id"] not in known:
             continue
-        start, text = int(row["start"]), row["text"]
-        for begin, end in _kept(start, start + len(text), merged.get(row["document"], []), characters):
-            pieces.setdefault(row["document"], []).append((begin, text[begin - start : end - start]))
+        text = row["text"]
+        first = len(text) - sum(end - start for start, end in before(row["chunk_id"]))
+        for start, stop in (*before(row["chunk_id"]), (int(row["start"]), int(row["start"]) + first)):
+            its, text = text[: stop - start], text[stop - start :]
+            for begin, end in _kept(start, start + len(its), merged.get(row["document"], []), characters):
+                pieces.setdefault(row["document"], []).append((begin, its[begin - start : end - start]))
     return {document: _joined(some) for document, some in pieces.items()}
 
 

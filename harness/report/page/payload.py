@@ -9,6 +9,7 @@ from typing import Any
 from harness.report.columns import TABLES, spec_of
 from harness.report.filters import count_filters
 from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
+from harness.report.page.asked import asked_detail
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import curves
 from harness.report.page.numbers import figure, in_millionths, plain, scaled
@@ -60,6 +61,10 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
 def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict[str, Any]:
     """The whole payload, its rankings and texts cut down to ``detail``."""
     shown = passages_detail(tables, base["settings"], base["stages"], base["queries"]["id"], detail)
+    places = (
+        {name: i for i, name in enumerate(names)} for names in (base["settings"], base["queries"]["id"])
+    )
+    shown["asked"] = asked_detail(tables["asked"], *places, detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
     return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
 

@@ -89,6 +89,30 @@ class PriceRow:
             unit="money",
         ),
     ]
+    rewrite_cost: Annotated[
+        float | None,
+        Column(
+            "what language models were paid for rewriting all queries up to this stage, in this run or an "
+            "earlier one; 0 without any; empty: the price is unknown",
+            unit="money",
+        ),
+    ] = None
+    cost_per_1000: Annotated[
+        float | None,
+        Column(
+            "what endpoints are paid for a thousand such queries: rewriting, the judge left out; empty: "
+            "the price is unknown",
+            unit="money",
+        ),
+    ] = None
+    endpoint_cost: Annotated[
+        float | None,
+        Column(
+            "what the vectors of its chunks and queries, and the scores of its pairs, cost alone at the "
+            "endpoints that gave them, whenever they were bought; empty without an endpoint or price",
+            unit="money",
+        ),
+    ] = None
 
 
 @table(

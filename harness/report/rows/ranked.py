@@ -8,6 +8,7 @@ from typing import Annotated
 from harness.report.columns import Cells, Column, table
 from harness.report.rows.common import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start
 from harness.text.characters import snippet
+from harness.types import Chunk
 
 
 @table("rankings", "what was ranked where", key=("setting", "stage", "query_id", "rank"))
@@ -34,12 +35,35 @@ class RankedRow:
     ]
 
 
+Before = Annotated[
+    str,
+    Column(
+        "what it shows before that, such as the heading rows of its table: ranges like `0-21` with blanks "
+        "between them; mostly empty",
+        unit="characters",
+        ranges=True,
+    ),
+]
+
+
+def before_cell(chunk: Chunk) -> str:
+    """What a chunk shows before it, as a cell of ``before``."""
+    return " ".join(f"{start}-{end}" for start, end in chunk.before)
+
+
+def before_of(cell: str) -> tuple[tuple[int, int], ...]:
+    """The ranges of such a cell; raises ValueError where it holds something else."""
+    ranges = [part.split("-") for part in cell.split()]
+    return tuple((int(start), int(end)) for start, end in ranges)
+
+
 def passage_text(row: Cells) -> str:
     """The text of a row of passages.csv as it stands in the document.
 
     The offsets tell whether a leading apostrophe is the document's own or was put there for spreadsheets.
     """
-    length = int(row["end"]) - int(row["start"])
+    spans = (*before_of(row.get("before", "")), (int(row["start"]), int(row["end"])))
+    length = sum(end - start for start, end in spans)
     text = row["text"]
     return f"'{text}" if len(text) == length - 1 else text
 
@@ -54,8 +78,9 @@ def passage_text(row: Cells) -> str:
 class PassageRow:
     """A chunk that is among the first ten of some ranking, whole, in the order of the documents.
 
-    ``end - start`` is the length of the text, so a reader can tell whether an apostrophe at its beginning
-    belongs to it. A carriage return before a line feed is written as a space, which keeps that length.
+    The ranges of ``before`` and ``end - start`` are the length of the text, so a reader can tell whether an
+    apostrophe at its beginning belongs to it. A carriage return before a line feed is written as a space,
+    which keeps that length.
     """
 
     chunk_id: ChunkId
@@ -64,24 +89,29 @@ class PassageRow:
     end: End
     page: Page
     text: Annotated[str, Column("its text", restored=passage_text)]
+    before: Before = ""
 
 
 @table(
     "asked",
     "what was asked in place of a query",
-    key=("setting", "step", "query_id"),
+    key=("setting", "step", "query_id", "number"),
+    needs=("setting", "step", "query_id", "text"),
     when="where something was rewritten",
 )
 @dataclass(frozen=True, slots=True)
 class AskedRow:
     """A query of a setting as a rewriter put it to a step.
 
-    A step of a setting stands here whole or, where every query was asked as it is, not at all.
+    A step of a setting stands here whole or, where every query was asked as it is, not at all. A query that
+    was asked in several ways has a row for each; one that asked nothing, such as a question without a name
+    in a route for names, has none.
     """
 
     setting: Setting
     step: Annotated[str, Column("the step that was asked; with a dot, a route", filled=True)]
     query_id: QueryId
+    number: Annotated[int, Column("which of the things asked for the query, from 1")]
     text: Annotated[str, Column("what was asked")]
 
 
@@ -98,3 +128,4 @@ class ChunkOffsetRow:
     document: Annotated[str, Column("the document")]
     start: Annotated[int | None, Column("the first character", unit="characters")]
     end: Annotated[int | None, Column("the end, not included", unit="characters")]
+    before: Before = ""

@@ -24,7 +24,7 @@ ANALYSER_TEXT = (
     "and Korean (extra `jieba`)."
 )
 # Raised when the same text gives other terms than before.
-_VERSION = 1
+_VERSION = 2
 _STEMMED = frozenset({"auto", "english", "jieba"})
 
 

@@ -15,13 +15,16 @@ _CJK = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _HAN = re.compile("[\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+# A line break within a run is the end of a line, not of a word; Korean, which has blanks, is left alone.
+_UNSPACED = "\u3005-\u3007\u3041-\u309f\u30a1-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+_WRAP = re.compile(rf"(?<=[{_UNSPACED}])[^\S\n]*\n[^\S\n]*(?=[{_UNSPACED}])")
 # NFKC would make a comma of these, and one number of two: 2024，2025.
 _ASIDE = str.maketrans({"，": " ", "：": " ", "；": " ", "’": "'", "\u00ad": None, "\u200b": None})
 
 
 def normalise(text: str) -> str:
-    """Compatibility forms unified (NFKC), lower case, soft hyphens out."""
-    return unicodedata.normalize("NFKC", text.translate(_ASIDE)).lower()
+    """Compatibility forms unified (NFKC), lower case, soft hyphens out, wrapped lines of Chinese joined."""
+    return _WRAP.sub("", unicodedata.normalize("NFKC", text.translate(_ASIDE)).lower())
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:

@@ -59,6 +59,7 @@ def _in_force(headings: Sequence[Heading]) -> list[tuple[Heading, ...]]:
 
 def _above(chunk: Chunk, states: Sequence[tuple[Heading, ...]]) -> list[str]:
     """The titles in force at the first letter of a chunk, but for one that begins right there."""
-    begins = chunk.start + len(chunk.text) - len(chunk.text.lstrip())
+    blank = 0 if chunk.before else len(chunk.text) - len(chunk.text.lstrip())
+    begins = chunk.start + blank
     last = bisect_right(states, begins, key=lambda state: state[-1].start)
     return [one.title for one in (states[last - 1] if last else ()) if one.start < begins]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Generic, TypeVar
 
 import numpy as np
@@ -75,12 +75,18 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
         rankings = []
         for at, query in enumerate(queries):
             scores = self.combine([one.rankings[at] for one in outputs], weights)
-            ranking = Ranking.by_score(query.query_id, list(scores), list(scores.values()))
-            lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
-            depth = Depth(self.config.top_k, self.config.top_chars, lengths)
-            end = depth.of_ranked(lengths)
-            rankings.append(Ranking(query.query_id, ranking.chunk_ids[:end], ranking.scores[:end]))
+            rankings.append(ranked_by(scores, query.query_id, self.config, length))
         return Found(rankings, routes=outputs)
+
+
+def ranked_by(
+    scores: Mapping[str, float], query_id: str, config: RetrieverConfig, length: Mapping[str, int]
+) -> Ranking:
+    """The ranking by fused scores, as deep as ``config`` asks for; ``length`` is in characters, by chunk."""
+    ranking = Ranking.by_score(query_id, list(scores), list(scores.values()))
+    lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
+    end = Depth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
+    return Ranking(query_id, ranking.chunk_ids[:end], ranking.scores[:end])
 
 
 def route_names(routes: Sequence[RetrieverConfig]) -> list[str]:

@@ -3,10 +3,32 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
+from harness.search.read.adjacent import Adjacent, AdjacentConfig
+from harness.search.read.merge import ParentMerge, ParentMergeConfig
 from harness.search.read.parent import Parent, ParentConfig
-from harness.search.read.step import ReadConfig, Reader
+from harness.search.read.step import MergeConfig, Merger, ReadConfig, Reader
 from harness.search.read.window import Window, WindowConfig
 
-KINDS: Kinds[Reader[Any]] = Kinds("read", Kind(ParentConfig, Parent), Kind(WindowConfig, Window))
+KINDS: Kinds[Reader[Any]] = Kinds(
+    "read",
+    Kind(ParentConfig, Parent),
+    Kind(WindowConfig, Window),
+    Kind(ParentMergeConfig, ParentMerge),
+    Kind(AdjacentConfig, Adjacent),
+)
 
-__all__ = ["KINDS", "Parent", "ParentConfig", "ReadConfig", "Reader", "Window", "WindowConfig"]
+__all__ = [
+    "KINDS",
+    "Adjacent",
+    "AdjacentConfig",
+    "MergeConfig",
+    "Merger",
+    "Parent",
+    "ParentConfig",
+    "ParentMerge",
+    "ParentMergeConfig",
+    "ReadConfig",
+    "Reader",
+    "Window",
+    "WindowConfig",
+]

@@ -31,14 +31,22 @@ class Parent(Reader[ParentConfig]):
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
         """The parent of each chunk."""
-        parents: dict[str, list[Span]] = {}
-        for larger in sources.chunks(self.config.chunk):
-            parents.setdefault(larger.doc_id, []).append((larger.start, larger.end))
-        reached = {doc_id: list(accumulate((end for _, end in its), max)) for doc_id, its in parents.items()}
-        return [
-            _parent((chunk.start, chunk.end), parents.get(chunk.doc_id, []), reached.get(chunk.doc_id, []))
-            for chunk in chunks
-        ]
+        return parents_of(chunks, sources.chunks(self.config.chunk))
+
+
+def parents_of(chunks: Sequence[Chunk], larger: Sequence[Chunk]) -> list[Span]:
+    """Of ``larger``, by document and in the order of the text, the one that holds most of each chunk.
+
+    Of two alike the first; the chunk itself where none holds a part of it.
+    """
+    parents: dict[str, list[Span]] = {}
+    for one in larger:
+        parents.setdefault(one.doc_id, []).append((one.start, one.end))
+    reached = {doc_id: list(accumulate((end for _, end in its), max)) for doc_id, its in parents.items()}
+    return [
+        _parent((chunk.start, chunk.end), parents.get(chunk.doc_id, []), reached.get(chunk.doc_id, []))
+        for chunk in chunks
+    ]
 
 
 def _parent(chunk: Span, parents: Sequence[Span], reached: Sequence[int]) -> Span:

@@ -2,6 +2,8 @@
 
 from harness.kinds import Kind, Kinds
 from harness.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from harness.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
+from harness.search.rerank.http import HttpRerankerConfig, HttpScorer
 from harness.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.search.rerank.order import rerank
 from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
@@ -11,15 +13,19 @@ KINDS: Kinds[PairScorer] = Kinds(
     "rerank",
     Kind(CrossEncoderConfig, CrossEncoderScorer),
     Kind(LateInteractionConfig, LateInteractionScorer),
+    Kind(EndpointRerankerConfig, ServedScorer),
     Kind(PythonRerankerConfig, PythonScorer),
+    Kind(HttpRerankerConfig, HttpScorer),
 )
 
 __all__ = [
     "KINDS",
     "CrossEncoderConfig",
     "CrossEncoderScorer",
+    "EndpointRerankerConfig",
     "LateInteractionConfig",
     "LateInteractionScorer",
     "PairScorer",
+    "ServedScorer",
     "rerank",
 ]

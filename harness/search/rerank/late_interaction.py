@@ -15,6 +15,7 @@ from pydantic import Field
 
 from harness.models.batches import length_sorted_batches
 from harness.models.load import load_bi_encoder
+from harness.models.token_encoder import content_vectors
 from harness.search.rerank.local_model import LocalModelConfig, LocalModelScorer
 from harness.search.rerank.scorer import Pair
 
@@ -65,23 +66,7 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
         return self._queries[query]
 
     def _encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Unit-length embeddings of the content tokens of every text, float32 [tokens, dimension] each."""
-        import torch
-
-        model = self.loaded()
-        with torch.inference_mode():
-            features = model.preprocess(list(texts))
-            kinds = features["input_ids"].cpu()
-            on_device = {
-                key: value.to(model.device) if isinstance(value, torch.Tensor) else value
-                for key, value in features.items()
-            }
-            out = torch.nn.functional.normalize(model.forward(on_device)["token_embeddings"].float(), dim=-1)
-        # an unknown word is content too, though its token counts as special
-        special = set(model.tokenizer.all_special_ids) - {model.tokenizer.unk_token_id}
-        content = ~torch.isin(kinds, torch.tensor(sorted(special)))
-        tokens = out.cpu()
-        return [row[keep].numpy() for row, keep in zip(tokens, content, strict=True)]
+        return content_vectors(self.loaded(), texts)
 
     def load(self) -> Any:
         """The model with its weights."""

@@ -20,6 +20,9 @@ from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
 from harness.search.retrieve.exact import ExactConfig, ExactRetriever
 from harness.search.retrieve.faiss import FaissConfig, FaissRetriever
+from harness.search.retrieve.http import HttpConfig, HttpRetriever
+from harness.search.retrieve.learned_sparse import LearnedSparseConfig, LearnedSparseRetriever
+from harness.search.retrieve.multi_vector import MultiVectorConfig, MultiVectorRetriever
 from harness.search.retrieve.python import PythonConfig, PythonRetriever
 from harness.search.step import Retriever
 
@@ -30,12 +33,15 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(FaissConfig, FaissRetriever),
     Kind(Bm25Config, Bm25Retriever),
     Kind(ConcatenatedConfig, ConcatenatedRetriever),
+    Kind(LearnedSparseConfig, LearnedSparseRetriever),
+    Kind(MultiVectorConfig, MultiVectorRetriever),
     Kind(RrfConfig, Rrf),
     Kind(MinMaxConfig, MinMax),
     Kind(ZScoreConfig, ZScore),
     Kind(DbsfConfig, Dbsf),
     Kind(WeightedConfig, Weighted),
     Kind(PythonConfig, PythonRetriever),
+    Kind(HttpConfig, HttpRetriever),
 )
 
 __all__ = [
@@ -50,4 +56,8 @@ __all__ = [
     "ExactRetriever",
     "FaissConfig",
     "FaissRetriever",
+    "LearnedSparseConfig",
+    "LearnedSparseRetriever",
+    "MultiVectorConfig",
+    "MultiVectorRetriever",
 ]

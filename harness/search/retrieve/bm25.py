@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, SerializeAsAny
 
+from harness.kinds import Section
 from harness.search.depth import Depth
+from harness.search.feedback import KINDS as FEEDBACKS
+from harness.search.feedback import Feedback, FeedbackConfig
+from harness.search.feedback.step import FoundFirst, Weights
 from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
-from harness.search.retrieve.ranked import DECIMALS, Doubles, in_order
+from harness.search.retrieve.ranked import DECIMALS, Doubles, Ints, in_order
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
@@ -32,6 +37,10 @@ class Bm25Config(TermsConfig, RetrieverConfig):
     delta: float | None = Field(
         None, ge=0, description="For `bm25+` and `bm25l`; empty: 1 and 0.5, as their authors have it."
     )
+    feedback: Annotated[SerializeAsAny[FeedbackConfig] | None, Section("feedback")] = Field(
+        None,
+        description="Pseudo-relevance feedback: search once, and again with terms of what was found first.",
+    )
 
 
 class Bm25Retriever(Retriever[Bm25Config]):
@@ -43,54 +52,108 @@ class Bm25Retriever(Retriever[Bm25Config]):
     """
 
     def identity(self, tools: Tools) -> Identity:
-        """The settings, bm25s, and what decides the terms, the synonyms of the file included."""
-        own = self.config.model_dump(
-            mode="json", exclude={"rewrite", "filter", "user_dictionary", "synonyms"}
-        )
-        return [own, version("bm25s"), Terms(self.config).identity]
+        """The settings, bm25s, what decides the terms, the synonyms of the file included, and feedback."""
+        left_out = {"rewrite", "filter", "user_dictionary", "synonyms", "feedback"}
+        own = self.config.model_dump(mode="json", exclude=left_out)
+        feedback = self.config.feedback
+        more = [] if feedback is None else [FEEDBACKS.make(feedback).identity()]
+        return [own, version("bm25s"), Terms(self.config).identity, *more]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         with tools.timed("retrieve"):
-            terms = Terms(self.config)
-            known = terms.of_passages(passages, tools)
-            if not known.vocabulary:
-                return Found([Ranking(query.query_id, (), ()) for query in queries])
-            index = self._index(known)
-            depth = Depth.of(self.config, passages)
-            return Found(
-                [
-                    _ranking(
-                        query,
-                        self._scores(index, terms.of_query(query.text, known.vocabulary)),
-                        passages,
-                        depth,
-                    )
-                    for query in queries
-                ]
-            )
-
-    def _index(self, known: TermIds) -> Any:
-        import bm25s
-
-        c = self.config
-        delta = _DELTA.get(c.method, 0.0) if c.delta is None else c.delta
-        index = bm25s.BM25(k1=c.k1, b=c.b, delta=delta, method=c.method, dtype="float64", backend="numpy")
-        index.index((known.rows, known.vocabulary), create_empty_token=False, show_progress=False)
-        return index
-
-    def _scores(self, index: Any, asked: list[int]) -> tuple[Doubles, float]:
-        """The score of every chunk [N], and that of a chunk without any of these terms."""
-        if not asked:
-            return np.zeros(index.scores["num_docs"]), 0.0
-        scores: Doubles = index.get_scores_from_ids(asked)
-        absent = index.nonoccurrence_array
-        return scores, 0.0 if absent is None else float(absent[asked].sum())
+            index = Index.of(self.config, passages, tools)
+            feedback = self.config.feedback
+            if feedback is None:
+                return Found([index.search(query, index.asked(query)) for query in queries])
+            method = FEEDBACKS.make(feedback)
+            asked = [index.fed_back(query, method) for query in queries]
+            rankings = [index.search(query, weights) for query, weights in zip(queries, asked, strict=True)]
+            said = [
+                replace(query, text=index.words(weights))
+                for query, weights in zip(queries, asked, strict=True)
+            ]
+            return Found(rankings, asked=tuple(said))
 
 
-def _ranking(query: Query, scored: tuple[Doubles, float], passages: Passages, depth: Depth) -> Ranking:
-    scores, nothing = scored
-    hits = np.flatnonzero(np.round(scores - nothing, DECIMALS) > 0)
-    rows, rounded = in_order(hits, scores[hits])
-    end = depth.of_ranked(depth.lengths[rows])
-    return Ranking(query.query_id, tuple(passages.ids[i] for i in rows[:end]), tuple(rounded[:end].tolist()))
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The chunks of a setting by their terms, ready to be searched; ``scores`` None where there are none."""
+
+    terms: Terms
+    known: TermIds
+    passages: Passages
+    depth: Depth
+    scores: Any
+
+    @classmethod
+    def of(cls, config: Bm25Config, passages: Passages, tools: Tools) -> Index:
+        """Index the passages, in memory."""
+        terms = Terms(config)
+        known = terms.of_passages(passages, tools)
+        scores = _index(config, known) if known.vocabulary else None
+        return cls(terms, known, passages, Depth.of(config, passages), scores)
+
+    def asked(self, query: Query) -> Weights:
+        """The terms of a query that any passage has; each counts as often as it is asked for."""
+        found: Weights = {}
+        for term in self.terms.of_query(query.text, self.known.vocabulary):
+            found[term] = found.get(term, 0.0) + 1.0
+        return found
+
+    def search(self, query: Query, asked: Weights) -> Ranking:
+        """Rank the chunks by weighted terms."""
+        rows, scores = self._hits(asked)
+        end = self.depth.of_ranked(self.depth.lengths[rows])
+        ids = tuple(self.passages.ids[row] for row in rows[:end])
+        return Ranking(query.query_id, ids, tuple(scores[:end].tolist()))
+
+    def fed_back(self, query: Query, feedback: Feedback[Any]) -> Weights:
+        """The terms of a query and of the chunks it finds first; its own where it finds none."""
+        asked = self.asked(query)
+        rows, scores = self._hits(asked)
+        count = feedback.config.fb_docs
+        first = [
+            FoundFirst(self.known.rows[row], score)
+            for row, score in zip(rows[:count].tolist(), scores[:count].tolist(), strict=True)
+        ]
+        if not first:
+            return asked
+        starts = self.scores.scores["indptr"]
+        held = {
+            term: float(starts[term + 1] - starts[term]) / len(self.known.rows)
+            for one in first
+            for term in one.terms
+        }
+        repeated = [term for term, times in asked.items() for _ in range(int(times))]
+        return feedback.expand(repeated, first, held)
+
+    def words(self, asked: Weights) -> str:
+        """Weighted terms in words, the weightiest first: ``pump^1.2 recal^0.8``."""
+        names = list(self.known.vocabulary)
+        ordered = sorted(asked.items(), key=lambda one: (-round(one[1], DECIMALS), names[one[0]]))
+        return " ".join(f"{names[term]}^{weight:.3g}" for term, weight in ordered)
+
+    def _hits(self, asked: Weights) -> tuple[Ints, Doubles]:
+        """The chunks that share a term that counts, in rank order, and their scores."""
+        if not asked or self.scores is None:
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        matrix, absent = self.scores.scores, self.scores.nonoccurrence_array
+        # what a chunk earns above one without any of the terms, and what that one earns
+        earned, nothing = np.zeros(matrix["num_docs"]), 0.0
+        for term, weight in asked.items():
+            own = slice(matrix["indptr"][term], matrix["indptr"][term + 1])
+            earned[matrix["indices"][own]] += weight * matrix["data"][own]
+            nothing += 0.0 if absent is None else weight * float(absent[term])
+        hits = np.flatnonzero(np.round(earned, DECIMALS) > 0)
+        return in_order(hits, earned[hits] + nothing)
+
+
+def _index(config: Bm25Config, known: TermIds) -> Any:
+    import bm25s
+
+    c = config
+    delta = _DELTA.get(c.method, 0.0) if c.delta is None else c.delta
+    index = bm25s.BM25(k1=c.k1, b=c.b, delta=delta, method=c.method, dtype="float64", backend="numpy")
+    index.index((known.rows, known.vocabulary), create_empty_token=False, show_progress=False)
+    return index

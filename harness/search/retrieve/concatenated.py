@@ -16,6 +16,7 @@ from harness.search.retrieve.sparse import (
     Method,
     Saturation,
     chunk_vectors,
+    dot_products,
     inverse_document_frequency,
     query_vectors,
 )
@@ -25,8 +26,6 @@ from harness.types import Query, Ranking
 
 # Raised when the same vectors are ranked otherwise than before.
 _VERSION = 1
-# doubles held at once for a block of queries
-_CELLS = 8_000_000
 
 
 class ConcatenatedConfig(TermsConfig, DenseConfig):
@@ -89,15 +88,12 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     ) -> list[Ranking]:
         depth = self.depth(passages)
         rows = np.arange(len(passages.ids))
-        step = max(1, _CELLS // sum(stored.shape))
         rankings = []
-        for begin in range(0, len(queries), step):
-            block = stored @ asked[begin : begin + step].toarray().T
-            for query, scores in zip(queries[begin : begin + step], block.T, strict=True):
-                order, rounded = in_order(rows, scores)
-                end = depth.of_ranked(depth.lengths[order])
-                ids = tuple(passages.ids[row] for row in order[:end])
-                rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
+        for query, scores in zip(queries, dot_products(asked, stored), strict=True):
+            order, rounded = in_order(rows, scores)
+            end = depth.of_ranked(depth.lengths[order])
+            ids = tuple(passages.ids[row] for row in order[:end])
+            rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
         return rankings
 
     def _saturation(self, known: TermIds) -> Saturation:

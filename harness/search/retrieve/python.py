@@ -1,30 +1,33 @@
-"""A retriever of the user's own."""
+"""A retriever of the user's own: a function, or a retriever of LangChain or LlamaIndex that it makes."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import pairwise
-from numbers import Real
 from typing import Any, Literal
 
-import numpy as np
 from pydantic import Field
 
-from harness.search.depth import Depth
-from harness.search.own_code import Arguments, Call, Version, ask, wrong
+from harness.own.code import Arguments, Call, Version, ask, calling
+from harness.search.retrieve.adapted import ask_retriever
+from harness.search.retrieve.returned import asked_depth, rankings_of
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
 
 class PythonConfig(RetrieverConfig):
-    """Your own function ranks the chunks."""
+    """Your own function ranks the chunks, or makes a retriever of LangChain or LlamaIndex that does."""
 
     kind: Literal["python"] = "python"
     call: Call
     version: Version
     arguments: Arguments = Field(default_factory=dict)
+    returns: Literal["rankings", "retriever"] = Field(
+        "rankings",
+        description="`rankings`: the function is given (queries, passages, k) and returns places; "
+        "`retriever`: it is given (passages, k) and returns a retriever of LangChain (`invoke`) or "
+        "LlamaIndex (`retrieve`), which is then asked query by query.",
+    )
 
 
 class PythonRetriever(Retriever[PythonConfig]):
@@ -32,47 +35,28 @@ class PythonRetriever(Retriever[PythonConfig]):
 
     It returns for every query the places of passages in rank order, best first: whole numbers from 0, or
     pairs of place and score. At most ``k`` of each list count; ``k`` is all of them where ``top_chars`` cuts.
+    With ``returns: retriever`` it is ``function(passages, k, **arguments)``; ``adapted`` has the rest.
     """
 
     def identity(self, tools: Tools) -> Identity:
         """What the user states."""
         c = self.config
-        return ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
+        facts: Identity = ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
+        return facts if c.returns == "rankings" else [*facts, c.returns]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Call it and check what it returns."""
         if not passages.ids or not queries:
             return Found([Ranking(query.query_id, (), ()) for query in queries])
-        c = self.config
-        k = len(passages.ids) if c.top_chars is not None else min(c.top_k, len(passages.ids))
         with tools.timed("retrieve"):
-            given = ask(c.call, [q.text for q in queries], list(passages.texts), k, **c.arguments)
-        answers = list(given) if isinstance(given, Sequence | np.ndarray) else None
-        if answers is None or len(answers) != len(queries):
-            count = "no list" if answers is None else f"{len(answers)} lists"
-            raise wrong(c.call, f"returned {count} for {len(queries)} queries")
-        return Found(
-            [self._ranking(query, answer, passages) for query, answer in zip(queries, answers, strict=True)]
-        )
+            answers = self._ask([query.text for query in queries], list(passages.texts), passages)
+        return Found(rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config))
 
-    def _ranking(self, query: Query, answer: Any, passages: Passages) -> Ranking:
-        places, scores = [], []
-        for rank, hit in enumerate(answer):
-            place, score = hit if isinstance(hit, tuple | list) and len(hit) == 2 else (hit, -float(rank))
-            if not isinstance(place, int | np.integer) or not 0 <= place < len(passages.ids):
-                raise wrong(
-                    self.config.call,
-                    f"returned {place!r} for query {query.query_id}: places go from 0 to "
-                    f"{len(passages.ids) - 1}",
-                )
-            if not isinstance(score, Real) or math.isnan(score):
-                raise wrong(self.config.call, f"returned the score {score!r} for query {query.query_id}")
-            places.append(int(place))
-            scores.append(float(score))
-        if len(set(places)) < len(places):
-            raise wrong(self.config.call, f"ranked a passage twice for query {query.query_id}")
-        if any(later > earlier for earlier, later in pairwise(scores)):
-            raise wrong(self.config.call, f"returned scores that rise for query {query.query_id}")
-        lengths = np.array([passages.lengths[place] for place in places], dtype=np.int64)
-        end = Depth.of(self.config, passages).of_ranked(lengths)
-        return Ranking(query.query_id, tuple(passages.ids[i] for i in places[:end]), tuple(scores[:end]))
+    def _ask(self, queries: list[str], texts: list[str], passages: Passages) -> Any:
+        c = self.config
+        k = asked_depth(c, passages)
+        if c.returns == "rankings":
+            return ask(c.call, queries, texts, k, **c.arguments)
+        retriever = ask(c.call, texts, k, **c.arguments)
+        with calling(c.call):
+            return ask_retriever(retriever, queries, texts, f"call: {c.call}")

@@ -8,7 +8,7 @@ thing: the average length, which the saturation divides by. Kept fixed, nothing 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,6 +19,8 @@ from harness.search.retrieve.lexical import TermIds
 
 Doubles = NDArray[np.float64]
 Method = Literal["lucene", "robertson", "atire"]
+# doubles held at once for a block of queries
+_CELLS = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,16 @@ def query_vectors(asked: Sequence[Sequence[int]], idf: Doubles) -> Any:
     columns = np.array([term for row in asked for term in row], dtype=np.int64)
     starts = np.cumsum([0, *map(len, asked)])
     return csr_array((idf[columns], columns, starts), shape=(len(asked), len(idf)))
+
+
+def dot_products(asked: Any, stored: Any) -> Iterator[Doubles]:
+    """For every row of ``asked`` [Q, d] its dot products with those of ``stored`` [N, d], both CSR: [N] each.
+
+    A block of queries is scored at a time, so that memory does not grow with their number.
+    """
+    step = max(1, _CELLS // sum(stored.shape))
+    for begin in range(0, asked.shape[0], step):
+        yield from (stored @ asked[begin : begin + step].toarray().T).T
 
 
 def inverse_document_frequency(chunks: Any, method: Method) -> Doubles:

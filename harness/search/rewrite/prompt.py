@@ -13,6 +13,7 @@ from harness.kinds import StageConfig
 from harness.llm import TextForm
 
 FOLDER = Path(__file__).parent / "prompts"
+_COUNT = re.compile(r"\{\{ *n *\}\}")
 _SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 
 
@@ -30,6 +31,15 @@ class RewritePrompt(StageConfig):
     def form(self) -> TextForm:
         """How a call is worded."""
         return TextForm(self.system, self.user)
+
+    @property
+    def takes_number(self) -> bool:
+        """Whether it says how many things are asked for."""
+        return bool(_COUNT.search(self.system + self.user))
+
+    def form_for(self, count: int) -> TextForm:
+        """How a call is worded that asks for ``count`` things, which is what ``{{ n }}`` stands for."""
+        return TextForm(*(_COUNT.sub(str(count), part) for part in (self.system, self.user)))
 
 
 def built_in_prompts() -> list[str]:

@@ -23,10 +23,29 @@ function rankingOf(setting, query) {
   return DATA.detail.rankings[stageOf(setting)]?.[setting]?.[query] || null;
 }
 
+// What the steps of a setting asked in place of a question. A route that asked what its fusion asked is not said again.
+function askedBy(setting, query) {
+  const { texts, steps } = DATA.detail.asked;
+  const own = steps.filter((one) => one.setting === setting);
+  const said = (name) => own.find((one) => one.step === name)?.by[query].join();
+  return own.filter((one) => {
+    const above = one.step.slice(0, Math.max(0, one.step.lastIndexOf('.')));
+    return !above || said(above) !== said(one.step);
+  }).map((one) => [one.step, one.by[query].map((place) => texts[place])]);
+}
+
+function askedNote(setting, query) {
+  const steps = askedBy(setting, query).filter(([, texts]) => texts.length !== 1 || texts[0] !== DATA.queries.text[query]);
+  return steps.length ? h('ul.asked.small', null, steps.map(([step, texts]) => h('li', null,
+    h('b', null, steps.length > 1 || step !== 'retrieve' ? `asked by ${step}` : 'asked'), ' ',
+    texts.length ? texts.map((text, i) => [i ? h('span.soft', null, ' · ') : null, foreign(text, 'span')]) : h('span.soft', null, 'nothing')))) : null;
+}
+
 function rankedColumn(setting, query) {
   const ranking = rankingOf(setting, query);
   return h('section.ranking', { 'aria-label': `Ranking of ${DATA.settings[setting]}` },
     h('h3', null, foreign(DATA.settings[setting], 'span'), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
+    askedNote(setting, query),
     ranking?.[0].length
       ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query)))
       : h('p.soft', null, 'There is no ranking of this question here.'));
@@ -34,10 +53,7 @@ function rankedColumn(setting, query) {
 
 // At which rank a judged span is first touched; null where it is not among the ranks shown.
 function foundAt(span, ranking) {
-  const at = (ranking?.[0] || []).findIndex((place) => {
-    const chunk = chunkAt(place);
-    return chunk.document === span[0] && chunk.start < span[2] && chunk.end > span[1];
-  });
+  const at = (ranking?.[0] || []).findIndex((place) => touches(chunkAt(place), span));
   return at < 0 ? null : at + 1;
 }
 

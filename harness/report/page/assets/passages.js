@@ -40,23 +40,32 @@ function marked(run) {
 
 function passageText(chunk, query) {
   const { document, start, end } = chunk;
-  const spans = DATA.detail.evidence[query].filter(([doc, s, e]) => doc === document && s < end && e > start);
-  const parts = textOf(document, start, end);
-  if (!parts.length) return h('p.soft.small', null, 'The text of this passage is not on this page.');
+  const shown = [...chunk.before, [start, end]];
+  const spans = DATA.detail.evidence[query].filter((span) => touches(chunk, span));
   const out = [];
-  let reached = start;
-  for (const [from, letters] of parts) {
-    if (from > reached) out.push(h('span.soft', null, ' […] '));
-    out.push(...runs(from, letters, spans).map(marked));
-    reached = from + letters.length;
+  let some = false;
+  let reached = shown[0][0];
+  for (const [first, last] of shown) {
+    for (const [from, letters] of textOf(document, first, last)) {
+      some = true;
+      if (from > reached) out.push(h('span.soft', null, ' […] '));
+      out.push(...runs(from, letters, spans).map(marked));
+      reached = from + letters.length;
+    }
   }
+  if (!some) return h('p.soft.small', null, 'The text of this passage is not on this page.');
   if (reached < end) out.push(h('span.soft', null, ' […]'));
   return h('div.passage-text.foreign', null, out);
 }
 
+// Whether a passage, or what it shows before it, such as the heading of its table, holds text of a judged span.
+function touches(chunk, [document, start, end]) {
+  return chunk.document === document && [...chunk.before, [chunk.start, chunk.end]].some(([s, e]) => s < end && e > start);
+}
+
 function chunkAt(place) {
   const c = DATA.detail.chunks;
-  return { document: c.document[place], start: c.start[place], end: c.end[place], page: c.page[place] };
+  return { document: c.document[place], start: c.start[place], end: c.end[place], before: c.before[place] || [], page: c.page[place] };
 }
 
 function gradeChip(grade) {

@@ -6,6 +6,7 @@ const PRICES = {
   index_tokens: ['tokens in the index', amount],
   rerank_tokens: ['tokens that the reranker reads', amount],
   rerank_pairs: ['pairs that the reranker scores', amount],
+  cost_per_1000: ['cost of a thousand queries', amount],
   judge_cost: ['cost of the judgments', amount],
 };
 

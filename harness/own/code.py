@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import sys
@@ -67,8 +68,17 @@ def find_call(name: str) -> Callable[..., Any]:
 def ask(name: str, *values: Any, **arguments: Any) -> Any:
     """Call it; raises HarnessError that names the call and the line in which it failed."""
     call = find_call(name)
-    try:
+    with calling(name):
         return call(*values, **arguments)
+
+
+@contextmanager
+def calling(name: str) -> Iterator[None]:
+    """Inside the block runs code of the user's: what it raises becomes a HarnessError that names the call."""
+    try:
+        yield
+    except HarnessError:
+        raise
     except Exception as error:
         raise HarnessError(
             f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. It is your code; "
@@ -77,8 +87,13 @@ def ask(name: str, *values: Any, **arguments: Any) -> Any:
 
 
 def wrong(name: str, what: str) -> HarnessError:
-    """The error for an answer that breaks the contract."""
-    return HarnessError(f"call: {name} {what}. docs/own-steps.md says what it must return.")
+    """The error for an answer of a function that breaks the contract."""
+    return broken(f"call: {name}", what)
+
+
+def broken(who: str, what: str) -> HarnessError:
+    """The error for an answer that breaks the contract; ``who`` gave it."""
+    return HarnessError(f"{who} {what}. docs/own-steps.md says what it must return.")
 
 
 def _where(error: BaseException) -> str:
@@ -86,7 +101,7 @@ def _where(error: BaseException) -> str:
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = Path(trace.tb_frame.f_code.co_filename)
-        if file != Path(__file__):
+        if file not in (Path(__file__), Path(contextlib.__file__)):
             place = f" ({file.name}:{trace.tb_lineno})"
         trace = trace.tb_next
     return place

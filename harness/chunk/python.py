@@ -1,0 +1,73 @@
+"""A chunker of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from harness.chunk.sizes import ChunkerConfig
+from harness.own.code import Arguments, Call, Version, ask, wrong
+from harness.text.spans import Span
+from harness.text.tokenizer import Tokenizer
+from harness.types import Document
+
+
+class PythonChunkerConfig(ChunkerConfig):
+    """Your own function cuts documents, by offsets."""
+
+    kind: Literal["python"] = "python"
+    call: Call
+    version: Version
+    arguments: Arguments = Field(default_factory=dict)
+
+
+def split_documents(
+    documents: Sequence[Document], config: PythonChunkerConfig, tokenizer: Tokenizer | None
+) -> list[list[Span]]:
+    """Call ``function(text, **arguments)`` with every document; it returns (start, end) of each chunk.
+
+    Offsets are half-open and count characters of the text. Raises HarnessError for offsets outside of it,
+    for those that do not rise, and for anything else that is no offset.
+    """
+    return [_spans(document, config) for document in documents]
+
+
+def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
+    returned = ask(config.call, document.text, **config.arguments)
+    if isinstance(returned, str) or not hasattr(returned, "__iter__"):
+        raise wrong(config.call, f"returned {type(returned).__name__} for {document.doc_id}, not offsets")
+    spans: list[Span] = []
+    for item in returned:
+        start, end = _offsets(item, document, config.call)
+        if spans and (start, end) <= spans[-1]:
+            raise wrong(
+                config.call,
+                f"returned {(start, end)} after {spans[-1]} for {document.doc_id}: chunks stand in the order "
+                "of the text, and no two are the same",
+            )
+        spans.append((start, end))
+    return spans
+
+
+def _offsets(item: Any, document: Document, call: str) -> Span:
+    if isinstance(item, str):
+        raise wrong(
+            call,
+            f"returned text for {document.doc_id}; return (start, end) for each chunk, so that it is known "
+            "where it stands",
+        )
+    try:
+        start, end = (int(one) if one == int(one) else None for one in item)
+    except (TypeError, ValueError):
+        start = end = None
+    if start is None or end is None:
+        raise wrong(call, f"returned {str(item)[:60]} for {document.doc_id}, which is no (start, end)")
+    if not 0 <= start < end <= len(document.text):
+        raise wrong(
+            call,
+            f"returned {(start, end)} for {document.doc_id}, which has the characters 0 to "
+            f"{len(document.text)}",
+        )
+    return start, end

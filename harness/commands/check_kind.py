@@ -1,0 +1,100 @@
+"""`harness check-kind`: does a step of your own keep the contract?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.contract.steps import OwnStep
+
+_ROLES = ("retriever", "reranker", "rewriter", "chunker", "parser")
+_DESCRIPTION = """\
+Try steps of your own on small texts, and say in one line each what they keep to and what not:
+
+  harness check-kind my.yaml                          every step of kind python or http in a configuration
+  harness check-kind mine:search --as retriever       a function, before any configuration names it
+  harness check-kind mine:read --as parser --file report.docx
+
+Functions are called, and services asked, some twenty times; nothing is kept. docs/own-steps.md has the
+contract.
+"""
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser(
+        "check-kind",
+        help="try a parser, chunker, retriever, reranker or rewriter of your own",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", metavar="WHAT", help="a YAML file, or package.module:function with --as")
+    parser.add_argument("--as", dest="role", choices=_ROLES, help="what the function is")
+    parser.add_argument(
+        "--arguments", default="{}", metavar="JSON", help="its keyword arguments, such as '{\"size\": 500}'"
+    )
+    parser.add_argument(
+        "--returns",
+        choices=("rankings", "retriever"),
+        default="rankings",
+        help="of a retriever: whether it ranks, or makes a retriever of LangChain or LlamaIndex",
+    )
+    parser.add_argument(
+        "--file", type=Path, action="append", default=[], metavar="FILE", help="of a parser: a file to read"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Try every step and print what was found; 1 where a check fails."""
+    from harness.contract.check import run_checks
+    from harness.report import counted
+    from harness.terminal import print_line
+
+    failed = passed = 0
+    for step in _steps(args):
+        print_line(f"{step.role} {step.name}")
+        for checked in run_checks(step.checks()):
+            mark = {"ok": "ok    ", "failed": "FAILED", "note": "note  "}[checked.outcome]
+            print_line(f"  {mark}  {checked.about}{': ' if checked.said else ''}{checked.said}")
+            failed += checked.outcome == "failed"
+            passed += checked.outcome != "failed"
+    print_line(f"{counted(passed, 'check')} passed, {failed} failed.")
+    return 1 if failed else 0
+
+
+def _steps(args: argparse.Namespace) -> list[OwnStep]:
+    from harness.config import load_config
+    from harness.contract.steps import own_steps
+    from harness.errors import ConfigError
+
+    if args.role is None:
+        if ":" in args.what and not Path(args.what).exists():
+            raise ConfigError(f"{args.what}: say what it is: --as {', '.join(_ROLES[:-1])} or {_ROLES[-1]}.")
+        found = own_steps(load_config(Path(args.what)))
+        if not found:
+            raise ConfigError(f"{args.what} has no step of kind python or http.")
+        return found
+    return [_named(args)]
+
+
+def _named(args: argparse.Namespace) -> OwnStep:
+    import json
+
+    from pydantic import ValidationError
+
+    from harness.contract.steps import step_of_call
+    from harness.errors import ConfigError
+
+    try:
+        arguments = json.loads(args.arguments)
+    except ValueError as error:
+        raise ConfigError(f"--arguments is no JSON: {error}.") from None
+    if not isinstance(arguments, dict):
+        raise ConfigError("--arguments must be an object, such as '{\"size\": 500}'.")
+    try:
+        return step_of_call(args.role, args.what, arguments, args.returns, args.file)
+    except ValidationError as error:
+        raise ConfigError(f"{args.what}: {error.errors()[0]['msg']}.") from None

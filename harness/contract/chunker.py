@@ -1,0 +1,57 @@
+"""What a chunker must keep to."""
+
+from __future__ import annotations
+
+from harness.chunk import ChunkerConfig, chunk_documents
+from harness.contract.check import BrokenError, Check, Remark
+from harness.contract.samples import documents
+from harness.types import Chunk, Document
+
+
+def chunker_checks(config: ChunkerConfig) -> list[Check]:
+    """The checks of a chunker, the most telling first."""
+
+    def cut(document: Document) -> list[Chunk]:
+        return chunk_documents([document], config)
+
+    def repeats() -> None:
+        for document in documents():
+            if cut(document) != cut(document):
+                raise BrokenError(f"Cut again, the text {document.doc_id!r} has other chunks.")
+
+    def covers() -> None:
+        left_out = {document.doc_id: _left_out(document, cut(document)) for document in documents()}
+        total = sum(left_out.values())
+        if total:
+            worst = max(left_out, key=lambda name: left_out[name])
+            raise Remark(
+                f"{total:,} characters stand in no chunk, {left_out[worst]:,} of them in the text {worst!r}. "
+                "What no chunk covers cannot be found, and counts as a loss."
+            )
+
+    def no_giant() -> None:
+        longest = max((len(chunk.text), d.doc_id) for d in documents() for chunk in cut(d) or [_NONE])
+        if longest[0] > 8000:
+            raise Remark(f"The longest chunk has {longest[0]:,} characters, in the text {longest[1]!r}.")
+
+    checks: list[Check] = [
+        (f"cuts by offsets: {document.doc_id}", lambda document=document: cut(document) and None)
+        for document in documents()
+    ]
+    return [
+        *checks,
+        ("gives the same chunks when it is asked again", repeats),
+        ("covers all text", covers),
+        ("gives no chunk of more than 8,000 characters", no_giant),
+    ]
+
+
+_NONE = Chunk("none:0-0", "none", 0, 0, "")
+
+
+def _left_out(document: Document, chunks: list[Chunk]) -> int:
+    """How many characters, white space apart, stand in no chunk."""
+    covered = bytearray(len(document.text))
+    for chunk in chunks:
+        covered[chunk.start : chunk.end] = b"\1" * (chunk.end - chunk.start)
+    return sum(not seen and not c.isspace() for c, seen in zip(document.text, covered, strict=True))

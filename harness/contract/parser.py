@@ -1,0 +1,49 @@
+"""What a parser must keep to, tried on files of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.contract.check import BrokenError, Check, Remark
+from harness.corpus import DocumentFile, ParserConfig, document_id, parse_document, suffixes_of
+from harness.errors import ConfigError
+
+
+def parser_checks(config: ParserConfig, files: Sequence[Path]) -> list[Check]:
+    """The checks of a parser; raises ConfigError where none of the files is one that it reads."""
+    own = [path for path in files if path.suffix.lower() in suffixes_of(config)]
+    if not own:
+        raise ConfigError(
+            f"parser: none of the files has an ending that it reads ({', '.join(suffixes_of(config))}). Name "
+            "one with --file, and its ending in suffixes."
+        )
+    checks: list[Check] = [(f"reads {path.name}", lambda path=path: _read(config, path)) for path in own]
+
+    def repeats() -> None:
+        first, second = (parse_document(_file(own[0]), config).document for _ in range(2))
+        if first != second:
+            raise BrokenError(
+                f"Read again, {own[0].name} has another text: {_difference(first.text, second.text)}"
+            )
+
+    return [*checks, ("gives the same text when it is asked again", repeats)]
+
+
+def _file(path: Path) -> DocumentFile:
+    return DocumentFile(document_id(path.stem), path)
+
+
+def _read(config: ParserConfig, path: Path) -> None:
+    parsed = parse_document(_file(path), config)
+    if parsed.stats.suspect_characters:
+        raise Remark(
+            f"{parsed.stats.suspect_characters:,} of {parsed.stats.characters:,} characters are undecodable, "
+            "control or private-use characters."
+        )
+
+
+def _difference(first: str, second: str) -> str:
+    shorter = min(len(first), len(second))
+    place = next((i for i in range(shorter) if first[i] != second[i]), shorter)
+    return f"at offset {place} {first[place : place + 20]!r} and {second[place : place + 20]!r}."

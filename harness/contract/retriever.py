@@ -1,0 +1,89 @@
+"""What a retriever must keep to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from harness.contract.check import BrokenError, Check, Remark
+from harness.contract.samples import QUESTIONS, TEXTS, passages, queries
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search import RETRIEVERS, Passages, RetrieverConfig
+from harness.types import Query, Ranking
+
+
+def retriever_checks(config: RetrieverConfig) -> list[Check]:
+    """The checks of a retriever, the most telling first."""
+    few = config.model_copy(update={"top_k": 3, "top_chars": None, "rewrite": None})
+    many = few.model_copy(update={"top_k": 10 * len(TEXTS)})
+
+    def answers() -> None:
+        _ranked(few, passages(), queries())
+
+    def repeats() -> None:
+        first, second = (_ranked(few, passages(), queries()) for _ in range(2))
+        _same(first, second, "The same call twice gives two rankings")
+
+    def alone() -> None:
+        together = _ranked(few, passages(), queries())
+        one_by_one = [_ranked(few, passages(), [query])[0] for query in queries()]
+        _same(together, one_by_one, "A query alone has another ranking than among others")
+
+    def deep() -> None:
+        _ranked(many, passages(), queries())
+
+    def forgets() -> None:
+        before = [_ranked(few, passages(TEXTS[:3]), queries()) for _ in range(2)][-1]
+        _ranked(few, passages(TEXTS[3:]), queries())
+        after = _ranked(few, passages(TEXTS[:3]), queries())
+        _same(before, after, "After other passages were searched, the first ones have another ranking")
+
+    def finds() -> None:
+        asked = [Query(f"q{i}", text, "train") for i, text in enumerate(TEXTS[:3])]
+        found = _ranked(few, passages(TEXTS[:3]), asked)
+        missed = [
+            one for one, own in zip(found, passages().ids, strict=False) if own not in one.chunk_ids[:1]
+        ]
+        if missed:
+            raise Remark(
+                f"{len(missed)} of {len(found)} passages, asked for word for word, do not come first. Are "
+                "scores distances, or places counted from 1?"
+            )
+
+    return [
+        ("ranks known passages for every query, best first, none twice", answers),
+        ("gives the same rankings when it is asked again", repeats),
+        ("gives a query the same ranking alone and among others", alone),
+        ("takes a k that is larger than the number of passages", deep),
+        ("takes a single passage", lambda: _take(many, passages(TEXTS[:1]), queries())),
+        ("takes an empty query", lambda: _take(few, passages(), queries(("",)))),
+        ("takes a very long query", lambda: _take(few, passages(), queries((" ".join(QUESTIONS) * 200,)))),
+        ("keeps nothing of the passages of another search", forgets),
+        ("puts a passage first that is asked for word for word", finds),
+    ]
+
+
+def _ranked(config: RetrieverConfig, given: Passages, asked: Sequence[Query]) -> list[Ranking]:
+    """Its rankings, with nothing known of earlier ones; raises HarnessError where they break the contract."""
+    with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as context:
+        return RETRIEVERS.make(config).run(given, asked, RunTools(context)).rankings
+
+
+def _take(config: RetrieverConfig, given: Passages, asked: Sequence[Query]) -> None:
+    _ranked(config, given, asked)
+
+
+def _same(first: Sequence[Ranking], second: Sequence[Ranking], otherwise: str) -> None:
+    for one, other in zip(first, second, strict=True):
+        if one.chunk_ids != other.chunk_ids:
+            raise BrokenError(
+                f"{otherwise}: for query {one.query_id} {_places(one)} and {_places(other)}. Fix its seed, "
+                "and break ties by place."
+            )
+
+
+def _places(ranking: Ranking) -> list[str]:
+    return [chunk_id.partition(":")[0].removeprefix("d") for chunk_id in ranking.chunk_ids]

@@ -1,0 +1,45 @@
+"""What a rewriter must keep to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from harness.contract.check import Check, Remark
+from harness.contract.samples import QUESTIONS, queries
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search import REWRITERS, RewriterConfig
+
+
+def rewriter_checks(config: RewriterConfig) -> list[Check]:
+    """The checks of a rewriter, the most telling first."""
+
+    def asked(texts: tuple[str, ...] = QUESTIONS) -> list[str]:
+        with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as context:
+            return [query.text for query in REWRITERS.make(config).run(queries(texts), RunTools(context))]
+
+    def answers() -> None:
+        asked()
+
+    def says_something() -> None:
+        silent = [text for text, made in zip(QUESTIONS, asked(), strict=True) if not made.strip()]
+        if silent:
+            raise Remark(f"Nothing is asked in place of {silent[0]!r}: a retriever finds nothing for it.")
+
+    def repeats() -> None:
+        if asked() != asked():
+            raise Remark("Asked again, it gives other texts. The first ones are kept under the version.")
+
+    def alone() -> None:
+        if asked() != [asked((text,))[0] for text in QUESTIONS]:
+            raise Remark("A question alone becomes another text than among others.")
+
+    return [
+        ("gives every question one text", answers),
+        ("leaves no question without words", says_something),
+        ("gives the same texts when it is asked again", repeats),
+        ("gives a question the same text alone and among others", alone),
+        ("takes an empty question", lambda: asked(("",)) and None),
+    ]

@@ -1,0 +1,101 @@
+"""Which steps of a configuration are the user's own, and the checks of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.chunk import PythonChunkerConfig
+from harness.config import BenchConfig
+from harness.contract.check import Check
+from harness.contract.chunker import chunker_checks
+from harness.contract.parser import parser_checks
+from harness.contract.reranker import reranker_checks
+from harness.contract.retriever import retriever_checks
+from harness.contract.rewriter import rewriter_checks
+from harness.corpus import PythonParserConfig, find_documents, suffixes_of
+from harness.kinds import StageConfig, kind_of
+from harness.search import RERANKERS, RETRIEVERS, REWRITERS, RetrieverConfig
+
+OWN = frozenset({"python", "http"})
+ROLES = ("retriever", "reranker", "rewriter", "chunker", "parser")
+_MOST_FILES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStep:
+    """A step that is the user's own: its role, what it is called, and its configuration."""
+
+    role: str
+    name: str
+    config: Any
+    files: tuple[Path, ...] = ()
+
+    def checks(self) -> list[Check]:
+        """What it must keep to; raises ConfigError where it cannot be tried."""
+        if self.role == "retriever":
+            return retriever_checks(self.config)
+        if self.role == "reranker":
+            return reranker_checks(self.config)
+        if self.role == "rewriter":
+            return rewriter_checks(self.config)
+        if self.role == "chunker":
+            return chunker_checks(self.config)
+        return parser_checks(self.config, self.files)
+
+
+def own_steps(config: BenchConfig) -> list[OwnStep]:
+    """The steps of kind `python` and `http` of a configuration, each once."""
+    found: dict[tuple[str, str], OwnStep] = {}
+    for role, one in _all(config):
+        if one is not None and kind_of(one) in OWN:
+            files: tuple[Path, ...] = ()
+            if role == "parser":
+                endings = suffixes_of(config.parser)
+                every = find_documents(config.documents, Path(), endings)
+                files = tuple(file.path for file in every if file.path.suffix.lower() in endings)
+            found.setdefault(
+                (role, one.model_dump_json()), OwnStep(role, _name(one), one, files[:_MOST_FILES])
+            )
+    return list(found.values())
+
+
+def step_of_call(
+    role: str, call: str, arguments: dict[str, Any], returns: str, files: Sequence[Path]
+) -> OwnStep:
+    """A function by its name, as a step; raises ValidationError for a name that is none."""
+    fields: dict[str, Any] = {"call": call, "version": "check", "arguments": arguments}
+    if role == "retriever":
+        config: StageConfig = RETRIEVERS["python"].config(**fields, returns=returns)
+    elif role == "chunker":
+        config = PythonChunkerConfig(**fields)
+    elif role == "parser":
+        endings = tuple(dict.fromkeys(path.suffix.lower() for path in files)) or (".pdf",)
+        config = PythonParserConfig(**fields, suffixes=endings)
+    else:
+        config = {"reranker": RERANKERS, "rewriter": REWRITERS}[role]["python"].config(**fields)
+    return OwnStep(role, call, config, tuple(files))
+
+
+def _all(config: BenchConfig) -> Iterator[tuple[str, StageConfig | None]]:
+    yield "parser", config.parser
+    for setting in config.settings:
+        yield "chunker", setting.chunk
+        yield "rewriter", setting.rewrite
+        yield from _retrieving(setting.retrieve)
+        for reranker in setting.rerank:
+            yield "reranker", reranker
+
+
+def _retrieving(retriever: RetrieverConfig) -> Iterator[tuple[str, StageConfig | None]]:
+    yield "rewriter", retriever.rewrite
+    yield "retriever", retriever
+    for part in retriever.parts:
+        yield from _retrieving(part)
+
+
+def _name(config: Any) -> str:
+    name: str = config.url if kind_of(config) == "http" else config.call
+    return name

@@ -1,0 +1,56 @@
+"""A parser of the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from harness.corpus.parsers.pdf_file import PdfPages
+from harness.corpus.reading import refuse_special
+from harness.corpus.worker_process import OnPage
+from harness.errors import CorpusError, HarnessError
+from harness.kinds import StageConfig
+from harness.own.code import Arguments, Call, Version, ask, wrong
+
+
+class PythonParserConfig(StageConfig):
+    """Your own function reads files."""
+
+    kind: Literal["python"] = "python"
+    call: Call
+    version: Version
+    arguments: Arguments = Field(default_factory=dict)
+    suffixes: tuple[str, ...] = Field(
+        (".pdf",),
+        min_length=1,
+        description="Which files it reads, such as `[.pdf, .docx]`; all others are read as without it.",
+    )
+
+    @field_validator("suffixes")
+    @classmethod
+    def _are_suffixes(cls, suffixes: tuple[str, ...]) -> tuple[str, ...]:
+        for suffix in suffixes:
+            if not suffix.startswith(".") or len(suffix) < 2 or suffix != suffix.lower():
+                raise ValueError(f"{suffix!r} is no ending of file names in small letters, such as .docx")
+        return suffixes
+
+
+def read_with_python(path: Path, config: PythonParserConfig, on_page: OnPage) -> PdfPages:
+    """Call ``function(path, **arguments)``; it returns the texts of the pages, or one text without pages.
+
+    Raises CorpusError, as every parser does, where it fails or returns anything else.
+    """
+    refuse_special(path)
+    on_page(1)
+    try:
+        returned = ask(config.call, str(path), **config.arguments)
+        texts = (returned,) if isinstance(returned, str) else returned
+        if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+            raise wrong(config.call, "must return a text, or a list with the text of every page")
+    except HarnessError as error:
+        raise CorpusError(f"{path}: {error}") from error
+    if not texts:
+        raise CorpusError(f"{path}: call: {config.call} returned no page.")
+    return PdfPages(tuple(texts), "none", paged=not isinstance(returned, str))

@@ -1,0 +1,97 @@
+"""The lines of the files that go up and come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harness.llm.batches.client import BatchState
+from harness.llm.client import ChatClient, Reply
+from harness.llm.faults import CallError
+
+_OK = range(200, 300)
+# What an endpoint says of requests that it did not come to.
+_NOT_REACHED = {"batch_expired", "batch_cancelled"}
+
+
+@dataclass(slots=True)
+class Answers:
+    """What the files of a batch say: the answer, or why there is none, by the id of the request.
+
+    ``broken`` counts lines that cannot be read. ``double`` are ids with two different answers, which are
+    both left out: one of them belongs to somebody else.
+    """
+
+    found: dict[str, Reply | CallError] = field(default_factory=dict)
+    broken: int = 0
+    double: set[str] = field(default_factory=set)
+
+
+def written(request: Mapping[str, Any]) -> bytes:
+    """A request as a line; lone surrogates, which no JSON parser has to take, are no part of a prompt."""
+    return json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def read_answers(files: list[bytes], chat: ChatClient, state: BatchState) -> Answers:
+    """Read the lines of a batch's files, in any order."""
+    answers = Answers()
+    seen: dict[str, object] = {}
+    for line in (line for data in files for line in data.splitlines() if line.strip()):
+        row = _row(line)
+        if row is None:
+            answers.broken += 1
+            continue
+        name, said = row["custom_id"], _said(row)
+        if name in seen and seen[name] != said:
+            answers.double.add(name)
+        elif name not in seen:
+            seen[name] = said
+            answers.found[name] = _outcome(row, chat, state)
+    for name in answers.double:
+        answers.found[name] = CallError(
+            "double_answer", "the batch holds two different answers to this request", again=True, billed=True
+        )
+    return answers
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):
+        return None
+    return row if isinstance(row.get("response"), dict) or row.get("error") else None
+
+
+def _said(row: dict[str, Any]) -> object:
+    """What two lines of one request must agree in."""
+    response = row.get("response")
+    body = response.get("body") if isinstance(response, dict) else None
+    return body.get("choices", body) if isinstance(body, dict) else row.get("error")
+
+
+def _outcome(row: dict[str, Any], chat: ChatClient, state: BatchState) -> Reply | CallError:
+    from openai.types.chat import ChatCompletion
+
+    response, error = row.get("response"), row.get("error")
+    if not isinstance(response, dict):
+        code = str(error.get("code") or "") if isinstance(error, dict) else ""
+        if code in _NOT_REACHED:
+            return CallError(code, "the batch ended before this request was answered", again=True)
+        fault = chat.failure(500, error, {})
+        return CallError("line_failed", fault.detail, again=True)
+    status, body = response.get("status_code"), response.get("body")
+    if status not in _OK:
+        return chat.failure(status if isinstance(status, int) else 500, body, {})
+    try:
+        if not isinstance(body, dict):
+            raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
+        reply = chat.read(ChatCompletion.construct(**body), state.seconds or 0.0)
+    except CallError as fault:
+        return fault
+    # What the batch is called makes the id unlike that of any other try.
+    own = chat.clean(str(response.get("request_id") or row.get("id") or ""))
+    return replace(reply, request_id=f"{state.batch_id}/{own}"[:200])

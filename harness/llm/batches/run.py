@@ -1,0 +1,238 @@
+"""A run that asks by batches: what the ledger lacks is sent, and each job is handed on when it is whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from harness.errors import LlmError
+from harness.llm.batches.desk import BatchDesk, Brought
+from harness.llm.interrupt import StoppedError, canceller, sleep_unless
+from harness.llm.model import Job, Model
+from harness.llm.money import Budget
+from harness.llm.records import Spending
+from harness.progress import Describable, Reporter, Task
+from harness.stopping import Stopped, on_stop
+from harness.types import Answered, SentCall
+
+TURN = 0.2
+
+T = TypeVar("T")
+HandOn = Callable[[T, list[Answered]], None]
+
+
+@dataclass(slots=True)
+class _Open(Generic[T]):
+    """A job some of whose answers are still to come; ``keys`` are those of its calls."""
+
+    job: Job[T]
+    keys: list[str]
+    answers: dict[str, Answered]
+
+
+class BatchRun(Generic[T]):
+    """The state of one run. What is open is held in memory; what is sent, beside the ledger.
+
+    ``wait`` False: it ends as soon as everything is sent that may be, for another run to take in.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        jobs: Iterator[Job[T]],
+        hand_on: HandOn[T],
+        reporter: Reporter,
+        spending: Spending,
+        task: Task,
+        *,
+        wait: bool = True,
+    ) -> None:
+        self._model = model
+        self._jobs = jobs
+        self._hand_answers_on = hand_on
+        self._reporter = reporter
+        self._spending = spending
+        self._task = task
+        self._name = model.config.endpoint.model
+        self._waits = wait
+        self._stopping = asyncio.Event()
+        self._our_turn = False
+        self._open: dict[str, list[_Open[T]]] = {}
+        self._queue: deque[SentCall] = deque()
+        self._budget = Budget(model.config.max_cost, model.config.max_calls)
+        self._desk: BatchDesk | None = None
+        # the endpoint's queue is full until a batch has ended
+        self._full = False
+
+    async def go(self) -> None:
+        """Work until there is no job left; interrupted, leave the batches to the endpoint."""
+        work = asyncio.create_task(self._work())
+        try:
+            with on_stop(canceller()):
+                await asyncio.wait([work])
+        except (asyncio.CancelledError, Stopped):
+            # a request that is on its way is waited for, so that its answer is in the books
+            self._stopping.set()
+            await asyncio.wait([work])
+            raise
+        finally:
+            self._tell_what_is_left()
+            if self._our_turn:
+                self._model.ledger.end_turn(self._name)
+            if self._desk is not None:
+                await self._desk.close()
+        with suppress(StoppedError):
+            work.result()
+
+    async def _work(self) -> None:
+        for job in self._jobs:
+            await self._take(job)
+            await sleep_unless(self._stopping, 0)
+            # signals and progress have their turn between two jobs
+            await asyncio.sleep(0)
+        if not self._open:
+            return
+        # Not before a call is to be made: with every answer in the ledger no key is needed.
+        desk = self._desk = BatchDesk(self._model, self._spending, self._reporter, self._wait)
+        await desk.adopt()
+        self._line_up(desk)
+        while self._queue or desk.on_their_way:
+            await self._send(desk)
+            if not self._waits:
+                return
+            for brought in await desk.look():
+                self._take_in(brought)
+            self._show(desk)
+            if not self._open:
+                return
+            if desk.on_their_way:
+                await self._wait(self._model.config.batch_options.poll)
+
+    async def _take(self, job: Job[T]) -> None:
+        """Hand a job on whose answers are all known, and note what another one lacks."""
+        known = [self._model.find(call) for call in job.calls]
+        if not all(known) and not self._our_turn:
+            await self._take_turn()
+            # another run may have recorded them while this one waited
+            known = [self._model.find(call) for call in job.calls]
+        self._spending.from_ledger += sum(answer is not None for answer in known)
+        keys = [self._model.ledger.key(call) for call in job.calls]
+        answers = {key: answer for key, answer in zip(keys, known, strict=True) if answer is not None}
+        opened = _Open(job, keys, answers)
+        for key, call in dict(zip(keys, job.calls, strict=True)).items():
+            if key not in answers:
+                if key not in self._open:
+                    self._queue.append(SentCall(key, call))
+                self._open.setdefault(key, []).append(opened)
+        self._hand_on(opened)
+
+    async def _take_turn(self) -> None:
+        noted = False
+        while not self._model.ledger.take_turn(self._name):
+            if not noted:
+                noted = True
+                self._reporter.note(
+                    f"Another run is asking {self._name} with this ledger. This one waits for its turn, so "
+                    "that nothing is paid twice."
+                )
+            await self._wait(TURN)
+        self._our_turn = True
+
+    def _line_up(self, desk: BatchDesk) -> None:
+        """Leave out of the queue what earlier batches will bring, and count on what those may cost."""
+        sent = {key for batch in desk.on_their_way.values() for key in batch.calls}
+        elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
+        if elsewhere:
+            raise LlmError(
+                f"{len(elsewhere):,} of the calls are on their way in batches that were sent to another "
+                "address (see `harness judge batches`), and would be paid twice. Ask that address, or end "
+                "them with `harness judge batches --cancel`."
+            )
+        for batch in desk.on_their_way.values():
+            for most in batch.most.values():
+                self._budget.adopt(most)
+        self._queue = deque(one for one in self._queue if one.key not in sent)
+
+    async def _send(self, desk: BatchDesk) -> None:
+        """Send as many batches as the limits allow now."""
+        while self._queue and not (self._full and desk.on_their_way):
+            queued = sum(batch.tokens for batch in desk.on_their_way.values())
+            parcel = desk.packer.pack(self._queue, desk.client, queued, self._budget.has_room)
+            if not parcel.calls:
+                if not desk.on_their_way:
+                    raise self._budget.exhausted()
+                return
+            self._spending.calls += len(parcel.calls)
+            await desk.send(parcel)
+
+    def _take_in(self, brought: Brought) -> None:
+        """Hand on what an ended batch has brought, line up what is to be asked again, or end the run."""
+        for (key, most), kept in zip(brought.batch.most.items(), brought.kept, strict=True):
+            self._budget.settle(most, brought.spent.get(key, 0.0))
+            if isinstance(kept, SentCall):
+                if key in self._open:
+                    self._queue.append(kept)
+                continue
+            for opened in self._open.pop(key, []):
+                opened.answers[key] = kept
+                self._hand_on(opened)
+        self._full = brought.queue_full
+        if brought.stop is not None:
+            raise brought.stop
+
+    def _hand_on(self, opened: _Open[T]) -> None:
+        if all(key in opened.answers for key in opened.keys):
+            self._task.advance(opened.job.size)
+            self._hand_answers_on(opened.job.about, [opened.answers[key] for key in opened.keys])
+
+    def _show(self, desk: BatchDesk) -> None:
+        if isinstance(self._task, Describable):
+            self._task.describe(", ".join([_progress(desk), *self._spending.progress()]))
+
+    def _tell_what_is_left(self) -> None:
+        left = list(self._desk.on_their_way.values()) if self._desk else []
+        if left and self._waits:
+            names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
+            self._reporter.note(
+                f"{sum(len(batch.calls) for batch in left):,} calls go on at the endpoint ({names}). The "
+                "same command takes their answers in; `harness judge batches` shows how far they are, and "
+                "with --cancel ends them."
+            )
+
+    async def _wait(self, seconds: float) -> None:
+        await sleep_unless(self._stopping, seconds)
+
+
+async def take_in_ended(
+    model: Model, spending: Spending, reporter: Reporter, wait: Callable[[float], Awaitable[None]]
+) -> frozenset[str]:
+    """Record what batches of earlier runs have brought; returns the keys of the calls still on their way.
+
+    For a run that asks one by one: whoever has a model's turn at the ledger. Needs no key where there is no
+    batch.
+    """
+    if not model.ledger.batches.all(model.config.endpoint.model):
+        return frozenset()
+    desk = BatchDesk(model, spending, reporter, wait)
+    try:
+        await desk.adopt()
+        for brought in await desk.look():
+            if brought.stop is not None:
+                raise brought.stop
+    finally:
+        await desk.close()
+    return model.ledger.batches.keys()
+
+
+def _progress(desk: BatchDesk) -> str:
+    """How many calls of the batches on their way are answered."""
+    batches = list(desk.on_their_way.values())
+    states = [batch.state for batch in batches if batch.state is not None]
+    done = sum(state.completed + state.failed for state in states)
+    how = ", ".join(dict.fromkeys(state.status for state in states)) or "sent"
+    count = "1 batch" if len(batches) == 1 else f"{len(batches)} batches"
+    return f"{done:,}/{sum(len(batch.calls) for batch in batches):,} calls of {count} ({how})"

@@ -1,0 +1,58 @@
+"""What each query should have found, and where it stands in the last ranking of a setting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.report.offsets import read_chunk_offsets
+from harness.report.read import cells_of
+from harness.types import Chunk
+
+
+def read_expected(folder: Path, setting: str) -> dict[str, str]:
+    """For every query its best evidence in a line: passage, place, and the first rank that shows it."""
+    best: dict[str, list[dict[str, str]]] = {}
+    for row in cells_of(folder, "judgments"):
+        if row["grade"] and int(row["grade"]) > 0 and row.get("scored_on", "yes") == "yes":
+            spans = best.setdefault(row["query_id"], [])
+            if spans and int(row["grade"]) > int(spans[0]["grade"]):
+                spans.clear()
+            if not spans or row["grade"] == spans[0]["grade"]:
+                spans.append(dict(row))
+    ranked = _last_ranking(folder, setting)
+    try:
+        chunks = {one.chunk_id: one for one in read_chunk_offsets(folder).get(setting, [])}
+    except FileNotFoundError:
+        # of a result of an older version: nothing can be placed
+        return {}
+    told = {}
+    for query_id, spans in best.items():
+        ranking = [chunks[chunk_id] for chunk_id in ranked.get(query_id, []) if chunk_id in chunks]
+        found = [(rank, span) for span in spans if (rank := _rank_of(span, ranking)) is not None]
+        rank, span = min(found, key=lambda one: one[0]) if found else (None, spans[0])
+        place = f"{span['document']}" + (f", page {span['page']}" if span.get("page") else "")
+        where = f"not in the {len(ranking)} retrieved" if rank is None else f"at rank {rank}"
+        told[query_id] = f"[{where}; {place}; grade {span['grade']}] {span.get('snippet', '')}"
+    return told
+
+
+def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:
+    """Chunk ids by query, in rank order, as the last stage of a setting has them."""
+    stage, ranked = "", dict[str, list[str]]()
+    for row in cells_of(folder, "rankings"):
+        if row["setting"] != setting:
+            continue
+        if row["stage"] != stage:
+            # rows stand in the order of the stages
+            stage, ranked = row["stage"], {}
+        ranked.setdefault(row["query_id"], []).append(row["chunk_id"])
+    return ranked
+
+
+def _rank_of(span: dict[str, str], ranking: list[Chunk]) -> int | None:
+    """The first rank, from 1, whose chunk shares text with a span."""
+    start, end = int(span["start"]), int(span["end"])
+    for rank, chunk in enumerate(ranking, 1):
+        if chunk.doc_id == span["document"] and chunk.start < end and start < chunk.end:
+            return rank
+    return None

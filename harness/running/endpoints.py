@@ -1,0 +1,160 @@
+"""What endpoints would be asked by a plan, were asked in a run, and cost each setting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from harness.config import Setting
+from harness.llm import Spending
+from harness.llm.tokens import estimate_tokens
+from harness.report import is_route
+from harness.running.compute import digest
+from harness.running.context import Context
+from harness.running.search import Point, Searched, is_searched, rerank_pairs
+from harness.running.served import kept, not_asked, shares
+from harness.running.tools import RunTools
+from harness.search import RETRIEVERS, NotAsked, leaves
+from harness.search.rerank import EndpointRerankerConfig, ServedScorer
+from harness.served import ServedEstimate
+from harness.served.embedding import ServedEncoder
+from harness.types import Query
+
+
+def texts_to_buy(points: Sequence[Point], queries: Sequence[Query], context: Context) -> tuple[NotAsked, ...]:
+    """The vectors that endpoints would be asked for, by model; queries are taken as they stand."""
+    wanted: dict[str, tuple[ServedEncoder, dict[bytes, str]]] = {}
+    for point in points:
+        for retriever in leaves(point.setting.retrieve):
+            if all(one.runs_here for one in retriever.encoders()):
+                continue
+            for config, texts in RETRIEVERS.make(retriever).to_embed(point.chunking.passages, queries):
+                encoder = context.encoder(config)
+                if isinstance(encoder, ServedEncoder):
+                    items = wanted.setdefault(encoder.fingerprint, (encoder, {}))[1]
+                    items.update((digest(text), text) for text in texts)
+    return tuple(_missing("vectors", encoder, items, context) for encoder, items in wanted.values())
+
+
+def _missing(name: str, model: ServedEncoder, items: dict[bytes, str], context: Context) -> NotAsked:
+    known = kept(name, items, model, context)
+    return not_asked([text for key, text in items.items() if key not in known], len(known), model)
+
+
+def pairs_to_buy(
+    points: Sequence[Point], depths: Sequence[Sequence[int]], queries: Sequence[Query], context: Context
+) -> tuple[NotAsked, ...]:
+    """About the pairs that endpoints would be asked to score, by model; at most, as settings share pairs.
+
+    ``depths`` are, for each point and each of its rerankers, the chunks that it scores for a query.
+    """
+    found: dict[str, NotAsked] = {}
+    for point, own in zip(points, depths, strict=True):
+        config = point.setting.rerank
+        if not any(isinstance(one, EndpointRerankerConfig) for one in config):
+            continue
+        if is_searched(point.setting, point.chunking, queries, context):
+            continue
+        for reranker, depth in zip(config, own, strict=True):
+            if isinstance(reranker, EndpointRerankerConfig):
+                new = _about(reranker, point, depth, queries)
+                before = found.get(new.key)
+                found[new.key] = new if before is None else _together(before, new, reranker)
+    return tuple(found.values())
+
+
+def _about(reranker: EndpointRerankerConfig, point: Point, depth: int, queries: Sequence[Query]) -> NotAsked:
+    e = reranker.endpoint
+    texts = point.chunking.passages.texts
+    chunk = sum(map(estimate_tokens, texts)) / max(1, len(texts))
+    tokens = round(sum(depth * (chunk + estimate_tokens(query.text)) for query in queries))
+    calls = len(queries) * math.ceil(depth / e.documents_per_request)
+    estimate = ServedEstimate(
+        depth * len(queries), 0, calls, tokens, e.cost(tokens, calls), "pairs", about=True
+    )
+    return NotAsked(e.model, ServedScorer(reranker).fingerprint, estimate, e.problem(), "endpoint")
+
+
+def _together(one: NotAsked, other: NotAsked, reranker: EndpointRerankerConfig) -> NotAsked:
+    a, b = one.estimate, other.estimate
+    if not isinstance(a, ServedEstimate) or not isinstance(b, ServedEstimate):
+        raise TypeError("two estimates of different kinds")
+    tokens, calls = a.tokens + b.tokens, a.calls + b.calls
+    price = reranker.endpoint.cost(tokens, calls)
+    estimate = ServedEstimate(a.items + b.items, 0, calls, tokens, price, a.noun, about=True)
+    return NotAsked(one.name, one.key, estimate, one.problem, one.purpose)
+
+
+def endpoint_costs(
+    searched: Sequence[Searched], queries: Sequence[Query], context: Context
+) -> dict[tuple[str, str], float | None]:
+    """What the vectors and scores of endpoints cost each setting alone, up to each of its steps.
+
+    From what is kept, so that a run that buys nothing tells the same. None where an endpoint has no price.
+    Routes and settings that ask no endpoint are left out.
+    """
+    found: dict[tuple[str, str], float | None] = {}
+    for one in searched:
+        if not asks_endpoints(one.setting):
+            continue
+        by_chunks = one.over_chunks or one
+        costs = [_embedding_cost(by_chunks, queries, context)]
+        for place, config in enumerate(one.setting.rerank):
+            cost: float | None = 0.0
+            if isinstance(config, EndpointRerankerConfig):
+                pairs = [digest(*pair) for pair in rerank_pairs(by_chunks, place, queries)]
+                model = ServedScorer(config).served
+                cost = config.endpoint.cost(*shares("pairs", pairs, model, context))
+            costs.append(cost)
+        steps = [step for step in one.rankings if not is_route(step)]
+        for place, step in enumerate(steps):
+            known = [cost for cost in costs[: place + 1] if cost is not None]
+            found[one.setting.name, step] = sum(known) if len(known) == place + 1 else None
+    return found
+
+
+def asks_endpoints(setting: Setting) -> bool:
+    """Whether a setting has vectors or scores of an endpoint."""
+    encoders = setting.retrieve.encoders()
+    return not all(one.runs_here for one in encoders) or any(
+        isinstance(one, EndpointRerankerConfig) for one in setting.rerank
+    )
+
+
+def _embedding_cost(one: Searched, queries: Sequence[Query], context: Context) -> float | None:
+    tools = RunTools(context)
+    asked = tools.rewritten(one.setting.rewrite, queries)
+    keys: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
+    for config, texts in tools.to_embed(one.setting.retrieve, one.chunking.passages, asked):
+        encoder = context.encoder(config)
+        if isinstance(encoder, ServedEncoder):
+            keys.setdefault(encoder.fingerprint, (encoder, set()))[1].update(map(digest, texts))
+    costs = [
+        encoder.endpoint.cost(*shares("vectors", sorted(own), encoder, context))
+        for encoder, own in keys.values()
+    ]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def endpoint_facts(context: Context) -> dict[str, Any]:
+    """For the run record: what was asked of endpoints, by model."""
+    return {name: _facts(spent) for name, spent in context.served.items()}
+
+
+def _facts(spent: Spending) -> dict[str, Any]:
+    return {
+        "requests": spent.calls,
+        "kept_from_before": spent.from_ledger,
+        "tokens": spent.prompt_tokens,
+        "cost": spent.cost,
+        "maybe_billed": {"requests": spent.unseen_calls, "at_most": spent.unseen_cost},
+        "faults": dict(spent.faults),
+        "served_models": sorted(spent.served_models),
+    }
+
+
+def problems(missing: Iterable[NotAsked]) -> list[str]:
+    """What keeps endpoints from being asked, each once; those that have nothing to do have no problem."""
+    return list(dict.fromkeys(one.problem for one in missing if one.problem))

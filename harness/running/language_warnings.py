@@ -1,0 +1,41 @@
+"""Warn where a model that reads English alone is given other text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.config import Setting
+from harness.models.languages import reads_english_alone
+from harness.progress import Reporter
+from harness.running.corpus import Corpus
+from harness.text.scripts import main_script, outside_latin
+
+# A few names and quotes in another script do not make a text another language.
+_WORTH_A_WARNING = 0.1
+# Enough of a document to know its script by.
+_LOOKED_AT = 20_000
+
+
+def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Reporter) -> None:
+    """Say which models are known to read English, where a tenth of the letters are of another script."""
+    models = dict.fromkeys(name for setting in settings for name in _models(setting))
+    english = [name for name in models if reads_english_alone(name)]
+    if not english:
+        return
+    documents = "".join(document.text[:_LOOKED_AT] for document in corpus.documents)
+    queries = " ".join(query.text for query in corpus.queries.queries)
+    there, asked = outside_latin(documents), outside_latin(queries)
+    if max(there, asked) < _WORTH_A_WARNING:
+        return
+    script = main_script(documents if there >= asked else queries)
+    read = "reads English alone" if len(english) == 1 else "read English alone"
+    reporter.warn(
+        f"{', '.join(english)} {read}, by what is known of the name, but {there:.0%} of the letters of the "
+        f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Take a "
+        "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 (docs/chinese.md)."
+    )
+
+
+def _models(setting: Setting) -> Iterator[str]:
+    yield from (encoder.model_name for encoder in setting.retrieve.encoders())
+    yield from (reranker.model_name for reranker in setting.rerank)

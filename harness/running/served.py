@@ -1,0 +1,146 @@
+"""What endpoints give: bought once, kept with what it took, and never asked for by a plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from harness.errors import StoreError
+from harness.llm import Spending
+from harness.running.compute import Computed
+from harness.running.context import Context
+from harness.search.tools import NotAsked, NotAskedError
+from harness.served import Asked, ServedEstimate, fetch
+from harness.served.embedding import ServedEncoder
+from harness.served.reranking import ServedPairs
+from harness.store import KeyValue
+from harness.store.turn import Turn
+
+Served = ServedEncoder | ServedPairs
+# Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.
+_SHARES = 2
+_HEADER = 4 * _SHARES
+_POLL = 0.2
+
+
+def compute_served(
+    name: str, keys: Sequence[bytes], items: Sequence[Any], model: Served, context: Context
+) -> Computed:
+    """The numbers of every item by its key: those that are kept, and the others from the endpoint.
+
+    Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so that
+    none buys what another is buying. Raises NotAskedError where the run may not ask.
+    """
+    first = {key: place for place, key in reversed(list(enumerate(keys)))}
+    with _opened(name, model, context) as store:
+        known = store.get(list(first))
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        if missing and not context.may_ask:
+            raise NotAskedError(not_asked([items[first[key]] for key in missing], len(known), model))
+        context.served.setdefault(model.endpoint.model, Spending()).from_ledger += len(known)
+        if missing:
+            with _turn(store, model, context):
+                known |= store.get(missing)
+                missing = [key for key in missing if key not in known]
+                wanted = [items[first[key]] for key in missing]
+                known |= _bought(name, missing, wanted, model, store, context)
+        context.count(f"{name}_computed", len(missing))
+        return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))
+
+
+def not_asked(missing: Sequence[Any], known: int, model: Served) -> NotAsked:
+    """What the items that are missing would take; nothing is sent."""
+    calls = tokens = 0
+    for asked in model.requests(missing):
+        calls += 1
+        tokens += asked.tokens
+    price = model.endpoint.cost(tokens, calls)
+    estimate = ServedEstimate(len(missing) + known, known, calls, tokens, price, model.noun)
+    return NotAsked(model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem(), "endpoint")
+
+
+def kept(name: str, keys: Iterable[bytes], model: Served, context: Context) -> set[bytes]:
+    """Those keys whose numbers have been bought."""
+    if not context.cache.served(name, model.fingerprint).exists():
+        return set()
+    with _opened(name, model, context) as store:
+        return store.present(keys)
+
+
+def shares(name: str, keys: Sequence[bytes], model: Served, context: Context) -> tuple[float, float]:
+    """The tokens and the requests, in part, that the items of these keys took, each counted once."""
+    with _opened(name, model, context) as store:
+        found = store.get(list(dict.fromkeys(keys)))
+    read = [np.frombuffer(raw[:_HEADER], dtype=np.float32).astype(np.float64) for raw in found.values()]
+    tokens, requests = np.sum(read, axis=0) if read else (0.0, 0.0)
+    return float(tokens), float(requests)
+
+
+def _bought(
+    name: str,
+    keys: Sequence[bytes],
+    items: Sequence[Any],
+    model: Served,
+    store: KeyValue,
+    context: Context,
+) -> dict[bytes, bytes]:
+    """Ask for all items; what comes is kept at once."""
+    found: dict[bytes, bytes] = {}
+    weights = [max(1, model.tokens(item)) for item in items]
+    before = store.any()
+    width = None if before is None else len(before) // 4 - _SHARES
+
+    def keep(asked: Asked, rows: list[Any], used: int) -> None:
+        whole = sum(weights[place] for place in asked.items)
+        new = {}
+        for place, row in zip(asked.items, rows, strict=True):
+            share = [used * weights[place] / whole, 1 / len(asked.items)]
+            header = np.array(share, dtype=np.float32).tobytes()
+            new[keys[place]] = header + np.ascontiguousarray(row, dtype=np.float32).tobytes()
+        store.put(new)
+        if not store.get(list(new)):
+            raise _not_kept(model)
+        found.update(new)
+        task.advance(len(new))
+
+    with context.reporter.task(f"{name} by {model.endpoint.model}", len(keys)) as task:
+        spending = context.served[model.endpoint.model]
+        fetch(model.endpoint, model.requests(items, width), keep, spending)
+    return found
+
+
+def _opened(name: str, model: Served, context: Context) -> KeyValue:
+    path = context.cache.served(name, model.fingerprint)
+    return KeyValue(path, context.faults, f"{name} that were paid for", durable=True)
+
+
+@contextmanager
+def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
+    """Wait until no other run asks this endpoint with this cache."""
+    if not store.lasting:
+        raise _not_kept(model)
+    turn = Turn(context.cache.paid / f"{model.fingerprint[:32]}.turn")
+    told = False
+    try:
+        while not turn.take():
+            if not told:
+                told = True
+                context.reporter.note(
+                    f"Another run is asking {model.endpoint.model} with this cache. This one waits for its "
+                    "turn and uses what it has bought."
+                )
+            time.sleep(_POLL)
+        yield
+    finally:
+        turn.close()
+
+
+def _not_kept(model: Served) -> StoreError:
+    return StoreError(
+        f"What {model.endpoint.model} gives costs money, and the cache cannot keep it. Let `cache` name a "
+        "folder that can be written to, and run again."
+    )

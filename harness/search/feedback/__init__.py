@@ -1,0 +1,12 @@
+"""Pseudo-relevance feedback: what a first search found lends its terms to the query. One file a kind."""
+
+from typing import Any
+
+from harness.kinds import Kind, Kinds
+from harness.search.feedback.rm3 import Rm3, Rm3Config
+from harness.search.feedback.rocchio import Rocchio, RocchioConfig
+from harness.search.feedback.step import Feedback, FeedbackConfig
+
+KINDS: Kinds[Feedback[Any]] = Kinds("feedback", Kind(Rm3Config, Rm3), Kind(RocchioConfig, Rocchio))
+
+__all__ = ["KINDS", "Feedback", "FeedbackConfig", "Rm3Config", "RocchioConfig"]

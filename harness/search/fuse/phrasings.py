@@ -1,0 +1,67 @@
+"""Several phrasings of one query, each searched by itself → one ranking a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from harness.search.fuse.routes import ranked_by
+from harness.search.step import Narrowed, Passages, RetrieverConfig, StepOutput
+from harness.types import Query, Ranking
+
+Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]
+
+
+def fuse_phrasings(
+    output: StepOutput,
+    retriever: RetrieverConfig,
+    passages: Passages,
+    queries: Sequence[Query],
+    sizes: Sequence[int],
+    fuse: Fuse,
+) -> StepOutput:
+    """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking a query.
+
+    The routes of a fusion are treated alike, so that each can be scored. A query that asks nothing has an
+    empty ranking. Where no query asks more than one text, nothing is fused and the scores stay. Rankings are
+    as deep as the retriever, or the route, asks for.
+    """
+    length = dict(zip(passages.ids, passages.lengths, strict=True))
+
+    def of(one: StepOutput, config: RetrieverConfig) -> StepOutput:
+        routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))
+        return replace(
+            one,
+            rankings=list(_fused(one.rankings, config, queries, sizes, fuse, length)),
+            routes=routes,
+            filtered=tuple(_one_each(one.filtered, queries)),
+        )
+
+    return of(output, retriever)
+
+
+def _one_each(filtered: Sequence[Narrowed], queries: Sequence[Query]) -> Iterator[Narrowed]:
+    """What a filter made of each query: it reads the question, so all phrasings of one are filtered alike."""
+    by_query = {one.query_id: one for one in filtered}
+    return (by_query[query.query_id] for query in queries if query.query_id in by_query)
+
+
+def _fused(
+    rankings: Sequence[Ranking],
+    config: RetrieverConfig,
+    queries: Sequence[Query],
+    sizes: Sequence[int],
+    fuse: Fuse,
+    length: Mapping[str, int],
+) -> Iterator[Ranking]:
+    several = max(sizes, default=0) > 1
+    end = 0
+    for query, size in zip(queries, sizes, strict=True):
+        begin, end = end, end + size
+        own = rankings[begin:end]
+        if not own:
+            yield Ranking(query.query_id, (), ())
+        elif several:
+            yield ranked_by(fuse(own), query.query_id, config, length)
+        else:
+            yield own[0]

@@ -1,0 +1,120 @@
+"""A reranker behind HTTP: a service of the user's own scores passages for a query."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+
+from harness.own.code import broken
+from harness.own.sending import Message, send
+from harness.own.service import ServiceConfig
+from harness.own.template import fill, names_in
+from harness.search.rerank.scorer import Pair, PairScorer
+from harness.search.step import RerankerConfig
+
+
+class HttpRerankerConfig(ServiceConfig, RerankerConfig):
+    """A service of your own scores the passages of a query."""
+
+    kind: Literal["http"] = "http"
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> HttpRerankerConfig:
+        names = names_in(self.request)
+        if names != {"query", "passages"}:
+            raise ValueError(
+                "the request must have {{ query }} and {{ passages }}, a list of texts, and no more"
+            )
+        return self
+
+    @property
+    def model_name(self) -> str:
+        """The service."""
+        return self.url
+
+
+class HttpScorer(PairScorer):
+    """A request holds one query and up to ``batch_size`` passages.
+
+    ``response`` finds one score a passage in their order, or for each passage a pair or a mapping of
+    ``index`` and ``score``; higher is better.
+    """
+
+    def __init__(self, config: HttpRerankerConfig) -> None:
+        self.config = config
+
+    @property
+    def fingerprint(self) -> str:
+        """What the user states, and how the service is asked."""
+        facts = json.dumps(self.config.service_facts(), sort_keys=True)
+        return f"http:{hashlib.sha256(facts.encode()).hexdigest()}"
+
+    def describe(self) -> dict[str, str]:
+        """The service and its version, for the run record."""
+        return {"name": self.config.url, "origin": "http", "fingerprint": self.config.version}
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """As many requests as may be on their way at once, pairs by query."""
+        order = sorted(range(len(pairs)), key=lambda i: pairs[i][0])
+        size = self.config.batch_size * self.config.max_concurrency
+        return [order[start : start + size] for start in range(0, len(order), size)]
+
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """Ask the service for all pairs; raises HarnessError for an answer that breaks the contract."""
+        c = self.config
+        groups = _groups(pairs, c.batch_size)
+        bodies = [
+            fill(c.request, {"query": pairs[group[0]][0], "passages": [pairs[i][1] for i in group]})
+            for group in groups
+        ]
+        answers = send(c, [Message(body, c.url, c.method, c.response) for body in bodies])
+        scores = np.zeros(len(pairs), dtype=np.float32)
+        for group, answer in zip(groups, answers, strict=True):
+            scores[group] = _scores(answer, len(group), f"http: {c.url}")
+        return scores
+
+    def try_out(self) -> None:
+        """Nothing is asked before there is something to score."""
+
+
+def _groups(pairs: Sequence[Pair], size: int) -> list[list[int]]:
+    """The places of pairs of one query, up to ``size`` a group."""
+    order = sorted(range(len(pairs)), key=lambda i: pairs[i][0])
+    groups = []
+    for _, same in groupby(order, key=lambda i: pairs[i][0]):
+        places = list(same)
+        groups += [places[start : start + size] for start in range(0, len(places), size)]
+    return groups
+
+
+def _scores(answer: Any, count: int, who: str) -> list[float]:
+    """One finite score a passage, in the order of the passages."""
+    if not isinstance(answer, list) or len(answer) != count:
+        returned = f"{len(answer)} scores" if isinstance(answer, list) else type(answer).__name__
+        raise broken(who, f"returned {returned} for {count} passages")
+    scores: dict[int, float] = {}
+    for place, item in enumerate(answer):
+        index, score = _parts(item, place)
+        if isinstance(score, bool) or not isinstance(score, Real) or not math.isfinite(score):
+            raise broken(who, f"returned the score {str(score)[:60]!r}")
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+            raise broken(who, f"returned the index {str(index)[:60]!r} for {count} passages")
+        scores[index] = float(score)
+    if len(scores) < count:
+        raise broken(who, "scored a passage twice and another one not")
+    return [scores[place] for place in range(count)]
+
+
+def _parts(item: Any, place: int) -> tuple[Any, Any]:
+    if isinstance(item, Mapping):
+        return item.get("index", place), item.get("score")
+    return (item[0], item[1]) if isinstance(item, list) and len(item) == 2 else (place, item)

@@ -1,0 +1,101 @@
+"""Rankings that code or a service of the user's own returned: checked before they count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from harness.own.code import broken
+from harness.search.depth import Depth
+from harness.search.step import Passages, RetrieverConfig
+from harness.types import Query, Ranking
+
+
+def asked_depth(config: RetrieverConfig, passages: Passages) -> int:
+    """How many places a ranking may have: all of them where a length of text cuts it."""
+    count = len(passages.ids)
+    return count if config.top_chars is not None else min(config.top_k, count)
+
+
+def rankings_of(
+    who: str, answers: Any, queries: Sequence[Query], passages: Passages, config: RetrieverConfig
+) -> list[Ranking]:
+    """One ranking a query; raises HarnessError, which names ``who`` and the query, for any other answer.
+
+    A hit is a place (a whole number from 0) or the id of a passage, alone or with its score: as a pair, or as
+    a mapping with ``id`` and ``score``. Without scores the order counts.
+    """
+    lists = list(answers) if isinstance(answers, Sequence | np.ndarray) else None
+    if lists is None or isinstance(answers, str) or len(lists) != len(queries):
+        count = "no list" if lists is None or isinstance(answers, str) else f"{len(lists)} lists"
+        raise broken(who, f"returned {count} for {len(queries)} queries")
+    places = {chunk_id: place for place, chunk_id in enumerate(passages.ids)}
+    return [
+        _ranking(who, query, answer, passages, places, config)
+        for query, answer in zip(queries, lists, strict=True)
+    ]
+
+
+def _ranking(
+    who: str,
+    query: Query,
+    answer: Any,
+    passages: Passages,
+    places: Mapping[str, int],
+    config: RetrieverConfig,
+) -> Ranking:
+    if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
+        raise broken(who, f"returned {_short(answer)} for query {query.query_id}, which is no list of hits")
+    found: list[int] = []
+    scores: list[float] = []
+    for rank, hit in enumerate(answer):
+        named, score = _parts(hit, -float(rank))
+        found.append(_place(who, query, named, places))
+        if isinstance(score, bool) or not isinstance(score, Real) or not math.isfinite(score):
+            raise broken(who, f"returned the score {_short(score)} for query {query.query_id}")
+        scores.append(float(score))
+    if len(set(found)) < len(found):
+        raise broken(who, f"ranked a passage twice for query {query.query_id}")
+    if any(later > earlier for earlier, later in pairwise(scores)):
+        raise broken(
+            who,
+            f"returned scores that rise for query {query.query_id}; the best comes first, and of "
+            "distances the negative counts",
+        )
+    lengths = np.array([passages.lengths[place] for place in found], dtype=np.int64)
+    end = Depth.of(config, passages).of_ranked(lengths)
+    return Ranking(query.query_id, tuple(passages.ids[i] for i in found[:end]), tuple(scores[:end]))
+
+
+def _parts(hit: Any, otherwise: float) -> tuple[Any, Any]:
+    """What a hit names, and its score."""
+    if isinstance(hit, Mapping):
+        return hit.get("id"), hit.get("score", otherwise)
+    if isinstance(hit, tuple | list) and len(hit) == 2:
+        return hit[0], hit[1]
+    return hit, otherwise
+
+
+def _place(who: str, query: Query, named: Any, places: Mapping[str, int]) -> int:
+    count = len(places)
+    if isinstance(named, str):
+        if named not in places:
+            raise broken(
+                who, f"returned {_short(named)} for query {query.query_id}, which is the id of no passage"
+            )
+        return places[named]
+    if isinstance(named, bool) or not isinstance(named, int | np.integer) or not 0 <= named < count:
+        raise broken(
+            who, f"returned {_short(named)} for query {query.query_id}: places go from 0 to {count - 1}"
+        )
+    return int(named)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

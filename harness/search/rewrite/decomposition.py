@@ -1,0 +1,25 @@
+"""A language model takes a question apart into simpler ones; each is searched, and all are fused."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.search.rewrite.many import ManyConfig, ManyRewriter
+
+
+class DecompositionConfig(ManyConfig):
+    """A language model takes every question apart; the rankings of its parts are fused."""
+
+    kind: Literal["decomposition"] = "decomposition"
+    prompt: str = Field(
+        "decomposition",
+        description="`decomposition`, `decomposition_zh`, or the path of your own file; `{{ n }}` in it "
+        "stands for `n`, and the model answers one question a line.",
+    )
+    n: int = Field(4, ge=1, le=20, description="The most parts that are asked for; more are left out.")
+
+
+class DecompositionRewriter(ManyRewriter[DecompositionConfig]):
+    """For questions whose answer takes several passages, such as a comparison of two years."""

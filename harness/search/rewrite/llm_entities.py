@@ -1,0 +1,48 @@
+"""A language model names what a question is about, for a route that searches for that alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from harness.search.rewrite.asking import AskingConfig, ask_about, identity_of
+from harness.search.rewrite.entities import NamingConfig, NamingRewriter
+from harness.search.rewrite.lines import lines_of
+from harness.search.rewrite.prompt import load_prompt
+from harness.search.step import Identity
+from harness.search.tools import Tools
+from harness.types import Query
+
+_NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
+
+
+class LlmEntitiesConfig(AskingConfig, NamingConfig):
+    """Asks for what a question names, as a language model finds it; meant for a route beside others."""
+
+    kind: Literal["llm_entities"] = "llm_entities"
+    prompt: str = Field(
+        "entities",
+        description="`entities`, `entities_zh`, or the path of your own file; the model answers one name a "
+        "line, or `none`.",
+    )
+
+
+class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
+    """The names, one after the other, are the query; an answer of `none` is no failure."""
+
+    def identity(self) -> Identity:
+        """The prompt, the model, and what becomes of a question without names."""
+        c = self.config
+        return [c.kind, identity_of(c, load_prompt(c.prompt).form), c.without]
+
+    def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
+        """What the model names; raises LlmError as `llm` does."""
+        prompt = load_prompt(self.config.prompt)
+        return ask_about(self.config, prompt, prompt.form, queries, tools, _read)
+
+
+def _read(text: str) -> list[str] | None:
+    lines = lines_of(text)
+    return [line for line in lines if line.lower() not in _NONE] if lines else None

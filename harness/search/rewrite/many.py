@@ -1,0 +1,73 @@
+"""Rewriters whose language model answers with several questions for one; what each finds is fused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Generic, Literal, TypeVar
+
+from pydantic import Field
+
+from harness.search.fuse import Dbsf, DbsfConfig, MinMax, MinMaxConfig, Rrf, RrfConfig, ZScore, ZScoreConfig
+from harness.search.rewrite.asking import AskingConfig, ask_about, identity_of
+from harness.search.rewrite.lines import lines_of
+from harness.search.rewrite.prompt import load_prompt
+from harness.search.rewrite.several import SeveralRewriter
+from harness.search.step import Identity
+from harness.search.tools import Tools
+from harness.types import Query, Ranking
+
+
+class ManyConfig(AskingConfig):
+    """Base of the configurations of rewriters that ask a language model for several questions."""
+
+    takes_number: ClassVar[bool] = True
+    n: int
+    with_question: bool = Field(True, description="Search the question as it is, too, as one more.")
+    fuse: Literal["rrf", "minmax", "zscore", "dbsf"] = Field(
+        "rrf",
+        description="How what they find becomes one ranking: by the fusion of that name, all counting alike.",
+    )
+    rrf_k: float = Field(
+        60.0, ge=0, description="For `fuse: rrf`: what is added to a rank: the larger, the flatter."
+    )
+
+
+Configured = TypeVar("Configured", bound=ManyConfig)
+
+
+class ManyRewriter(SeveralRewriter[Configured], Generic[Configured]):
+    """Asks for up to ``n`` questions in place of each, one a line."""
+
+    def identity(self) -> Identity:
+        """The prompt with its number, the model, and what becomes of the answers."""
+        c = self.config
+        form = load_prompt(c.prompt).form_for(c.n)
+        return [c.kind, identity_of(c, form), c.n, c.with_question, c.fuse, c.rrf_k]
+
+    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """The model's questions, after the user's own where it is asked too; LlmError as for `llm`."""
+        prompt = load_prompt(self.config.prompt)
+        form = prompt.form_for(self.config.n)
+        found = ask_about(self.config, prompt, form, queries, tools, lambda text: lines_of(text) or None)
+        return [
+            (query,) if lines is None else self._asked(query, lines)
+            for query, lines in zip(queries, found, strict=True)
+        ]
+
+    def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
+        """The scores by the configured fusion."""
+        weights = (1.0,) * len(rankings)
+        match self.config.fuse:
+            case "rrf":
+                return Rrf(RrfConfig.model_construct(k=self.config.rrf_k)).combine(rankings, weights)
+            case "minmax":
+                return MinMax(MinMaxConfig.model_construct()).combine(rankings, weights)
+            case "zscore":
+                return ZScore(ZScoreConfig.model_construct()).combine(rankings, weights)
+            case "dbsf":
+                return Dbsf(DbsfConfig.model_construct()).combine(rankings, weights)
+
+    def _asked(self, query: Query, lines: Sequence[str]) -> tuple[Query, ...]:
+        first = (query.text,) if self.config.with_question else ()
+        return tuple(replace(query, text=text) for text in dict.fromkeys((*first, *lines[: self.config.n])))

@@ -1,0 +1,25 @@
+"""A language model words every question anew, several times; each wording is searched, and all are fused."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.search.rewrite.many import ManyConfig, ManyRewriter
+
+
+class MultiQueryConfig(ManyConfig):
+    """A language model words every question several times; the rankings of all wordings are fused."""
+
+    kind: Literal["multi_query"] = "multi_query"
+    prompt: str = Field(
+        "multi_query",
+        description="`multi_query`, `multi_query_zh`, or the path of your own file; `{{ n }}` in it stands "
+        "for `n`, and the model answers one wording a line.",
+    )
+    n: int = Field(3, ge=1, le=20, description="How many wordings are asked for; more are left out.")
+
+
+class MultiQueryRewriter(ManyRewriter[MultiQueryConfig]):
+    """Wordings in other terms reach passages that share none with the question; fusion forgives a bad one."""

@@ -1,0 +1,285 @@
+"""Requests to an endpoint: several on their way at once, within limits, each reply handed on as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import LlmError
+from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
+from harness.llm.interrupt import canceller
+from harness.llm.limiter import RateLimiter
+from harness.llm.money import Budget, BudgetError
+from harness.llm.records import Spending, add
+from harness.llm.retry import Backoff
+from harness.llm.run import run_to_end
+from harness.llm.secret import Secret
+from harness.served.endpoint import ServedEndpoint
+from harness.stopping import Stopped, on_stop
+
+_MOST_BYTES = 512_000_000
+_UNUSABLE = "unusable_answer"
+# Unusable replies to one request that are paid for before the run ends.
+_MOST_UNUSABLE = 2
+# httpx' names for what fails before a request is on its way: it cannot be billed.
+_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
+_KEPT = "What was paid for is kept: run again, and it goes on from there."
+
+
+class ServedError(LlmError):
+    """An endpoint gave no usable numbers; what it gave before is kept."""
+
+
+class UnusableError(Exception):
+    """A reply that is no answer to its request; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request: its ``body``, where to (below ``base_url``), and about how many ``tokens`` it sends.
+
+    ``read`` finds the numbers in the JSON of a reply, one row an item, and the tokens that were used (None:
+    it does not say); raises UnusableError.
+    """
+
+    path: str
+    body: dict[str, Any]
+    tokens: int
+    read: Callable[[Any], tuple[list[Any], int | None]]
+    items: tuple[int, ...]
+
+
+Keep = Callable[[Asked, list[Any], int], None]
+
+
+def fetch(endpoint: ServedEndpoint, requests: Iterable[Asked], keep: Keep, spending: Spending) -> None:
+    """Send all requests; ``keep`` is told at once of each reply: its rows, and the tokens it used.
+
+    Raises ServedError at the first request that comes to nothing, BudgetError at a limit, ConfigError without
+    a key. Requests that are on their way are waited for and kept in any case, for they are paid for.
+    """
+    run_to_end(_Fetching(endpoint, iter(requests), keep, spending).go())
+
+
+class _Fetching:
+    """The state of one call of ``fetch``."""
+
+    def __init__(
+        self, endpoint: ServedEndpoint, requests: Iterator[Asked], keep: Keep, spending: Spending
+    ) -> None:
+        self._endpoint = endpoint
+        self._requests = requests
+        self._keep = keep
+        self._spending = spending
+        self._secrets = endpoint.secrets()
+        self._secret = Secret(*(value.removeprefix("Bearer ") for value in self._secrets.values()))
+        self._limiter = RateLimiter(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        self._held_before = 0.0
+        # ``spending`` is that of the whole run, which may have asked before.
+        before = (spending.cost or 0.0) + (spending.unseen_cost or 0.0)
+        self._budget = Budget(
+            None if endpoint.max_cost is None else endpoint.max_cost - before,
+            None if endpoint.max_calls is None else endpoint.max_calls - spending.calls,
+        )
+        self._backoff = Backoff()
+        # Jitter alone; no number depends on it.
+        self._rng = random.Random()
+        self._failure: BaseException | None = None
+
+    async def go(self) -> None:
+        """Send until there is nothing left or something fails."""
+        import httpx
+
+        self._stopping = asyncio.Event()
+        headers = {**self._endpoint.headers, **self._secrets}
+        with self._secret.kept_from_logs():
+            async with httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False) as client:
+                workers = [
+                    asyncio.create_task(self._work(client)) for _ in range(self._endpoint.max_concurrency)
+                ]
+                try:
+                    with on_stop(canceller()):
+                        await asyncio.wait(workers)
+                except (asyncio.CancelledError, Stopped):
+                    # Interrupted: what is on its way has been paid for, so wait for it and keep it.
+                    self._stopping.set()
+                    await asyncio.wait(workers)
+                    raise
+        if self._failure is not None:
+            raise self._failure
+
+    async def _work(self, client: Any) -> None:
+        try:
+            while not self._stopping.is_set():
+                asked = next(self._requests, None)
+                if asked is None:
+                    return
+                await self._ask(client, asked)
+        except _StoppedError:
+            return
+        except BaseException as error:
+            # The first failure, from which the others follow.
+            self._failure = self._failure or error
+            self._stopping.set()
+
+    async def _ask(self, client: Any, asked: Asked) -> None:
+        left, tries, unusable = self._endpoint.deadline, 0, 0
+        while True:
+            tries += 1
+            asked_for = 0.0
+            try:
+                rows, used = await self._send(client, asked, left)
+            except CallError as fault:
+                self._count(fault)
+                left -= fault.seconds
+                if fault.again and fault.retry_after:
+                    self._hold(fault, fault.retry_after)
+                    asked_for = self._limiter.still_held()
+                unusable += fault.reason == _UNUSABLE
+                may = fault.again and unusable < _MOST_UNUSABLE
+                pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if may else None
+                if pause is None:
+                    raise self._error(fault, tries) from None
+            else:
+                self._held_before = self._limiter.held
+                self._keep(asked, rows, used)
+                return
+            await self._wait(asked_for + pause)
+            left -= pause
+
+    async def _send(self, client: Any, asked: Asked, left: float) -> tuple[list[Any], int]:
+        """One try within the limits: the rows of the reply and the tokens it used."""
+        most = self._endpoint.cost(asked.tokens, 1) or 0.0
+        try:
+            await self._budget.reserve(most)
+        except BudgetError:
+            raise self._at_the_limit() from None
+        spent = 0.0
+        clock = asyncio.get_running_loop().time
+        try:
+            await self._limiter.acquire(asked.tokens, self._wait)
+            self._spending.calls += 1
+            started = clock()
+            try:
+                data = await self._post(client, asked, max(0.05, min(self._endpoint.timeout, left)))
+                try:
+                    rows, said = asked.read(data)
+                except UnusableError as error:
+                    raise CallError(_UNUSABLE, str(error), again=True, billed=True) from None
+            except CallError as fault:
+                fault.seconds = clock() - started
+                if fault.billed:
+                    spent = most
+                    unseen = self._endpoint.cost(asked.tokens, 1)
+                    self._spending.unseen_calls += 1
+                    self._spending.unseen_cost = add(self._spending.unseen_cost, unseen)
+                raise
+            # One that does not say what it used is taken to have used what was estimated.
+            used = asked.tokens if said is None else said
+            cost = self._endpoint.cost(used, 1)
+            spent = cost or 0.0
+        finally:
+            self._budget.settle(most, spent)
+        self._limiter.correct(asked.tokens, used)
+        self._spending.prompt_tokens += used
+        self._spending.cost = add(self._spending.cost, cost)
+        served = data.get("model") if isinstance(data, dict) else None
+        if isinstance(served, str):
+            self._spending.served_models.add(self._clean(served)[:200])
+        return rows, used
+
+    async def _post(self, client: Any, asked: Asked, timeout: float) -> Any:
+        import httpx
+
+        url = self._endpoint.base_url.rstrip("/") + asked.path
+        content = bytearray()
+        try:
+            async with asyncio.timeout(timeout), client.stream("POST", url, json=asked.body) as reply:
+                async for part in reply.aiter_bytes():
+                    content += part
+                    if len(content) > _MOST_BYTES:
+                        raise CallError(_UNUSABLE, f"a reply of more than {_MOST_BYTES:,} bytes", billed=True)
+        except TimeoutError:
+            words = f"no complete answer within {timeout:g} s"
+            raise CallError("timeout", words, again=True, billed=True) from None
+        except httpx.HTTPError as error:
+            detail = self._clean(str(error)) or type(error).__name__
+            if any(kind.__name__ in _NEVER_SENT for kind in type(error).__mro__):
+                words = f"no answer from the endpoint: {detail}"
+                raise CallError("connection", words, again=True) from None
+            raise CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True) from None
+        if not 200 <= reply.status_code < 300:
+            raise self._refused(reply.status_code, bytes(content), dict(reply.headers))
+        try:
+            return json.loads(bytes(content))
+        except (ValueError, RecursionError):
+            shown = self._clean(bytes(content[:300]).decode("utf-8", "replace"))[:120]
+            raise CallError(_UNUSABLE, f"no JSON: {shown!r}", again=True, billed=True) from None
+
+    def _refused(self, status: int, content: bytes, headers: dict[str, str]) -> CallError:
+        try:
+            said = read_error(json.loads(content))
+        except (ValueError, RecursionError):
+            said = read_error(content[:10_000].decode("utf-8", "replace"))
+        code, parameter = (self._secret.cut(part, 200) for part in (said.code, said.parameter))
+        lower = {name.lower(): value for name, value in headers.items()}
+        return classify_status(status, Said(self._clean(said.words), code, parameter), lower)
+
+    def _hold(self, fault: CallError, seconds: float) -> None:
+        """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
+        self._limiter.hold(seconds)
+        waited, longest = self._limiter.held - self._held_before, self._endpoint.longest_pause
+        if waited > longest:
+            raise ServedError(
+                f"{self._endpoint.model} asks to wait {seconds:g} s (Retry-After), {waited:.0f} s in all "
+                f"without an answer, and endpoint.longest_pause allows {longest:g} s. It says: {fault}. Run "
+                f"again when the pause is over, or raise the limit. {_KEPT}"
+            )
+
+    def _error(self, fault: CallError, tries: int) -> ServedError:
+        words = str(fault) if str(fault).endswith((".", "!", "?")) else f"{fault}."
+        if fault.reason == "too_long":
+            advice = "Make chunks shorter, or set endpoint.extra_body where the server can cut texts itself."
+        elif fault.reason == _UNUSABLE:
+            advice = "Check that endpoint.base_url serves this model by the protocol that is asked for."
+        elif fault.again:
+            advice = f"That was the last of {tries} tries. Look at the endpoint, or raise endpoint.deadline."
+        elif fault.fatal:
+            advice = ""
+        else:
+            advice = "The endpoint turned a request down; correct the section endpoint."
+        return ServedError(" ".join(filter(None, [f"{self._endpoint.model}: {words}", advice, _KEPT])))
+
+    def _at_the_limit(self) -> BudgetError:
+        e, spending = self._endpoint, self._spending
+        limits = {"max_cost": e.max_cost, "max_calls": e.max_calls}
+        named = " or ".join(f"{name} ({limit:g})" for name, limit in limits.items() if limit is not None)
+        spent = "" if spending.cost is None or not e.has_price else f" and {spending.cost:.4f} spent"
+        return BudgetError(
+            f"{e.model}: asking stopped at endpoint.{named} after {spending.calls} requests{spent} in this "
+            "run. What was paid for is kept: raise the limit and run again, and it goes on from there."
+        )
+
+    def _count(self, fault: CallError) -> None:
+        faults = self._spending.faults
+        faults[fault.reason] = faults.get(fault.reason, 0) + 1
+
+    def _clean(self, text: str) -> str:
+        return one_line(self._secret.cut(text))
+
+    async def _wait(self, seconds: float) -> None:
+        """Sleep, unless the run ends before."""
+        if seconds > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), seconds)
+        if self._stopping.is_set():
+            raise _StoppedError
+
+
+class _StoppedError(Exception):
+    """The run is ending; this request is not tried again."""

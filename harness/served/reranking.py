@@ -1,0 +1,77 @@
+"""Scores by an endpoint that reranks: pairs → requests of one query each, replies → scores."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness.llm.tokens import estimate_tokens
+from harness.served.endpoint import RerankEndpoint
+from harness.served.fetching import Asked
+from harness.served.reading import finite, in_order, tokens_used
+
+Pair = tuple[str, str]
+
+
+class ServedPairs:
+    """A reranker behind an endpoint: what it is known by, and the requests that score pairs."""
+
+    noun = "pairs"
+
+    def __init__(self, endpoint: RerankEndpoint) -> None:
+        self.endpoint = endpoint
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the model and what is sent with the texts."""
+        facts = json.dumps(self.endpoint.facts(), sort_keys=True)
+        return hashlib.sha256(facts.encode()).hexdigest()
+
+    def tokens(self, pair: Pair) -> int:
+        """About how many tokens a pair has: models read the query with each document."""
+        return estimate_tokens(pair[0]) + estimate_tokens(pair[1])
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """The places of pairs by query, up to ``documents_per_request`` a group."""
+        by_query: dict[str, list[int]] = {}
+        for place, (query, _) in enumerate(pairs):
+            by_query.setdefault(query, []).append(place)
+        size = self.endpoint.documents_per_request
+        return [own[at : at + size] for own in by_query.values() for at in range(0, len(own), size)]
+
+    def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[Asked]:
+        """Requests for all pairs, those of a query together. A score is one number, whatever ``width``."""
+        for group in self.batches(pairs):
+            documents = [pairs[place][1] for place in group]
+            yield Asked(
+                path="/rerank",
+                body=self._body(pairs[group[0]][0], documents),
+                tokens=sum(self.tokens(pairs[place]) for place in group),
+                read=partial(_scores, count=len(group), form=self.endpoint.form),
+                items=tuple(group),
+            )
+
+    def _body(self, query: str, documents: list[str]) -> dict[str, Any]:
+        e = self.endpoint
+        if e.form == "tei":
+            return {"query": query, "texts": documents, **e.extra_body}
+        return {
+            "model": e.model,
+            "query": query,
+            "documents": documents,
+            "top_n": len(documents),
+        } | e.extra_body
+
+
+def _scores(data: Any, count: int, form: str) -> tuple[list[Any], int | None]:
+    if form == "tei":
+        scores = in_order(data, count, "score", "scores")
+    else:
+        results = data.get("results") if isinstance(data, dict) else None
+        scores = in_order(results, count, "relevance_score", "scores")
+    return [np.array([finite(score, "score")], dtype=np.float32) for score in scores], tokens_used(data)

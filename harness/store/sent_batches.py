@@ -1,0 +1,159 @@
+"""Which batches of calls are on their way, so that a killed run finds its answers and pays nothing twice.
+
+A file of SQLite beside the ledger, made with the first batch. A batch is written down before it is sent and
+crossed out when its answers are in the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from harness.errors import LlmError
+from harness.store.ledger_rows import dump
+from harness.store.ledger_schema import Transaction
+from harness.store.wal import use_write_ahead_log
+from harness.types import Asked, SentBatch, SentCall
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+VERSION = 1
+_SCHEMA = (
+    "CREATE TABLE batches (number INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, "
+    "endpoint TEXT NOT NULL, file_id TEXT NOT NULL, batch_id TEXT NOT NULL, made_at TEXT NOT NULL, "
+    "size INTEGER NOT NULL)",
+    "CREATE TABLE calls (batch INTEGER NOT NULL, key TEXT NOT NULL, call TEXT NOT NULL, "
+    "unusable INTEGER NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (batch, key)) WITHOUT ROWID",
+    "CREATE INDEX calls_by_key ON calls (key)",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+def _explained(method: Callable[P, T]) -> Callable[P, T]:
+    """Turn what SQLite raises into an LlmError that says what to do."""
+
+    @wraps(method)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(*args, **kwargs)
+        except sqlite3.Error as error:
+            path = args[0].path  # type: ignore[attr-defined]
+            raise LlmError(
+                f"{path}, which holds the batches on their way, cannot be used: {error}. Make room and make "
+                "it writable. If it is damaged, look the batches up with your provider before you move it "
+                "away: what they answer is paid for, and without this file it would be asked anew."
+            ) from error
+
+    return guarded
+
+
+class SentBatches:
+    """The batches on their way of one ledger; whoever changes them has the model's turn at the ledger."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @_explained
+    def add(self, model: str, endpoint: dict[str, Any], calls: Iterable[SentCall]) -> int:
+        """Write a batch down that is to be sent; returns its number."""
+        rows = list(calls)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._open() as db, Transaction(db):
+            number = db.execute(
+                "INSERT INTO batches (model, endpoint, file_id, batch_id, made_at, size) "
+                "VALUES (?, ?, '', '', ?, ?)",
+                (model, dump(endpoint), now, len(rows)),
+            ).lastrowid
+            assert number is not None
+            db.executemany(
+                "INSERT INTO calls VALUES (?, ?, ?, ?, ?)",
+                ((number, one.key, _call_row(one.call), one.unusable, one.failed) for one in rows),
+            )
+        return number
+
+    @_explained
+    def uploaded(self, number: int, file_id: str) -> None:
+        """Note the name that the endpoint gave to the file of requests."""
+        self._set(number, "file_id", file_id)
+
+    @_explained
+    def created(self, number: int, batch_id: str) -> None:
+        """Note the name that the endpoint gave to the batch."""
+        self._set(number, "batch_id", batch_id)
+
+    @_explained
+    def remove(self, number: int) -> None:
+        """Cross a batch out: its answers are in the ledger, or there are none to come."""
+        with self._open() as db, Transaction(db):
+            db.execute("DELETE FROM calls WHERE batch = ?", (number,))
+            db.execute("DELETE FROM batches WHERE number = ?", (number,))
+
+    @_explained
+    def all(self, model: str | None = None) -> list[SentBatch]:
+        """The batches on their way, oldest first; those of one model, if it is named."""
+        if not self.path.exists():
+            return []
+        with self._open() as db:
+            rows = db.execute("SELECT * FROM batches ORDER BY number").fetchall()
+        found = [
+            SentBatch(number, name, json.loads(endpoint), file_id, batch_id, made_at, size)
+            for number, name, endpoint, file_id, batch_id, made_at, size in rows
+        ]
+        return [batch for batch in found if model in (None, batch.model)]
+
+    @_explained
+    def calls(self, number: int) -> list[SentCall]:
+        """The calls of a batch."""
+        with self._open() as db:
+            rows = db.execute("SELECT key, call, unusable, failed FROM calls WHERE batch = ?", (number,))
+            return [SentCall(key, _call(call), unusable, failed) for key, call, unusable, failed in rows]
+
+    @_explained
+    def holds(self, key: str) -> bool:
+        """Whether a call is on its way in a batch."""
+        if not self.path.exists():
+            return False
+        with self._open() as db:
+            return db.execute("SELECT 1 FROM calls WHERE key = ? LIMIT 1", (key,)).fetchone() is not None
+
+    @_explained
+    def keys(self) -> frozenset[str]:
+        """The keys of all calls that are on their way."""
+        if not self.path.exists():
+            return frozenset()
+        with self._open() as db:
+            return frozenset(key for (key,) in db.execute("SELECT key FROM calls"))
+
+    def _set(self, number: int, column: str, value: str) -> None:
+        with self._open() as db, Transaction(db):
+            db.execute(f"UPDATE batches SET {column} = ? WHERE number = ?", (value, number))
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one statement or two: batches change a few times an hour."""
+        with closing(sqlite3.connect(self.path, timeout=60, isolation_level=None)) as db:
+            use_write_ahead_log(db)
+            db.execute("PRAGMA synchronous = FULL")
+            if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+                with Transaction(db):
+                    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+                        for statement in _SCHEMA:
+                            db.execute(statement)
+            yield db
+
+
+def _call_row(call: Asked) -> str:
+    fields = [call.query, call.passages, call.prompt_sha, call.model, call.parameters, call.sample]
+    return dump(fields)
+
+
+def _call(row: str) -> Asked:
+    query, passages, prompt_sha, model, parameters, sample = json.loads(row)
+    return Asked(query, tuple(passages), prompt_sha, model, parameters, sample)

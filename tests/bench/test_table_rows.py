@@ -1,0 +1,105 @@
+"""A run over rows of tables: what is shown is what is scored, stored, read and judged."""
+
+import csv
+import json
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.progress import Silent
+from harness.report import read_chunk_offsets, read_table
+from harness.report.page.detail import before
+from tests.bench.test_recompute import recomputed
+from tests.report.test_page import page_of, payload_of
+
+PLAN = """site,opened,places,use
+Bremerton yard,1998,4200,finished cars
+Paducah shed,2004,310,"engines, tested"
+Lyon depot,1987,95,spare parts
+Tacoma yard,2011,1800,finished cars
+"""
+QUERIES = [
+    ("q1", "How many places has the yard in Bremerton?", "train", PLAN.splitlines()[1]),
+    ("q2", "When was the shed in Paducah opened?", "validation", PLAN.splitlines()[2]),
+    ("q3", "What are the sites used for?", "train", PLAN.splitlines()[0]),
+]
+MEASURES = ["ndcg_exp@3", "ndcg_text@200", "ndcg_evidence@200", "recall@1", "tokens@3"]
+
+
+@pytest.fixture
+def run(tmp_path, shared_cache):
+    def done(chunk, read="null", more=""):
+        (tmp_path / "plan.csv").write_text(PLAN, encoding="utf-8")
+        with (tmp_path / "queries.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([("query_id", "text", "split"), *(row[:3] for row in QUERIES)])
+        with (tmp_path / "labels.csv").open("w", newline="", encoding="utf-8") as file:
+            labels = [(name, "plan", quote, 4, "") for name, _, _, quote in QUERIES]
+            # the heading helps with the second question: it says what 2004 is
+            labels.append(("q2", "plan", PLAN.splitlines()[0], 1, "heading"))
+            csv.writer(file).writerows([("query_id", "document", "quote", "grade", "evidence"), *labels])
+        path = tmp_path / "rows.yaml"
+        path.write_text(
+            f"name: rows\ndocuments: {tmp_path}/plan.csv\nqueries: {tmp_path}/queries.csv\n"
+            f"labels: {tmp_path}/labels.csv\ncache: {shared_cache}\nresults: {tmp_path}/results\n"
+            f"chunk: {chunk}\nretrieve: {{kind: bm25, top_k: 10}}\nrerank: null\nread: {read}\n"
+            f"measures: {json.dumps(MEASURES)}\n{more}",
+            encoding="utf-8",
+        )
+        return run_bench(load_config(path), Silent())
+
+    return done
+
+
+def test_values_come_out_again_from_the_folder_alone(run):
+    results, folder = run("{kind: rows, rows: [1, 2]}", "[null, {kind: adjacent, top_n: 2}, {kind: window}]")
+    found = recomputed(folder)
+    assert set(found) == {"ndcg_exp@3", "ndcg_text@200", "ndcg_evidence@200"}
+    assert max(most for _, most in found.values()) < 1e-9
+    again = run("{kind: rows, rows: [1, 2]}", "[null, {kind: adjacent, top_n: 2}, {kind: window}]")[0]
+    assert again.summary == results.summary, "chunks from the cache are others"
+
+
+def test_a_row_is_stored_as_it_is_shown(run):
+    results, folder = run("[{kind: rows}, {kind: rows, header_rows: 0}]")
+    plain, bare = read_chunk_offsets(folder).values()
+    head = len(PLAN.splitlines()[0]) + 1
+    assert [chunk.before for chunk in plain] == [((0, head),)] * 4
+    assert [chunk.before for chunk in bare] == [()] * 5
+    shown = {chunk.chunk_id for chunk in (*plain, *bare)}
+    assert {name for ranking in results.runs.values() for r in ranking for name in r.chunk_ids} <= shown
+    passages = read_table(folder, "passages.csv")
+    rows = [row for row in passages.itertuples() if "+" in row.chunk_id]
+    assert rows
+    for row in rows:
+        assert row.text == PLAN[:head] + PLAN[row.start : row.end]
+        assert before(row.chunk_id) == [(0, head)]
+    detail = payload_of(page_of(folder).html)["detail"]
+    columns = detail["chunks"]
+    assert len(columns["before"]) == len(rows)
+    for number, spans in columns["before"].items():
+        assert spans == [[0, head]]
+        assert columns["start"][int(number)] >= head
+    # every character that is shown is on the page once
+    assert "".join(text for _, _, text in detail["texts"]).startswith(PLAN[:head])
+
+
+def test_the_heading_is_read_with_every_row_and_earns_once(run):
+    results, _ = run("[{kind: rows}, {kind: rows, header_rows: 0}]")
+    value = {(r.setting, r.query_id, r.measure): r.value for r in results.per_query}
+    with_heading, without = dict.fromkeys(r.setting for r in results.per_query)
+    # the first chunk holds row and heading; otherwise the heading is a row of its own
+    assert value[with_heading, "q2", "recall@1"] == 1.0
+    assert value[without, "q2", "recall@1"] == 0.5
+    for query in ("q1", "q2"):
+        assert value[with_heading, query, "tokens@3"] > value[without, query, "tokens@3"]
+
+
+def test_what_is_read_keeps_the_heading(run):
+    _, folder = run("{kind: rows}", "{kind: parent, chunk: {kind: rows, rows: 2, header_rows: 0}}")
+    (read,) = read_chunk_offsets(folder).values()
+    head = len(PLAN.splitlines()[0]) + 1
+    # two rows of its parent, the heading among the first two
+    assert all(chunk.before in ((), ((0, head),)) for chunk in read)
+    assert any(chunk.before for chunk in read)
+    assert all(chunk.start == 0 or chunk.before for chunk in read)

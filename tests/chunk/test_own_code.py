@@ -1,0 +1,34 @@
+"""Chunkers of the user's own: what they return is checked before it counts."""
+
+import pytest
+
+from harness.chunk import PythonChunkerConfig, chunk_documents
+from harness.errors import HarnessError
+from tests.chunk.conftest import document
+
+
+def cut(call, **arguments):
+    config = PythonChunkerConfig(call=f"tests.chunk.own:{call}", version="1", arguments=arguments)
+    return chunk_documents([document("One line.\nAnd a second.\n")], config)
+
+
+def test_chunks_are_the_ranges_that_were_returned():
+    assert [chunk.text for chunk in cut("lines")] == ["One line.", "And a second."]
+    assert [chunk.text for chunk in cut("fixed", size=10)] == ["One line.", "And a seco", "nd."]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("texts", r"returned text for d.*return \(start, end\)"),
+        ("beyond", r"returned \(0, 25\) for d.*characters 0 to 24"),
+        ("empty_chunk", r"returned \(3, 3\)"),
+        ("backwards", r"returned \(0, 5\) after \(5, 9\)"),
+        ("halves", r"returned \(0, 2.5\).*no \(start, end\)"),
+        ("whole", "returned str for d"),
+        ("fails", r"failed: AttributeError: .*own.py:\d+"),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_named(call, says):
+    with pytest.raises(HarnessError, match=says):
+        cut(call)

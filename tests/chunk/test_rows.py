@@ -1,0 +1,119 @@
+"""Tables row by row: what a row is, what it is shown with, and what stands outside."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.chunk import RowsConfig, chunk_documents
+from harness.text.records import delimited, records_of
+from tests.chunk.conftest import document
+
+CSV = 'site,year,note\nYard,2023,"full, as ever"\nPier,2023,"two\nlines"\nDock,2024,\n'
+
+
+def texts(text, page_starts=(), **fields):
+    return [c.text for c in chunk_documents([document(text, page_starts)], RowsConfig(**fields))]
+
+
+def test_every_row_is_shown_with_the_heading():
+    head = "site,year,note\n"
+    rows = ['Yard,2023,"full, as ever"', 'Pier,2023,"two\nlines"', "Dock,2024,"]
+    assert texts(CSV) == [head + row for row in rows]
+    assert texts(CSV, rows=2) == [head + "\n".join(rows[:2]), head + rows[2]]
+    assert texts(CSV, header_rows=0) == [head.strip(), *rows]
+    assert texts(CSV, header_rows=2) == [head + rows[0] + "\n" + row for row in rows[1:]]
+    # a heading without rows is a row
+    assert texts(CSV, header_rows=9) == [CSV.strip()]
+
+
+def test_offsets_are_of_the_row_and_its_heading():
+    chunk = chunk_documents([document(CSV)], RowsConfig())[1]
+    assert chunk.before == ((0, 15),)
+    assert CSV[chunk.start : chunk.end].startswith("Pier")
+    assert chunk.chunk_id == f"doc:0-15+{chunk.start}-{chunk.end}"
+
+
+def test_sheets_are_tables_of_their_own_with_their_title():
+    first, second = "Sheet: Prices\nitem\tprice\ncoal\t4\n\n", "Sheet: Crew\nname\nAda\n"
+    assert texts(first + second, (0, len(first))) == [
+        "Sheet: Prices\nitem\tprice\ncoal\t4",
+        "Sheet: Crew\nname\nAda",
+    ]
+
+
+def test_delimited_text_is_known_by_its_records():
+    assert texts("a;b\n1;2\n3;4") == ["a;b\n1;2", "a;b\n3;4"]
+    # ragged: no table unless it is said to be one
+    ragged = "a,b\n1,2,3\n4,5"
+    assert texts(ragged) == [ragged]
+    assert texts(ragged, delimiter=",") == ["a,b\n1,2,3", "a,b\n4,5"]
+    prose = "The yard, which is full, was paved.\nThe pier was not.\nSo it is."
+    assert texts(prose) == [prose]
+
+
+PDF = """The yard grew in the year.
+
+Volumes by site
+Site A Site B
+2023 2024
+Coal 1,200 1,400
+Grain (300) 200
+Total 900 1,600
+All volumes are in tonnes."""
+ROWS = ["Coal 1,200 1,400", "Grain (300) 200", "Total 900 1,600"]
+
+
+def test_rows_of_a_table_in_other_text_are_shown_with_the_lines_above():
+    text = "The yard grew in the year.\n\nVolumes by site\nSite A Site B\n2023 2024"
+    after = "All volumes are in tonnes."
+    heading = "Volumes by site\nSite A Site B\n2023 2024\n"
+    assert texts(PDF) == [text, *(heading + row for row in ROWS), after]
+    assert texts(PDF, above=1)[1:4] == [f"Site A Site B\n2023 2024\n{row}" for row in ROWS]
+    # a blank line ends what stands above
+    assert texts(PDF, above=9) == texts(PDF)
+    assert texts(PDF, above=0, header_rows=0)[1:5] == ["2023 2024", *ROWS]
+
+
+def test_a_row_is_never_cut_and_other_text_is():
+    long = "word " * 50
+    text = f"{long}\n\nCoal 1 2\nGrain 3 4\nTotal 4 6 {'x' * 200}"
+    found = texts(text, chunk_size=100, above=0)
+    assert max(map(len, found[:-3])) <= 100
+    assert found[-3:] == ["Coal 1 2", "Grain 3 4", f"Total 4 6 {'x' * 200}"]
+
+
+cells = st.text(st.sampled_from('ab ",\n\t;'), max_size=6)
+
+
+@given(st.lists(st.lists(cells, min_size=2, max_size=2), min_size=1, max_size=8), st.sampled_from(",\t;"))
+def test_records_are_those_of_the_csv_module(rows, delimiter):
+
+    def written(*rows):
+        out = io.StringIO()
+        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+        return out.getvalue()
+
+    text = written(*rows)
+    found = records_of(text, delimiter, 0, len(text))
+    assert all(width == 2 for width in found.widths)
+    read = [next(csv.reader(io.StringIO(text[a:b], newline=""), delimiter=delimiter)) for a, b in found.spans]
+    # tabs alone are a blank line
+    assert read == [row for row in rows if written(row).strip()]
+
+
+def test_a_quote_that_is_never_closed_makes_no_table():
+    text = 'a,b\n1,"2\n3,4\n5,6'
+    assert records_of(text, ",", 0, len(text)) is None
+    assert delimited(text, 0, len(text)) is None
+    # a quote inside a field is a letter
+    text = 'a,b\n1,2" pipe\n3,4'
+    assert len(delimited(text, 0, len(text)).spans) == 3
+
+
+@pytest.mark.parametrize("wrong", [{"rows": 0}, {"delimiter": ""}, {"delimiter": "ab"}, {"header_rows": -1}])
+def test_what_cannot_be_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"should|at least|at most"):
+        RowsConfig(**wrong)

@@ -1,0 +1,197 @@
+"""Killed at any moment, a run of batches is picked up by the next one, and nothing is asked or paid twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.errors import LlmError
+from harness.judge import LlmJudge, PanelJudge
+from harness.judge.panel import PanelConfig
+from harness.progress import Silent
+from harness.store.ledger import Ledger
+from tests.judge.batch_server import Batches
+from tests.judge.fake_server import Answer, FakeServer, completion
+from tests.judge.helpers import config, judge_all, pairs
+
+PRICES = {"fake": {"input": 1.0, "output": 10.0}}
+ROOT = Path(__file__).parents[2]
+COUNT = 70
+
+
+def start(url, path):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.judge.killed_batches", url, str(path), str(COUNT)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+class Stalling(Batches):
+    """Does not answer the ``at``-th request of a kind; what it asks for is done before or after the silence.
+
+    ``reached`` is set when that request has come.
+    """
+
+    def __init__(self, what, at, *, heard, **options):
+        super().__init__(**options)
+        self.what, self.at, self.heard = what, at, heard
+        self.reached, self._never = threading.Event(), threading.Event()
+
+    def _answer(self, name, parts, request, url):
+        if name == self.what and not self.reached.is_set():
+            self.at -= 1
+            if self.at == 0:
+                if self.heard:
+                    super()._answer(name, parts, request, url)
+                self.reached.set()
+                return Answer(after=self._never)
+        return super()._answer(name, parts, request, url)
+
+
+@pytest.mark.parametrize("heard", [True, False], ids=["heard", "not heard"])
+@pytest.mark.parametrize(
+    ("what", "at"),
+    [
+        ("POST files", 1),
+        ("POST files", 2),
+        ("POST batches", 1),
+        ("POST batches", 3),
+        ("GET batches", 2),
+        ("GET files/content", 2),
+    ],
+)
+def test_a_killed_run_is_picked_up_and_pays_nothing_twice(what, at, heard, tmp_path):
+    script, path = Stalling(what, at, heard=heard, looks=2), tmp_path / "ledger.db"
+    with FakeServer(script) as server:
+        first = start(server.url, path)
+        assert script.reached.wait(240)
+        first.send_signal(signal.SIGKILL)
+        first.communicate(timeout=240)
+        output, _ = start(server.url, path).communicate(timeout=240)
+    assert output.split()[-3] == str(COUNT)
+    assert len(script.asked) == len(set(script.asked)) == COUNT, "asked twice"
+    with Ledger(path) as ledger:
+        passages = [entry.passages for entry in ledger.entries()]
+        assert len(passages) == len(set(passages)) == COUNT, "recorded twice"
+        assert ledger.batches.all() == []
+
+
+def test_killed_while_answers_are_recorded_it_records_none_twice(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.db"
+    with FakeServer(Batches()) as server:
+        options = config(server.url, batch={"poll": 0.02})
+        with Ledger(path) as ledger, monkeypatch.context() as patch:
+            record, count = ledger.record, iter(range(100))
+
+            def dies(key, answered):
+                if next(count) == 4:
+                    raise MemoryError("killed")
+                record(key, answered)
+
+            patch.setattr(ledger, "record", dies)
+            with pytest.raises(MemoryError):
+                judge_all(options, ledger, pairs(10))
+        with Ledger(path) as ledger:
+            assert len(list(ledger.entries())) == 4
+            graded, summary = judge_all(options, ledger, pairs(10))
+            assert len(list(ledger.entries())) == 10
+    assert [one.judgment.grade for one in graded] == [2] * 10
+    assert len(server.script.batches) == 1
+    assert summary.from_ledger == 4
+
+
+def test_an_interrupt_leaves_the_batches_running_and_says_how_to_go_on(tmp_path):
+    script, path = Batches(looks=10**9), tmp_path / "ledger.db"
+    with FakeServer(script) as server:
+        process = start(server.url, path)
+        deadline = time.monotonic() + 240
+        while sum(script.seen.values()) < 6:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=240)
+        assert process.returncode != 0
+        assert "70 calls go on at the endpoint (batch_2, batch_4, batch_6)" in said
+        assert "The same command takes their answers in" in said
+        assert "--cancel" in said
+        assert {batch["status"] for batch in script.batches.values()} == {"in_progress"}
+        script.looks = 1
+        output, _ = start(server.url, path).communicate(timeout=240)
+    assert output.split()[-3] == str(COUNT)
+    assert len(script.batches) == 3
+
+
+def test_what_is_on_its_way_is_not_asked_by_itself(ledger):
+    script = Batches(looks=2)
+    with FakeServer(script) as server:
+        LlmJudge(config(server.url, batch=True), ledger).send(pairs(4), reporter=Silent())
+        assert len(script.batches) == 1
+        estimate = LlmJudge(config(server.url), ledger).estimate(pairs(6))
+        assert (estimate.calls, estimate.in_batches) == (2, 4)
+        assert "4 on their way in batches" in str(estimate)
+        with pytest.raises(LlmError, match=r"4 calls of fake are on their way in batches.*--cancel"):
+            judge_all(config(server.url), ledger, pairs(4))
+        assert not script.direct
+        # by now it has ended: its answers are taken in, and the rest is asked
+        graded, summary = judge_all(config(server.url, prices=PRICES), ledger, pairs(6))
+    assert [one.judgment.grade for one in graded] == [2] * 4 + [1] * 2
+    assert len(script.direct) == 2
+    # four at half the price
+    assert summary.cost == pytest.approx((4 / 2 + 2) * (100 * 1 + 10 * 10) / 1e6)
+
+
+def test_batches_of_other_prompts_and_addresses_are_left_alone(ledger):
+    script = Batches()
+    with FakeServer(script) as server, FakeServer(Batches()) as other:
+        LlmJudge(config(server.url, batch=True), ledger).send(pairs(3), reporter=Silent())
+        graded, _ = judge_all(
+            config(server.url, batch={"poll": 0.02}, prompt="pointwise_zh"), ledger, pairs(3)
+        )
+        assert len(graded) == 3
+        assert len(ledger.batches.all()) == 1
+        with pytest.raises(LlmError, match="sent to another address"):
+            judge_all(config(other.url, batch={"poll": 0.02}), ledger, pairs(3))
+        graded, _ = judge_all(config(server.url, batch={"poll": 0.02}), ledger, pairs(3))
+    assert len(script.batches) == 2
+    assert ledger.batches.all() == []
+
+
+def test_calls_that_a_run_does_not_need_any_more_are_taken_in_all_the_same(ledger):
+    script = Batches(looks=2)
+    with FakeServer(script) as server:
+        LlmJudge(config(server.url, batch=True), ledger).send(pairs(6), reporter=Silent())
+        _, summary = judge_all(config(server.url, batch={"poll": 0.02}), ledger, pairs(8))
+    assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [6, 2]
+    assert len(list(ledger.entries())) == 8
+    assert summary.calls == 8
+
+
+def test_members_of_a_panel_have_their_batches_answered_side_by_side(ledger):
+    script = Batches(lambda line: completion(f'{{"grade": {1 if line["body"]["model"] == "a" else 3}}}'))
+    together = []
+    look = script._look
+
+    def seen(batch):
+        together.append(len(script.batches))
+        return look(batch)
+
+    script._look = seen
+    with FakeServer(script) as server:
+        members = [config(server.url, batch={"poll": 0.02}, endpoint={"model": name}) for name in "ab"]
+        graded = []
+        PanelJudge(PanelConfig(members=members), ledger).grade(
+            list(pairs(3)), graded.append, reporter=Silent(), total=3
+        )
+    assert [one.samples for one in graded] == [(1, 3)] * 3
+    assert together[0] == 2, "both were sent before either was looked at"
+    assert len(script.batches) == 2

@@ -1,0 +1,136 @@
+"""Models of a few thousand weights, made here: random, yet a text is most like one with the same words."""
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+
+WORDS = """how many vehicles fit the yard why was pump recalled holds 4 , 200 . ? rain fell on harbour for
+nine days fuel in 2024 paved with asphalt recycled engine crane alpha beta gamma word a""".split()  # noqa: SIM905
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]"]
+WIDTH = 64
+
+
+def save_tokenizer(folder):
+    """A WordPiece tokenizer of ``WORDS`` and single letters."""
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertTokenizerFast
+
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    entries = dict.fromkeys(
+        [*SPECIAL, *WORDS, *letters, *(f"##{one}" for one in letters + list("0123456789"))]
+    )
+    made = BertWordPieceTokenizer(vocab={entry: i for i, entry in enumerate(entries)}, lowercase=True)
+    tokenizer = BertTokenizerFast(tokenizer_object=made._tokenizer, model_max_length=64)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[unused0]", "[unused1]"]})
+    tokenizer.save_pretrained(folder)
+    return len(entries)
+
+
+def bert(vocabulary, model="BertModel"):
+    """A BERT of one layer that leaves its word embeddings nearly as they are."""
+    import torch
+    import transformers
+
+    torch.manual_seed(5)
+    config = transformers.BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=WIDTH,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=WIDTH,
+        max_position_embeddings=64,
+    )
+    made = getattr(transformers, model)(config).eval()
+    base = getattr(made, "bert", made)
+    with torch.no_grad():
+        base.embeddings.word_embeddings.weight.normal_(0, 1)
+        base.embeddings.position_embeddings.weight.zero_()
+        base.embeddings.token_type_embeddings.weight.zero_()
+        if model == "BertForMaskedLM":
+            # a word speaks for itself above all, and few others for it
+            made.cls.predictions.transform.dense.weight.copy_(torch.eye(WIDTH))
+            made.cls.predictions.bias.fill_(-16)
+    return made
+
+
+def transformer(folder, model="BertModel", **options):
+    """The same as a module of sentence-transformers, saved and loaded through ``folder``."""
+    from sentence_transformers.base.modules import Transformer
+
+    folder.mkdir(parents=True)
+    bert(save_tokenizer(folder), model).save_pretrained(folder)
+    return Transformer(str(folder), **options)
+
+
+def splade(folder):
+    """A SPLADE model in ``folder``; returns its name."""
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+
+    base = transformer(folder / "base", "BertForMaskedLM", transformer_task="fill-mask")
+    SparseEncoder(modules=[base, SpladePooling(pooling_strategy="max")]).save_pretrained(
+        str(folder / "splade")
+    )
+    return str(folder / "splade")
+
+
+def bi_encoder(folder):
+    """A bi-encoder in ``folder``; returns its name."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    base = transformer(folder / "base")
+    SentenceTransformer(modules=[base, Pooling(WIDTH, "mean")]).save_pretrained(str(folder / "bi"))
+    return str(folder / "bi")
+
+
+def colbert(folder):
+    """A ColBERT model as sentence-transformers saves it, with its projection; returns its name."""
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.base.modules.dense import Dense
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+    base = transformer(folder / "base", query_expansion={"strategy": "fixed", "attend": False, "length": 16})
+    torch.manual_seed(6)
+    dense = Dense(
+        WIDTH, 32, bias=False, activation_function=torch.nn.Identity(), module_input_name="token_embeddings"
+    )
+    modules = [base, dense, MultiVectorMask(), Normalize(module_input_name="token_embeddings")]
+    MultiVectorEncoder(
+        modules=modules, prompts={"query": "[unused0] ", "document": "[unused1] "}
+    ).save_pretrained(str(folder / "colbert"))
+    return str(folder / "colbert")
+
+
+def stanford_colbert(folder, projection=True):
+    """A ColBERT checkpoint in the form of its authors; returns its name."""
+    import torch
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True)
+    made = bert(save_tokenizer(folder))
+    made.config.architectures = ["HF_ColBERT"]
+    made.config.save_pretrained(folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": ["HF_ColBERT"]}))
+    weights = {f"bert.{name}": tensor.contiguous() for name, tensor in made.state_dict().items()}
+    if projection:
+        torch.manual_seed(6)
+        weights["linear.weight"] = torch.randn(32, WIDTH)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "artifact.metadata").write_text(json.dumps({"query_maxlen": 16, "doc_maxlen": 60}))
+    return str(folder)
+
+
+@cache
+def a_splade():
+    """One such model for all tests of a process, in a folder that goes when the process ends."""
+    folder = tempfile.TemporaryDirectory()
+    _KEPT.append(folder)
+    return splade(Path(folder.name))
+
+
+_KEPT = []

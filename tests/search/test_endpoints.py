@@ -1,0 +1,519 @@
+"""Embeddings and rerankers behind HTTP: over real connections, with faults, each number paid for once."""
+
+import asyncio
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.errors import ConfigError, LlmError, StoreError
+from harness.llm.money import BudgetError
+from harness.llm.retry import Backoff
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.passes import score_for_all
+from harness.running.tools import RunTools
+from harness.search import NotAskedError
+from harness.search.rerank import EndpointRerankerConfig
+from harness.search.retrieve import ConcatenatedConfig, ExactConfig, FaissConfig
+from harness.search.retrieve.chroma import ChromaConfig
+from harness.served import ServedError
+from tests.judge.fake_server import Answer, FakeServer, error
+from tests.search.test_steps import QUERIES, passages
+
+WIDTH = 24
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Real pauses would only make the tests slow, and three tries show as much as a minute of them."""
+
+    class Impatient(Backoff):
+        def pause(self, tries, asked, left, rng):
+            return super().pause(tries, asked, left, rng) if tries < 3 else None
+
+    monkeypatch.setattr("harness.served.fetching.Backoff", lambda: Impatient(first=0.01, longest=0.02))
+
+
+def vector(text):
+    """Where a text's words fall among so many: texts that share words are near."""
+    out = np.full(WIDTH, 0.01)
+    for word in text.lower().strip(".?").replace("?", "").split():
+        out[int(hashlib.sha256(word.encode()).hexdigest(), 16) % WIDTH] += 1
+    return out.tolist()
+
+
+def embeddings(texts, order=None, tokens=None, **more):
+    """The body that answers a request for texts."""
+    data = [{"object": "embedding", "index": i, "embedding": vector(text)} for i, text in enumerate(texts)]
+    data = [data[i] for i in order] if order else data
+    used = sum(len(text.split()) for text in texts) if tokens is None else tokens
+    return {"data": data, "model": "served-1", "usage": {"prompt_tokens": used, "total_tokens": used}, **more}
+
+
+def embed(request, number):
+    return Answer(body=embeddings(request["body"]["input"]))
+
+
+def endpoint(url, **options):
+    return {"model": "fake-embed", "base_url": url, "api_key_env": None, "timeout": 100, **options}
+
+
+def exact(url, **options):
+    more = {name: options.pop(name) for name in ("query_prefix",) if name in options}
+    return ExactConfig(endpoint=endpoint(url, **options), top_k=3, **more)
+
+
+def tools(tmp_path, **options):
+    return RunTools(Context.at(tmp_path / "cache", Silent(), **options))
+
+
+def search(tmp_path, config, **options):
+    own = tools(tmp_path, **options)
+    return own.search("retrieve", config, passages(), QUERIES).rankings, own.context
+
+
+def texts_asked(server):
+    return [text for request in server.requests for text in request["body"]["input"]]
+
+
+@pytest.mark.parametrize("kind", [ChromaConfig, ExactConfig, FaissConfig, ConcatenatedConfig])
+def test_every_store_of_vectors_may_have_them_from_an_endpoint(kind, tmp_path):
+    if kind is FaissConfig:
+        pytest.importorskip("faiss")
+    with FakeServer(embed) as server:
+        rankings, _ = search(tmp_path, kind(endpoint=endpoint(server.url), top_k=3))
+    assert rankings[1].chunk_ids[0] == passages().ids[2]
+    assert rankings[0].chunk_ids == rankings[2].chunk_ids
+    (first, *_) = server.requests
+    assert first["path"] == "/v1/embeddings"
+    assert first["body"]["encoding_format"] == "float"
+    assert first["body"]["model"] == "fake-embed"
+
+
+def test_every_text_is_sent_once_in_requests_of_so_many_and_never_again(tmp_path):
+    with FakeServer(embed) as server:
+        first, context = search(tmp_path, exact(server.url, texts_per_request=2, price=1e6))
+        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
+        assert max(len(request["body"]["input"]) for request in server.requests) == 2
+        count = server.count
+        again, second = search(tmp_path, exact(server.url, texts_per_request=3, price=1e6))
+        # another depth is another ranking, of the same vectors
+        search(tmp_path, exact(server.url).model_copy(update={"top_k": 2}))
+        assert server.count == count
+    assert again == first
+    spent = context.served["fake-embed"]
+    words = sum(len(text.split()) for text in texts_asked(server))
+    assert (spent.calls, spent.prompt_tokens, spent.cost) == (4, words, pytest.approx(words))
+    assert spent.served_models == {"served-1"}
+    assert second.served == {} or second.served["fake-embed"].calls == 0
+
+
+def test_equal_texts_of_another_model_dimension_or_field_are_other_vectors(tmp_path):
+    with FakeServer(embed) as server:
+        for options in ({}, {"model": "other"}, {"dimensions": WIDTH}, {"extra_body": {"truncate": True}}):
+            search(tmp_path, exact(server.url, **options))
+        assert server.count == 4 * 2
+        bodies = [request["body"] for request in server.requests]
+        assert [body.get("dimensions") for body in bodies] == [None] * 4 + [WIDTH] * 2 + [None] * 2
+        assert bodies[-1]["truncate"] is True
+        # what decides no number is none of the key
+        search(tmp_path, exact(server.url, price=3, max_concurrency=1, requests_per_minute=1000))
+        assert server.count == 8
+
+
+def test_an_index_out_of_order_is_put_in_order(tmp_path):
+    def shuffled(request, number):
+        texts = request["body"]["input"]
+        return Answer(body=embeddings(texts, order=list(range(len(texts)))[::-1]))
+
+    with FakeServer(embed) as server, FakeServer(shuffled) as other:
+        plain, _ = search(tmp_path / "a", exact(server.url))
+        turned, _ = search(tmp_path / "b", exact(other.url))
+    assert turned == plain
+
+
+PASSING = {
+    "a server error": error(500),
+    "a rate limit": Answer(429, {"error": {"message": "slow"}}, headers={"retry-after": "0.01"}),
+    "a body that is cut": Answer(body=embeddings(["word"] * 5), cut=300),
+    "no JSON": Answer(200, b"<html>busy</html>"),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_a_fault_that_passes_is_outlasted(fault, tmp_path):
+    with FakeServer(lambda request, number: fault if number == 0 else embed(request, number)) as server:
+        rankings, context = search(tmp_path, exact(server.url))
+        assert server.count == 3
+    assert rankings[1].chunk_ids[0] == passages().ids[2]
+    assert sum(context.served["fake-embed"].faults.values()) == 1
+
+
+def wrong(change):
+    """A script whose every answer is changed."""
+
+    def script(request, number):
+        body = embeddings(request["body"]["input"])
+        change(body)
+        return Answer(body=json.dumps(body).encode())
+
+    return script
+
+
+def put(value):
+    def change(body):
+        body["data"][0]["embedding"][3] = value
+
+    return change
+
+
+def cut_first(body):
+    del body["data"][0]["embedding"][-1]
+
+
+def all_zeros(body):
+    body["data"][0]["embedding"] = [0.0] * WIDTH
+
+
+UNUSABLE = {
+    "too few": (lambda body: body["data"].pop(), r"4 vectors for 5 texts"),
+    "too many": (lambda body: body["data"].append(body["data"][0]), r"6 vectors for 5 texts"),
+    "not a number": (put(float("nan")), "no finite number"),
+    "infinite": (put(float("inf")), "no finite number"),
+    "null": (put(None), "no finite number"),
+    "a word": (put("0.5"), "no finite number"),
+    "one shorter": (cut_first, "vectors of 23, 24 numbers"),
+    "zeros": (all_zeros, "zeros"),
+    "an index twice": (lambda body: body["data"][0].update(index=1), "index does not say"),
+    "an index too high": (lambda body: body["data"][0].update(index=5), "index does not say"),
+    "no index": (lambda body: body["data"][0].pop("index"), "index does not say"),
+    "no data": (lambda body: body.pop("data"), "without a list"),
+}
+
+
+@pytest.mark.parametrize(("change", "told"), UNUSABLE.values(), ids=UNUSABLE)
+def test_an_answer_that_is_not_whole_is_never_a_vector(change, told, tmp_path):
+    with FakeServer(wrong(change)) as server:
+        with pytest.raises(ServedError, match=f"fake-embed: unusable_answer: .*{told}.*base_url.*is kept"):
+            search(tmp_path, exact(server.url))
+        # two are paid for, no more
+        assert server.count == 2
+        context = Context.at(tmp_path / "cache", Silent())
+    with FakeServer(embed) as server:
+        rankings, _ = search(tmp_path, exact(server.url))
+        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
+    assert rankings[1].chunk_ids[0] == passages().ids[2]
+    assert context.served == {}
+
+
+@pytest.mark.parametrize("when", ["within a run", "in a later run"])
+def test_a_model_that_changes_its_dimension_is_told(when, tmp_path):
+    def shrinks(request, number):
+        body = embeddings(request["body"]["input"])
+        for item in body["data"]:
+            item["embedding"] = item["embedding"][: WIDTH if number == 0 else WIDTH - 1]
+        return Answer(body=body)
+
+    with FakeServer(shrinks) as server:
+        config = exact(server.url, max_concurrency=1, texts_per_request=5)
+        if when == "in a later run":
+            tools(tmp_path).vectors(list(passages().texts), config.embed)
+        with pytest.raises(ServedError, match="vectors of 23 numbers where 24 are expected"):
+            search(tmp_path, config)
+
+
+def test_the_dimension_that_is_asked_for_is_the_one_that_must_come(tmp_path):
+    with FakeServer(embed) as server, pytest.raises(ServedError, match="24 numbers where 12 are expected"):
+        search(tmp_path, exact(server.url, dimensions=12))
+
+
+REFUSED = {
+    "a key that is not let in": (error(401, "bad key"), "api_key_env"),
+    "a model that is not there": (error(404, "no such model"), "Check endpoint.base_url and endpoint.model"),
+    "a text that is too long": (error(400, "maximum context length is 512"), "Make chunks shorter"),
+    "a field it does not know": (error(400, "unknown field"), "correct the section endpoint"),
+    "no credit": (error(402, "pay first"), "Top up"),
+}
+
+
+@pytest.mark.parametrize(("fault", "told"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_ends_the_run_at_once_and_says_what_to_do(fault, told, tmp_path):
+    with FakeServer(lambda request, number: fault) as server:
+        with pytest.raises(ServedError, match=f"fake-embed: .*{told}.*What was paid for is kept"):
+            search(tmp_path, exact(server.url))
+        assert server.count == 1
+
+
+def test_what_was_paid_before_a_failure_is_kept(tmp_path):
+    down = error(500)
+    with FakeServer(lambda request, number: down if number >= 2 else embed(request, number)) as server:
+        config = exact(server.url, texts_per_request=1, max_concurrency=1)
+        with pytest.raises(ServedError, match="last of 3 tries"):
+            search(tmp_path, config)
+        bought = texts_asked(server)[:2]
+    with FakeServer(embed) as server:
+        search(tmp_path, exact(server.url, texts_per_request=1))
+        assert not set(bought) & set(texts_asked(server))
+        assert len(texts_asked(server)) == 5 + 2 - 2
+
+
+def test_an_endpoint_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(ServedError, match="connection: no answer from the endpoint"):
+        search(tmp_path, exact("http://127.0.0.1:9/v1"))
+
+
+def test_a_pause_longer_than_allowed_ends_the_run(tmp_path):
+    slow = Answer(429, {"error": {"message": "slow"}}, headers={"retry-after": "9999"})
+    told = r"asks to wait 9999 s .*longest_pause allows 600 s"
+    with FakeServer(lambda request, number: slow) as server, pytest.raises(ServedError, match=told):
+        search(tmp_path, exact(server.url))
+
+
+def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_path):
+    with FakeServer(embed) as server:
+        few = {"texts_per_request": 1, "max_concurrency": 1}
+        with pytest.raises(BudgetError, match=r"endpoint.max_calls \(3\) after 3 requests"):
+            search(tmp_path, exact(server.url, max_calls=3, **few))
+        assert server.count == 3
+        with pytest.raises(
+            BudgetError, match=r"endpoint.max_cost \(20\) after \d requests and \d+\.\d+ spent"
+        ):
+            search(tmp_path, exact(server.url, max_cost=20, price=1e6, **few))
+        assert 3 < server.count < 7
+        search(tmp_path, exact(server.url, **few))
+        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
+
+
+def test_a_limit_is_one_of_the_whole_run(tmp_path):
+    with FakeServer(embed) as server:
+        own = tools(tmp_path)
+        config = exact(server.url, max_calls=1)
+        own.vectors(["one"], config.embed)
+        with pytest.raises(BudgetError, match="after 1 requests"):
+            own.vectors(["two"], config.embed)
+        assert server.count == 1
+
+
+def test_several_requests_are_on_their_way_at_once(tmp_path):
+    both = threading.Event()
+
+    def together(request, number):
+        if number == 1:
+            both.set()
+        answer = embed(request, number)
+        answer.after = both
+        return answer
+
+    with FakeServer(together) as server:
+        tools(tmp_path).vectors(["a", "b"], exact(server.url, texts_per_request=1).embed)
+        assert server.most_in_flight == 2
+
+
+def test_it_works_from_within_a_running_event_loop(tmp_path):
+    async def in_a_notebook(url):
+        return search(tmp_path, exact(url))[0]
+
+    with FakeServer(embed) as server:
+        assert len(asyncio.run(in_a_notebook(server.url))) == 3
+
+
+def test_two_runs_at_once_buy_nothing_twice(tmp_path):
+    config = {}
+    failures = []
+
+    def run():
+        try:
+            search(tmp_path, config["one"])
+        except Exception as failure:
+            failures.append(failure)
+
+    with FakeServer(embed) as server:
+        config["one"] = exact(server.url, texts_per_request=1)
+        threads = [threading.Thread(target=run) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from tests.search.test_endpoints import exact, search
+search(Path(sys.argv[1]), exact(sys.argv[2], texts_per_request=1, max_concurrency=1))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_is_killed_pays_nothing_twice(how, tmp_path):
+    reached, never = threading.Event(), threading.Event()
+
+    def script(request, number):
+        answer = embed(request, number)
+        if number == 3:
+            reached.set()
+            answer.after = never
+        return answer
+
+    with FakeServer(script) as server:
+        words = [sys.executable, "-c", KILLED, str(tmp_path), server.url]
+        with subprocess.Popen(words, cwd=Path(__file__).parent.parent.parent) as process:
+            assert reached.wait(120)
+            process.send_signal(how)
+            process.wait(60)
+        bought = texts_asked(server)[:3]
+        never.set()
+    with FakeServer(embed) as server:
+        search(tmp_path, exact(server.url, texts_per_request=1))
+        assert not set(bought) & set(texts_asked(server))
+        assert len(texts_asked(server)) == 4
+
+
+def test_a_cache_that_cannot_keep_what_is_paid_for_buys_nothing(tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "paid").write_text("in the way")
+    with FakeServer(embed) as server:
+        with pytest.raises((StoreError, OSError)):
+            tools(tmp_path).vectors(["one"], exact(server.url).embed)
+        assert server.count == 0
+
+
+def test_a_plan_sends_nothing_and_says_what_it_would_take(tmp_path):
+    with FakeServer(embed) as server:
+        config = exact(server.url, price=10, texts_per_request=2)
+        with pytest.raises(NotAskedError) as told:
+            search(tmp_path, config, may_ask=False)
+        assert server.count == 0
+        (missing,) = told.value.missing
+        assert (missing.name, missing.estimate.items, missing.estimate.calls) == ("fake-embed", 5, 3)
+        assert missing.estimate.price == pytest.approx(missing.estimate.tokens * 10 / 1e6)
+        made, _ = search(tmp_path, config)
+        known, _ = search(tmp_path, config, may_ask=False)
+        assert known == made
+
+
+def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monkeypatch):
+    key = "sk-very-secret-0123456789"
+    monkeypatch.setenv("MY_KEY", key)
+    with FakeServer(lambda request, number: error(401, f"who is {key}?")) as server:
+        with pytest.raises(ServedError) as told:
+            search(tmp_path, exact(server.url, api_key_env="MY_KEY"))
+        assert server.requests[0]["headers"]["authorization"] == f"Bearer {key}"
+    assert key not in str(told.value)
+    monkeypatch.delenv("MY_KEY")
+    with pytest.raises(ConfigError, match="environment variable MY_KEY is not set"):
+        search(tmp_path, exact("http://127.0.0.1:9/v1", api_key_env="MY_KEY"))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"extra_body": {"input": "x"}}, "extra_body holds input"),
+        ({"max_cost": 1}, "max_cost needs a price"),
+        ({"timeout": 1000}, "shorter than one timeout"),
+        ({"api_key_env": "sk-123"}, "never the key itself"),
+        ({"base_url": "http://user:pass@host/v1"}, "no user, password"),
+        ({"headers": {"X-Api-Key": "1"}}, "looks like a secret"),
+    ],
+)
+def test_a_section_that_cannot_work_is_told_at_once(options, told):
+    with pytest.raises((ConfigError, ValueError), match=told):
+        exact("http://127.0.0.1:9/v1", **options)
+
+
+def test_a_model_has_one_home():
+    with pytest.raises(ValueError, match="model and endpoint both name a bi-encoder"):
+        ExactConfig(model="embedded:all-MiniLM-L6-v2", endpoint=endpoint("http://127.0.0.1:9/v1"))
+
+
+PAIRS = [(q.text, text) for q in QUERIES for text in passages().texts]
+
+
+def relevance(query, document):
+    shared = set(query.lower().strip("?").split()) & set(document.lower().strip(".").split())
+    return len(shared) - len(document) / 1000
+
+
+def rerank_script(request, number):
+    body = request["body"]
+    if "texts" in body:
+        scores = [relevance(body["query"], text) for text in body["texts"]]
+        ranked = sorted(range(len(scores)), key=lambda i: -scores[i])
+        return Answer(body=[{"index": i, "score": scores[i]} for i in ranked])
+    scores = [relevance(body["query"], text) for text in body["documents"]]
+    ranked = sorted(range(len(scores)), key=lambda i: -scores[i])[: body["top_n"]]
+    return Answer(body={"results": [{"index": i, "relevance_score": scores[i]} for i in ranked], "id": "x"})
+
+
+def reranker(url, **options):
+    return EndpointRerankerConfig(
+        endpoint={"model": "fake-rerank", "base_url": url, "timeout": 100, **options}
+    )
+
+
+def scores_of(tmp_path, config, **options):
+    context = Context.at(tmp_path / "cache", Silent(), **options)
+    return score_for_all([(config, PAIRS)], context)[0].scores, context
+
+
+@pytest.mark.parametrize("form", ["cohere", "tei"])
+def test_a_reranker_scores_every_pair_once_in_the_form_that_is_asked_for(form, tmp_path):
+    with FakeServer(rerank_script) as server:
+        config = reranker(server.url, form=form, documents_per_request=2, price_per_request=0.5)
+        scores, context = scores_of(tmp_path, config)
+        again, _ = scores_of(tmp_path, config)
+    assert scores == pytest.approx([relevance(*pair) for pair in PAIRS], abs=1e-6)
+    assert again == scores
+    # two distinct questions, five chunks, two a request
+    assert server.count == 2 * 3
+    assert context.served["fake-rerank"].cost == pytest.approx(3.0)
+    assert {request["path"] for request in server.requests} == {"/v1/rerank"}
+    for request in server.requests:
+        body = request["body"]
+        if form == "cohere":
+            assert body["top_n"] == len(body["documents"])
+            assert body["model"] == "fake-rerank"
+        else:
+            assert body.keys() == {"query", "texts"}
+
+
+BAD_SCORES = {
+    "too few": ([{"index": 0, "relevance_score": 1.0}], "1 scores for 5 texts"),
+    "nan": ([{"index": i, "relevance_score": float("nan")} for i in range(5)], "no finite number"),
+    "missing": ([{"index": i} for i in range(5)], "no finite number"),
+    "twice": ([{"index": 0, "relevance_score": 1.0}] * 5, "index does not say"),
+}
+
+
+@pytest.mark.parametrize(("results", "told"), BAD_SCORES.values(), ids=BAD_SCORES)
+def test_a_score_that_is_none_is_never_zero(results, told, tmp_path):
+    bad = Answer(body=json.dumps({"results": results}).encode())
+    with FakeServer(lambda request, number: bad) as server, pytest.raises(ServedError, match=told):
+        scores_of(tmp_path, reranker(server.url))
+
+
+def test_a_plan_asks_no_reranker(tmp_path):
+    with FakeServer(rerank_script) as server:
+        with pytest.raises(NotAskedError, match=r"fake-rerank: 10 pairs: 2 requests to make"):
+            scores_of(tmp_path, reranker(server.url), may_ask=False)
+        assert server.count == 0
+
+
+def test_a_scorer_of_its_own_scores_without_a_cache(tmp_path):
+    from harness.search.rerank import ServedScorer
+
+    with FakeServer(rerank_script) as server:
+        scorer = ServedScorer(reranker(server.url))
+        scorer.try_out()
+        assert server.count == 0
+        assert scorer.score(PAIRS) == pytest.approx([relevance(*pair) for pair in PAIRS], abs=1e-6)
+        assert issubclass(ServedError, LlmError)

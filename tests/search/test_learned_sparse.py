@@ -1,0 +1,79 @@
+"""Retrieval by a learned sparse encoder, held against its vectors multiplied out."""
+
+import numpy as np
+import pytest
+
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search.retrieve import sparse
+from harness.search.retrieve.learned_sparse import LearnedSparseConfig
+from harness.types import Query
+from tests.models import tiny
+from tests.search.test_steps import QUERIES, passages
+
+
+@pytest.fixture
+def tools(tmp_path):
+    return RunTools(Context.at(tmp_path / "cache", Silent()))
+
+
+def config(**more):
+    return LearnedSparseConfig(model=tiny.a_splade(), **{"top_k": 5, **more})
+
+
+def full(rows):
+    out = np.zeros(500)
+    out[rows[0].astype(int)] = rows[1].astype(np.float64)
+    return out
+
+
+@pytest.mark.parametrize("options", [{}, {"max_active_dims": 8, "query_max_active_dims": 4}])
+@pytest.mark.parametrize("cells", [1, 10**7])
+def test_scores_are_dot_products_and_zero_is_no_hit(options, cells, tools, monkeypatch):
+    monkeypatch.setattr(sparse, "_CELLS", cells)
+    c = config(**options)
+    given = passages()
+    chunks = [full(rows) for rows in c.embed.make().encode(given.texts)]
+    for query, ranking in zip(QUERIES, tools.search("r", c, given, QUERIES).rankings, strict=True):
+        asked = full(c.embed_queries.make().encode([query.text])[0])
+        expected = {i: float(asked @ chunk) for i, chunk in zip(given.ids, chunks, strict=True)}
+        assert set(ranking.chunk_ids) == {i for i, score in expected.items() if round(score, 6) > 0}
+        assert ranking.scores == pytest.approx([expected[i] for i in ranking.chunk_ids], rel=1e-4)
+
+
+def test_fewer_active_dimensions_leave_chunks_without_a_match(tools):
+    one = config(max_active_dims=1, query_max_active_dims=1)
+    lengths = [len(r.chunk_ids) for r in tools.search("r", one, passages(), QUERIES).rankings]
+    assert min(lengths) < 5
+
+
+def test_vectors_are_computed_once_for_all_depths_and_anew_for_another_cap(tools):
+    tools.search("r", config(), passages(), QUERIES)
+    assert tools.context.counts["vectors_computed"] == 5 + 2
+    tools.search("r", config(top_k=2), passages(), QUERIES)
+    assert tools.context.counts["vectors_computed"] == 5 + 2
+    tools.search("r", config(max_active_dims=3), passages(), QUERIES)
+    # chunks alone: the queries keep what they have
+    assert tools.context.counts["vectors_computed"] == 5 + 2 + 5
+
+
+def test_a_sweep_of_caps_runs_from_yaml(write_config):
+    from harness.bench.flow import run_bench
+    from harness.config import load_config
+
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve="{kind: learned_sparse, max_active_dims: [null, 8], top_k: 5, "
+        f'model: "{tiny.a_splade()}"}}',
+        rerank="null",
+        more="measures: [ndcg_exp@3]",
+    )
+    results, _ = run_bench(load_config(path), Silent())
+    assert len(results.runs) == 2
+    assert all(ranking.chunk_ids for rankings in results.runs.values() for ranking in rankings)
+
+
+def test_an_empty_query_is_no_error(tools):
+    (ranking,) = tools.search("r", config(), passages(), [Query("q", "", "train")]).rankings
+    assert len(ranking.chunk_ids) <= 5

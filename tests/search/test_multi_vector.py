@@ -1,0 +1,81 @@
+"""Late interaction over all chunks, held against the rule by hand and against the reranker."""
+
+import numpy as np
+import pytest
+
+from harness.errors import StoreError
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search.rerank import LateInteractionConfig, LateInteractionScorer
+from harness.search.rerank.late_interaction import max_sim
+from harness.search.retrieve import multi_vector
+from harness.search.retrieve.multi_vector import MultiVectorConfig, max_sims
+from tests.models import tiny
+from tests.search.test_steps import QUERIES, passages
+
+
+@pytest.fixture
+def tools(tmp_path):
+    return RunTools(Context.at(tmp_path / "cache", Silent()))
+
+
+def matrices(lengths, seed):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(length, 8)).astype(np.float32) for length in lengths]
+
+
+def by_hand(queries, chunks):
+    return [[max_sim(query, chunk) for chunk in chunks] for query in queries]
+
+
+@pytest.mark.parametrize("held", [1, 40, 10**6])
+def test_the_score_is_the_mean_of_the_best_matches_however_little_is_held(held, monkeypatch):
+    queries, chunks = matrices([3, 1, 5], 1), matrices([4, 0, 1, 9, 2], 2)
+    monkeypatch.setattr(multi_vector, "_BLOCK", held)
+    monkeypatch.setattr(multi_vector, "_CELLS", held)
+    got = max_sims(queries, iter(chunks), len(chunks))
+    assert got == pytest.approx(np.array(by_hand(queries, chunks)), abs=1e-5)
+
+
+def test_a_query_without_tokens_matches_nothing():
+    queries, chunks = matrices([0], 1), matrices([4, 2], 2)
+    assert max_sims(queries, chunks, 2).tolist() == [[-1, -1]]
+
+
+def test_it_ranks_as_the_reranker_would_if_it_read_every_chunk(tools):
+    given = passages()
+    found = tools.search("retrieve", MultiVectorConfig(top_k=5), given, QUERIES)
+    scorer = LateInteractionScorer(LateInteractionConfig())
+    for query, ranking in zip(QUERIES, found.rankings, strict=True):
+        scores = dict(zip(given.ids, scorer.score([(query.text, text) for text in given.texts]), strict=True))
+        # the index is in half precision
+        assert ranking.scores == pytest.approx([scores[i] for i in ranking.chunk_ids], abs=2e-3)
+        assert set(ranking.chunk_ids) == set(given.ids)
+    assert found.exact_share == 1.0
+
+
+def test_blocks_of_queries_change_nothing(tools, tmp_path, monkeypatch):
+    whole = tools.search("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES).rankings
+    monkeypatch.setattr(multi_vector, "_SCORES", 1)
+    other = RunTools(Context.at(tmp_path / "other", Silent()))
+    assert other.search("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES).rankings == whole
+
+
+def test_token_vectors_are_computed_once(tools):
+    tools.search("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES)
+    assert tools.context.counts["vectors_computed"] == 5 + 2
+    tools.search("retrieve", MultiVectorConfig(top_k=4), passages(), QUERIES)
+    assert tools.context.counts["vectors_computed"] == 5 + 2
+
+
+def test_a_colbert_model_finds_the_chunk_that_says_it(tools, tmp_path):
+    config = MultiVectorConfig(model=tiny.colbert(tmp_path / "colbert"), top_k=2)
+    found = tools.search("retrieve", config, passages(), QUERIES)
+    assert found.rankings[1].chunk_ids[0] == passages().ids[2]
+
+
+def test_a_cache_that_keeps_nothing_is_told(tools, tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.store.keyvalue.KeyValue.put", lambda self, items: None)
+    with pytest.raises(StoreError, match="name a folder that can be written to"):
+        tools.search("retrieve", MultiVectorConfig(), passages(), QUERIES)

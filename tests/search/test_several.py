@@ -1,0 +1,215 @@
+"""One query asked in several ways: each searched, all fused; and queries that ask nothing."""
+
+import pytest
+
+from harness.errors import ConfigError, LlmError
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.search import Point, search_points
+from harness.running.tools import RunTools
+from harness.search import NotAskedError, Passages
+from harness.search.fuse import RrfConfig
+from harness.search.retrieve import Bm25Config
+from harness.search.rewrite.decomposition import DecompositionConfig
+from harness.search.rewrite.entities import EntitiesConfig
+from harness.search.rewrite.lines import lines_of
+from harness.search.rewrite.llm_entities import LlmEntitiesConfig
+from harness.search.rewrite.multi_query import MultiQueryConfig
+from harness.search.rewrite.template import TemplateConfig
+from harness.types import Query
+from tests.judge.conftest import quick_backoff
+from tests.judge.fake_server import FakeServer, says
+
+__all__ = ["quick_backoff"]
+
+TEXTS = (
+    "The storage yard of Bremerton holds 4,200 vehicles.",
+    "Cars wait in a parking area that was paved with asphalt.",
+    "The fuel pump was recalled in 2024.",
+    "A seal of the fuel pump could harden in the cold.",
+)
+PASSAGES = Passages(
+    tuple(f"d:{i}-{i + len(t)}" for i, t in enumerate(TEXTS)),
+    TEXTS,
+    tuple(map(len, TEXTS)),
+    key="|".join(TEXTS),
+)
+YARD = Query("q1", "How many vehicles does the yard hold?", "train")
+PUMP = Query("q2", "What about the fuel pump?", "validation")
+BM25 = Bm25Config(top_k=10)
+
+
+def asked_of(kind, url, **options):
+    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 120, "deadline": 300}
+    return kind(endpoint=endpoint, **options)
+
+
+def tools(tmp_path, **options):
+    return RunTools(Context.at(tmp_path / "cache", Silent(), **options))
+
+
+def worded(request, number):
+    question = request["body"]["messages"][-1]["content"].splitlines()[1]
+    return says("1. parking area for cars\n2. asphalt\n3. too many" if "yard" in question else "- seal")
+
+
+def search(tools, retriever, *queries):
+    return tools.search("retrieve", retriever, PASSAGES, queries)
+
+
+def ids(ranking):
+    return [PASSAGES.ids.index(chunk_id) for chunk_id in ranking.chunk_ids]
+
+
+def test_every_wording_is_searched_and_the_rankings_are_fused_by_rank(tmp_path):
+    with FakeServer(worded) as server:
+        rewrite = asked_of(MultiQueryConfig, server.url, n=2)
+        output = search(tools(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
+        alone = [
+            search(tools(tmp_path), BM25, Query("q1", text, "train"))
+            for text in (YARD.text, "parking area for cars", "asphalt")
+        ]
+    assert [(one.query_id, one.text) for one in output.asked] == [
+        ("q1", YARD.text),
+        ("q1", "parking area for cars"),
+        ("q1", "asphalt"),
+        ("q2", PUMP.text),
+        ("q2", "seal"),
+    ]
+    assert [ranking.query_id for ranking in output.rankings] == ["q1", "q2"]
+    # reciprocal ranks, k 60: what one wording of three found first earns 1/61, what two did 2/61
+    expected = {}
+    for one in alone:
+        for rank, chunk_id in enumerate(one.rankings[0].chunk_ids, start=1):
+            expected[chunk_id] = expected.get(chunk_id, 0) + 1 / (60 + rank)
+    assert dict(zip(output.rankings[0].chunk_ids, output.rankings[0].scores, strict=True)) == pytest.approx(
+        expected
+    )
+    assert ids(output.rankings[0]) == [1, 0]
+    assert ids(output.rankings[1]) == [3, 2]
+
+
+def test_without_the_question_only_the_model_s_wordings_are_asked(tmp_path):
+    with FakeServer(worded) as server:
+        rewrite = asked_of(DecompositionConfig, server.url, n=3, with_question=False, fuse="minmax")
+        output = search(tools(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD)
+    assert [one.text for one in output.asked] == ["parking area for cars", "asphalt", "too many"]
+    assert ids(output.rankings[0]) == [1]
+
+
+def test_every_route_of_a_fusion_has_one_ranking_a_query_and_its_own_depth(tmp_path):
+    with FakeServer(worded) as server:
+        rewrite = asked_of(MultiQueryConfig, server.url, n=2)
+        routes = (BM25, Bm25Config(top_k=1, stop_words="none"))
+        output = search(tools(tmp_path), RrfConfig(routes=routes, rewrite=rewrite, top_k=3), YARD, PUMP)
+        # a route rewrites each of several wordings again, and gives one ranking back for each of them
+        inner = BM25.model_copy(update={"rewrite": asked_of(MultiQueryConfig, server.url, n=1)})
+        nested = search(tools(tmp_path), RrfConfig(routes=(inner,), rewrite=rewrite), YARD)
+    for one in (output, *output.routes):
+        assert [ranking.query_id for ranking in one.rankings] == ["q1", "q2"]
+    assert [len(ranking.chunk_ids) for ranking in output.routes[1].rankings] == [1, 1]
+    assert len(nested.asked) == 3
+    assert len(nested.routes[0].asked) == 6
+    assert [len(one.rankings) for one in (nested, *nested.routes)] == [1, 1]
+
+
+def test_the_rewriter_of_a_setting_is_fused_like_that_of_a_retriever(tmp_path):
+    from types import SimpleNamespace
+
+    with FakeServer(worded) as server:
+        own, rewrite = tools(tmp_path), asked_of(MultiQueryConfig, server.url, n=2)
+        setting = SimpleNamespace(name="s", rewrite=rewrite, retrieve=BM25, rerank=())
+        chunking = SimpleNamespace(passages=PASSAGES, reading=None)
+        (found,) = search_points([Point(setting, chunking)], [YARD, PUMP], own.context)
+        within = search(own, BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
+    assert found.rankings["retrieve"] == within.rankings
+    assert found.asked["retrieve"] == within.asked
+
+
+def test_an_answer_without_lines_ends_the_run_unless_told_otherwise(tmp_path):
+    with FakeServer(lambda request, number: says("```\n```")) as server:
+        rewrite = asked_of(MultiQueryConfig, server.url)
+        with pytest.raises(LlmError, match=r"2 of 2 queries have no usable rewriting .*: q1 \(no words\)"):
+            search(tools(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
+        kept = rewrite.model_copy(update={"on_failure": "as_asked"})
+        output = search(tools(tmp_path), BM25.model_copy(update={"rewrite": kept}), YARD, PUMP)
+    assert [one.text for one in output.asked] == [YARD.text, PUMP.text]
+    assert ids(output.rankings[0]) == [0]
+
+
+def test_a_plan_asks_nothing(tmp_path):
+    rewrite = asked_of(MultiQueryConfig, "http://127.0.0.1:9")
+    with pytest.raises(NotAskedError, match="multi_query v1 by fake: 2 queries: 2 calls to make"):
+        tools(tmp_path, may_ask=False).rewritten(rewrite, [YARD, PUMP])
+
+
+def test_a_prompt_for_several_is_refused_where_one_text_is_read(tmp_path):
+    from harness.search.rewrite.llm import LlmRewriterConfig
+
+    with pytest.raises(ValueError, match=r"the prompt multi_query asks for \{\{ n \}\} things"):
+        asked_of(LlmRewriterConfig, "http://127.0.0.1:9", prompt="multi_query")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        asked_of(MultiQueryConfig, "http://127.0.0.1:9", prompt="no_such_prompt")
+
+
+def test_the_number_asked_for_stands_in_the_prompt_and_in_the_identity(tmp_path):
+    with FakeServer(worded) as server:
+        two, five = (asked_of(MultiQueryConfig, server.url, n=n, prompt="multi_query_zh") for n in (2, 5))
+        own = tools(tmp_path)
+        own.rewritten(two, [YARD])
+        own.rewritten(five, [YARD])
+    said = [request["body"]["messages"][-1]["content"] for request in server.requests]
+    assert ["2 行" in said[0], "5 行" in said[1]] == [True, True]
+    identities = [own.identity(BM25.model_copy(update={"rewrite": one})) for one in (two, five)]
+    assert identities[0] != identities[1]
+
+
+def test_a_route_for_names_finds_nothing_for_a_question_without_any(tmp_path):
+    told = []
+
+    class Told(Silent):
+        def note(self, text):
+            told.append(text)
+
+    own = RunTools(Context.at(tmp_path / "cache", Told()))
+    asks = Query("q3", "Does Bremerton have a yard, and was a pump recalled in 2024?", "train")
+    route = BM25.model_copy(update={"rewrite": EntitiesConfig()})
+    output = search(own, RrfConfig(routes=(BM25, route)), YARD, asks)
+    assert [one.text for one in output.routes[1].asked] == ["Bremerton 2024"]
+    assert [ids(ranking) for ranking in output.routes[1].rankings] == [[], [2, 0]]
+    assert ids(output.rankings[0]) == ids(output.routes[0].rankings[0])
+    assert told == ["1 of 2 queries name nothing by `entities` and ask nothing."]
+    as_it_is = BM25.model_copy(update={"rewrite": EntitiesConfig(without="as_asked")})
+    assert ids(search(own, as_it_is, YARD).rankings[0]) == ids(search(own, BM25, YARD).rankings[0])
+    # scores of a query that is asked in one text stay those of the retriever
+    bare = search(own, BM25.model_copy(update={"rewrite": TemplateConfig(template="{query}")}), YARD)
+    assert search(own, as_it_is, YARD).rankings == bare.rankings
+
+
+def test_names_by_a_model_and_its_answer_that_there_are_none(tmp_path):
+    def named(request, number):
+        return says("none" if "pump" in request["body"]["messages"][-1]["content"] else "Bremerton\n4,200")
+
+    with FakeServer(named) as server:
+        own = tools(tmp_path)
+        assert [q.text for q in own.rewritten(asked_of(LlmEntitiesConfig, server.url), [YARD, PUMP])] == [
+            "Bremerton 4,200"
+        ]
+        kept = asked_of(LlmEntitiesConfig, server.url, without="as_asked")
+        assert [q.text for q in own.rewritten(kept, [PUMP])] == [PUMP.text]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("1. one\n2) two\n\n- three", ["one", "two", "three"]),
+        ('"quoted"\n“also”\n* bullet', ["quoted", "also", "bullet"]),
+        ("3M revenue\n2.5 GHz\n2024 sales", ["3M revenue", "2.5 GHz", "2024 sales"]),
+        ("1、第一\n（2）第二", ["第一", "第二"]),
+        ("same\nsame", ["same"]),
+        ("```\nfenced\n```", ["fenced"]),
+        ("  \n", []),
+    ],
+)
+def test_the_lines_of_an_answer(text, lines):
+    assert lines_of(text) == lines

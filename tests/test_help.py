@@ -1,0 +1,49 @@
+"""`--help` fits a terminal of 80 columns, and its examples can be pasted."""
+
+import argparse
+
+import pytest
+
+from harness.commands.formatter import Help
+from harness.commands.usage import parser
+
+
+def commands(whole, words=()):
+    yield " ".join(words), whole
+    for action in whole._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, one in action.choices.items():
+                yield from commands(one, (*words, name))
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_no_help_is_wider_than_the_terminal(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    checked = 0
+    for words, one in commands(parser()):
+        for line in one.format_help().splitlines():
+            # a line of data is pasted as it stands
+            assert len(line) <= columns or line.lstrip().startswith("{"), f"{words}: {line}"
+        checked += 1
+    assert checked > 15
+
+
+def layout(text, width):
+    return Help("x", width=width + 2)._fill_text(text, width, "")
+
+
+def test_prose_wraps_and_words_stay_whole():
+    told = layout("One sentence that is far too long\nfor the width, about text-precision@10.\n", 24)
+    assert told == "One sentence that is far\ntoo long for the width,\nabout text-precision@10.\n"
+
+
+def test_a_wide_example_stays_a_command():
+    told = layout("  harness compare results/monday results/today --measure x   # what changed\n", 40)
+    assert told == (
+        "  # what changed\n  harness compare results/monday \\\n      results/today --measure x\n"
+    )
+
+
+def test_a_line_of_data_is_left_alone():
+    line = '  {"query_id": "q1", "rank": 1, "document": "report.pdf"}'
+    assert layout(line + "\n", 20) == line + "\n"

@@ -1,0 +1,108 @@
+"""Progress outside a terminal, by a clock that the test sets."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.progress_lines import LinesTask, duration, remaining
+from harness.terminal import TerminalReporter
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+def test_a_step_says_a_line_a_minute_and_one_at_its_end(told):
+    clock = Clock()
+    task = LinesTask("vectors", 1000, told.append, clock)
+    for _ in range(9):
+        clock.now += 20
+        task.advance(100)
+    clock.now += 20
+    task.advance(100)
+    task.close()
+    assert told == [
+        # 300 in 60 s: 700 more take 140 s
+        "vectors: 300 of 1,000, 1 min, about 2 min 20 s left",
+        "vectors: 600 of 1,000, 2 min, about 1 min 20 s left",
+        "vectors: 900 of 1,000, 3 min, about 20 s left",
+        "vectors: 1,000 in 3 min 20 s",
+    ]
+
+
+def test_what_stands_beside_a_bar_stands_in_the_line(told):
+    clock = Clock()
+    task = LinesTask("judging", 10, told.append, clock)
+    task.describe("$0.12")
+    clock.now += 61
+    task.advance()
+    assert told == ["judging: 1 of 10, 1 min 1 s, about 9 min 9 s left ($0.12)"]
+
+
+def test_a_short_step_says_nothing(told):
+    clock = Clock()
+    task = LinesTask("chunk", 3, told.append, clock)
+    clock.now += 1
+    task.advance(3)
+    task.close()
+    assert told == []
+
+
+def test_a_step_that_is_cut_short_says_how_far_it_came(told):
+    clock = Clock()
+    task = LinesTask("pairs", 30, told.append, clock)
+    clock.now += 30
+    task.advance(10)
+    task.close()
+    assert told == ["pairs: 10 of 30 in 30 s"]
+
+
+def test_durations_as_people_say_them():
+    assert [duration(s) for s in (0.2, 59.4, 60, 61, 599, 600, 629, 3600, 7500)] == [
+        "0 s",
+        "59 s",
+        "1 min",
+        "1 min 1 s",
+        "9 min 59 s",
+        "10 min",
+        "10 min",
+        "1 h",
+        "2 h 5 min",
+    ]
+
+
+def test_nothing_is_known_of_the_rest_before_something_is_done():
+    assert remaining(50, 0, 10) is None
+    assert remaining(50, 1, None) is None
+    assert remaining(50, 5, 10) == 50
+
+
+def test_a_piped_run_tells_its_steps(monkeypatch):
+    out = io.StringIO()
+    clock = Clock()
+    monkeypatch.setattr("harness.terminal.LinesTask", lambda *args: LinesTask(*args, clock))
+    reporter = TerminalReporter(console=Console(file=out, width=80))
+    with reporter.task("vectors", 4) as task:
+        clock.now += 70
+        task.advance(1)
+        task.advance(3)
+    assert out.getvalue() == "vectors: 1 of 4, 1 min 10 s, about 3 min 30 s left\nvectors: 4 in 1 min 10 s\n"
+
+
+def test_the_bar_of_a_terminal_has_an_estimate_from_its_first_unit():
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=120)
+    reporter = TerminalReporter(console=console)
+    with reporter.task("vectors", 601) as task:
+        task.advance(1)
+        console.print(reporter._progress)
+    assert " left" in out.getvalue()
