@@ -42,7 +42,7 @@ def search_filtered(
         for at, documents in _groups(narrowed)
     ]
     merged = _merged(outputs, rows, len(asked))
-    return Found(merged.rankings, merged.exact_share, merged.routes, narrowed)
+    return Found(merged.rankings, merged.exact_share, merged.routes, narrowed, merged.asked)
 
 
 def is_known_filtered(
@@ -164,10 +164,10 @@ def _boosted(
             for i, ranking in zip(at, found.rankings, strict=True)
         ]
         cut = [_cut(ranking, bare, length) for ranking in rankings]
-        part = tuple(asked[i] for i in at)
+        part = found.asked or tuple(asked[i] for i in at)
         outputs.append(StepOutput(name, cut, part, exact_share=found.exact_share, routes=found.routes))
     merged = _merged(outputs, rows, len(asked))
-    return Found(merged.rankings, merged.exact_share, merged.routes, tuple(narrowed))
+    return Found(merged.rankings, merged.exact_share, merged.routes, tuple(narrowed), merged.asked)
 
 
 def _raised(

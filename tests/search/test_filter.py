@@ -15,9 +15,9 @@ from harness.search import Passages
 from harness.search.filter import RulesConfig, RulesFilter
 from harness.search.step import StepOutput
 from harness.types import Query, Ranking
-from tests.search.test_steps import TABLES, smallest, with_toys
+from tests.search.test_steps import TABLES, service, smallest, with_toys
 
-__all__ = ["with_toys"]
+__all__ = ["service", "with_toys"]
 
 DOCUMENTS = ("acme_2022", "acme_2023", "bolt_2022", "cord_2021")
 TABLE = """document,company,form,period
