@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.comparison import Comparison, ScoreMatrix, Verdict, select, verdict_json
+from harness.comparison import Comparison, ScoreMatrix, Verdict, from_scores, select, verdict_json
 from harness.errors import HarnessError
 from harness.evaluate.verdict import matrices_of
 from harness.measures import about
@@ -22,6 +23,7 @@ from harness.verdict import (
     filter_notes,
     headline_of,
     options_of,
+    reranked,
     sensitivity_of,
     turning_of,
     verdict_of,
@@ -55,12 +57,14 @@ def statistics(tables: Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
     says so.
     """
     places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
-    scores = _scores(tables)
+    by_stage = _by_stage(tables)
+    scores = _scores(tables, by_stage)
     out: dict[str, dict[str, Any]] = {}
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
-            out[measure] = {"about": about(measure), **found}
+            changed = {"reranked": _reranked(by_stage, measure, scores, places)}
+            out[measure] = {"about": about(measure), **found, **changed}
             task.advance()
     return out
 
@@ -71,7 +75,21 @@ def headline(tables: Tables) -> str:
     return headline_of(tables.record, measures) if measures else ""
 
 
-def _scores(tables: Tables) -> Scores:
+@dataclass(frozen=True)
+class _Scored:
+    """The scores of a result by measure, and what is known of its queries."""
+
+    by_measure: Mapping[str, Sequence[QueryScore]]
+    splits: Mapping[str, str]
+    clusters: Mapping[str, str]
+
+    def at(self, stage: str, measure: str) -> ScoreMatrix | None:
+        """The scores at one stage; None where no setting has it."""
+        rows = [row for row in self.by_measure[measure] if row.stage == stage]
+        return from_scores(rows, measure, self.splits, clusters=self.clusters) if rows else None
+
+
+def _by_stage(tables: Tables) -> _Scored:
     by_measure: dict[str, list[QueryScore]] = {}
     splits: dict[str, str] = {}
     clusters: dict[str, str] = {}
@@ -81,7 +99,22 @@ def _scores(tables: Tables) -> Scores:
         by_measure.setdefault(row["measure"], []).append(score)
         splits[row["query_id"]] = row["split"]
         clusters[row["query_id"]] = row.get("cluster", "")
-    matrices = matrices_of(by_measure, splits, clusters)
+    return _Scored(by_measure, splits, clusters)
+
+
+def _reranked(scored: _Scored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
+    """Every reranked setting against its own retrieval, as `_pair` has it, and the two means."""
+    before, after = (scored.at(stage, measure) for stage in ("retrieve", "rerank"))
+    if before is None or after is None:
+        return []
+    return [
+        [*_pair(one, places), figure(one.mean_against), figure(one.mean), one.n]
+        for one in reranked(before, after, scores.options)
+    ]
+
+
+def _scores(tables: Tables, scored: _Scored) -> Scores:
+    matrices = matrices_of(scored.by_measure, scored.splits, scored.clusters)
     settings = next(iter(matrices.values())).settings if matrices else ()
     names = {("", name): name for name in settings}
     return Scores(

@@ -12,8 +12,8 @@ from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 
 pytestmark = MARKS
 SECTIONS = (
-    *("answer", "board", "differences", "curves", "splits", "losses", "queries", "histograms"),
-    *("judged", "price", "health", "origin"),
+    *("answer", "board", "differences", "curves", "reranked", "splits", "losses", "kinds", "queries"),
+    *("histograms", "judged", "price", "health", "origin"),
 )
 DOCUMENT = HOSTILE + TEXT[len(HOSTILE) :]
 
@@ -138,7 +138,7 @@ def test_the_drill_down_shows_passages_with_their_evidence_marked(chromium, page
     chromium.run("document.querySelectorAll('#queries tbody tr')[1].click()")
     assert chromium.find("#drill-title").text.startswith("What of q1?")
     passages = chromium.run(
-        "return [...document.querySelectorAll('#drill .passage')].map(p => ["
+        "return [...document.querySelectorAll('#drill .ranking:first-child .passage')].map(p => ["
         "p.querySelector('.passage-text').cloneNode(true), p.querySelector('.num:last-child')])"
         ".map(([t, n]) => {"
         "const marks = [...t.querySelectorAll('mark')].map(m => m.childNodes[1].textContent);"

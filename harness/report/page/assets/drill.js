@@ -2,9 +2,15 @@
 
 const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false };
 
-function openQuery(query, setting, list = null) {
+// The setting to show beside another: the one that was asked for, else the leader, else the second.
+function besides(setting) {
+  const order = ranked();
+  return [state.a, state.b, leaderOf(), ...order].find((i) => i !== undefined && i !== setting && order.includes(i)) ?? -1;
+}
+
+function openQuery(query, setting, list = null, other = besides(setting)) {
   drilled.from = document.activeElement;
-  Object.assign(drilled, { query, setting, list: list?.length ? list : DATA.queries.id.map((_, i) => i) });
+  Object.assign(drilled, { query, setting, other, list: list?.length ? list : DATA.queries.id.map((_, i) => i) });
   drawDrill();
   const dialog = byId('drill');
   if (!dialog.open) dialog.showModal();

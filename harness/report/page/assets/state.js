@@ -1,6 +1,6 @@
 // What the reader has chosen. A section says which choices it depends on and is drawn again when they change.
 
-const state = { measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1 };
+const state = { measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, named: '', factors: '', group: '' };
 const sections = [];
 
 function section(one) {
