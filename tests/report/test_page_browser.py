@@ -141,7 +141,7 @@ def test_the_drill_down_shows_passages_with_their_evidence_marked(chromium, page
         "return [...document.querySelectorAll('#drill .ranking:first-child .passage')].map(p => ["
         "p.querySelector('.passage-text').cloneNode(true), p.querySelector('.num:last-child')])"
         ".map(([t, n]) => {"
-        "const marks = [...t.querySelectorAll('mark')].map(m => m.childNodes[1].textContent);"
+        "const marks = [...t.querySelectorAll('mark')].map(m => m.children[1].textContent);"
         "t.querySelectorAll('.hidden').forEach(h => h.remove());"
         "return [n.textContent.replace(/[^0-9–]/g, ''), t.textContent, marks]; })"
     )
@@ -307,7 +307,7 @@ def test_a_row_shows_the_heading_of_its_table_and_what_is_judged_in_both(chromiu
     chromium.run("document.querySelectorAll('#queries tbody tr')[1].click()")
     passages = chromium.run(
         "return [...document.querySelectorAll('#drill .passage-text')].map(p => {"
-        "const marks = [...p.querySelectorAll('mark')].map(m => m.childNodes[1].textContent);"
+        "const marks = [...p.querySelectorAll('mark')].map(m => m.children[1].textContent);"
         "p = p.cloneNode(true);"
         "p.querySelectorAll('.hidden').forEach(h => h.remove());"
         "return [p.textContent, marks]; })"

@@ -26,6 +26,7 @@ SCRIPTS = (
     "data.js",
     "state.js",
     "scale.js",
+    "save.js",
     "rows.js",
     "table.js",
     "grid.js",
@@ -47,7 +48,9 @@ SCRIPTS = (
     "health.js",
     "origin.js",
     "passages.js",
+    "beside.js",
     "drill.js",
+    "address.js",
     "main.js",
 )
 

@@ -9,6 +9,7 @@ function table(columns, rows, options = {}) {
   const head = h('tr');
   const body = h('tbody');
   const more = h('p.more');
+  const save = h('p.saves', null, csvButton(options.caption, columns, () => sorted()));
 
   const sorted = () => {
     const column = columns.find((one) => one.key === kept.sort);
@@ -52,7 +53,7 @@ function table(columns, rows, options = {}) {
   return h('div.table', null,
     edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': options.caption },
       h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body))),
-    more);
+    more, save);
 }
 
 // A shadow at the right edge while columns are hidden there, a line beside the first column once some are on the left.
