@@ -210,7 +210,7 @@ def test_pairs_losses_costs_and_folds_answer(chromium, page):
     chromium.until(
         "return document.querySelector('#price .axis-title')?.textContent === 'seconds of computing'"
     )
-    for fold in chromium.driver.find_elements("css selector", "#origin summary"):
+    for fold in chromium.driver.find_elements("css selector", "#origin .body summary"):
         fold.click()
     assert "0000" in chromium.find("#origin").text
     assert "gain: exponential" in chromium.find("#footer").text

@@ -51,7 +51,7 @@ function table(columns, rows, options = {}) {
   show();
   if (options.open) body.addEventListener('keydown', walk);
   return h('div.table', null,
-    edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': options.caption },
+    edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${options.caption}` },
       h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body))),
     more, save);
 }
