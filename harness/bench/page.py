@@ -50,18 +50,21 @@ def write_page(
     return path, page
 
 
-def statistics(tables: Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
+def statistics(
+    tables: Tables, reporter: Reporter, measures: Sequence[str] | None = None
+) -> dict[str, dict[str, Any]]:
     """What is known of every measure at the last stage of each setting, as plain values.
 
-    Settings are named by their place in the order of the tables. Where a statistic cannot be had, ``why``
-    says so.
+    Of all ``measures`` by default. Settings are named by their place in the order of the tables. Where a
+    statistic cannot be had, ``why`` says so.
     """
     places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
     by_stage = _by_stage(tables)
     scores = _scores(tables, by_stage)
     out: dict[str, dict[str, Any]] = {}
-    with reporter.task("report", len(scores.matrices)) as task:
-        for measure in scores.matrices:
+    wanted = [one for one in scores.matrices if measures is None or one in measures]
+    with reporter.task("report", len(wanted)) as task:
+        for measure in wanted:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
             changed = {"reranked": _reranked(by_stage, measure, scores, places)}
             out[measure] = {"about": about(measure), **found, **changed}

@@ -10,10 +10,11 @@ from harness.commands import (
     comparing,
     importing,
     judge,
+    plot,
     report,
     score,
     show,
     validate,
 )
 
-COMMANDS = (bench, validate, show, report, comparing, score, judge, importing, check_kind, cache)
+COMMANDS = (bench, validate, show, report, plot, comparing, score, judge, importing, check_kind, cache)
