@@ -9,6 +9,7 @@ from harness.evaluate.budget import text_ranked
 from harness.evaluate.verdict import run_headline
 from harness.measures import rank_cutoff
 from harness.report import CostRow, PriceRow, SummaryRow
+from harness.running.endpoints import Bought
 from harness.running.query_costs import QueryCost
 from harness.running.search import Searched, reranker_names
 from harness.types import Query, Ranking
@@ -21,7 +22,7 @@ def price_rows(
     queries: Sequence[Query],
     paid: Mapping[tuple[str, str], QueryCost],
     config: BenchConfig,
-    bought: Mapping[tuple[str, str], float | None] | None = None,
+    bought: Mapping[tuple[str, str], Bought] | None = None,
 ) -> list[PriceRow]:
     """What every setting and stage costs beside its mean of the headline measure.
 
@@ -41,6 +42,7 @@ def price_rows(
             tokens = _read(rankings, lengths, k) / len(queries)
             pairs, pair_tokens = _reranked(over_chunks, stage)
             cost = paid[one.setting.name, stage]
+            own = (bought or {}).get((one.setting.name, stage))
             rows.append(
                 PriceRow(
                     setting=one.setting.name,
@@ -57,7 +59,7 @@ def price_rows(
                     judge_cost=judge.get(one.setting.name),
                     rewrite_cost=cost.rewriting,
                     cost_per_1000=cost.per_1000,
-                    endpoint_cost=(bought or {}).get((one.setting.name, stage)),
+                    endpoint_cost=None if own is None else own.whole,
                 )
             )
     return rows

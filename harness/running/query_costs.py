@@ -31,7 +31,7 @@ def query_costs(
     searched: Sequence[Searched], queries: Sequence[Query], context: Context
 ) -> dict[tuple[str, str], QueryCost]:
     """What all queries cost, by setting and by stage: up to and with it."""
-    bought = endpoint_costs(searched, queries, context, of_queries=True)
+    bought = endpoint_costs(searched, queries, context)
     found: dict[tuple[str, str], QueryCost] = {}
     for one in searched:
         name = one.setting.name
@@ -41,8 +41,8 @@ def query_costs(
         for stage in one.rankings:
             # what comes after retrieval rests on all that was asked for it
             rewritten = rewriting[stage if stage in rewriting else RETRIEVE]
-            # a route of a setting that asks endpoints has no cost of its own
-            other = 0.0 if known else bought.get((name, stage))
+            own = bought.get((name, stage))
+            other = 0.0 if known else own.queries if own is not None else None
             total = None if unknown or rewritten is None or other is None else rewritten + other
             per_1000 = None if total is None or not queries else 1000 * total / len(queries)
             found[name, stage] = QueryCost(rewritten, per_1000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,11 +50,17 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     query_prefix: str = Field("", description="Put before every query, for models trained with one.")
     passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
 
-    @model_validator(mode="after")
-    def _one_model(self) -> DenseConfig:
-        if self.endpoint is not None and "model" in self.model_fields_set:
+    @model_validator(mode="before")
+    @classmethod
+    def _one_model(cls, fields: Any) -> Any:
+        """One bi-encoder: where it is served, ``model`` holds the name that the endpoint has it by."""
+        endpoint = fields.get("endpoint") if isinstance(fields, dict) else None
+        name = endpoint.get("model") if isinstance(endpoint, dict) else getattr(endpoint, "model", None)
+        if name is None:
+            return fields
+        if fields.get("model", name) != name:
             raise ValueError("model and endpoint both name a bi-encoder; keep one of them")
-        return self
+        return {**fields, "model": name}
 
     @property
     def embed(self) -> EncoderConfig:

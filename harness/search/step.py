@@ -194,6 +194,11 @@ class FilterConfig(StageConfig):
         """The columns it looks at, the most telling first."""
         return tuple(dict.fromkeys((*self.fields, *self.years)))
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files it reads, besides the documents."""
+        return (self.file,)
+
 
 class RetrieverConfig(StageConfig):
     """Base of the configurations of retrievers: how deep to search, and what to ask."""

@@ -31,6 +31,11 @@ class RulesConfig(FilterConfig):
         "`company,Johnson & Johnson,JnJ`. One alias may stand for several values.",
     )
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The table, and the aliases."""
+        return (self.file,) if self.aliases is None else (self.file, self.aliases)
+
 
 class RulesFilter(Filter[RulesConfig]):
     """Loads no model. Names are compared as ``Names`` has it, years as ``years_in``.

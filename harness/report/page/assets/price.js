@@ -10,6 +10,7 @@ const PRICES = {
   rerank_tokens: ['tokens that the reranker reads', amount],
   rerank_pairs: ['pairs that the reranker scores', amount],
   cost_per_1000: ['cost of a thousand queries', amount],
+  endpoint_cost: ['cost of vectors and scores', amount],
   judge_cost: ['cost of the judgments', amount],
 };
 
