@@ -24,6 +24,7 @@ from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.language_warnings import warn_of_languages
+from harness.running.latency import latency_rows
 from harness.running.rewriting import missing_answers
 from harness.running.search import Point, Searched, search_points
 from harness.running.services import Unasked, unasked, warn_of_services
@@ -63,7 +64,8 @@ def run_bench(
     with context, context.timed("total"), headlines(config, context) as live:
         corpus, searched = search_all(config, context, live.searched)
         evaluated = evaluate(searched, corpus, config, context, live.scored)
-    results = results_of(evaluated, searched, corpus, config, context)
+        latencies = latency_rows(searched, corpus.queries.queries, config.latency, context)
+    results = results_of(evaluated, searched, corpus, config, context, latencies)
     return results, keep_results(results, config, finish)
 
 

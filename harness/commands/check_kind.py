@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 _ROLES = ("retriever", "reranker", "rewriter", "chunker", "parser")
 _DESCRIPTION = """\
-Try steps of your own on small texts, and say in one line each what they keep to and what not:
+Try steps of your own on small texts, and say in a line each what they keep to and what not.
 
-  harness check-kind my.yaml                          every step of kind python or http in a configuration
-  harness check-kind mine:search --as retriever       a function, before any configuration names it
+  harness check-kind my.yaml                       all of kind python or http
+  harness check-kind mine:search --as retriever    a function
   harness check-kind mine:read --as parser --file report.docx
 
 Functions are called, and services asked, some twenty times; nothing is kept. docs/own-steps.md has the
@@ -28,7 +28,6 @@ def add(commands: Any) -> None:
         "check-kind",
         help="try a parser, chunker, retriever, reranker or rewriter of your own",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", metavar="WHAT", help="a YAML file, or package.module:function with --as")
     parser.add_argument("--as", dest="role", choices=_ROLES, help="what the function is")

@@ -89,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
         [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
     )
     problems = [one.problem for one in plan.rewriting]
-    problems += [one.problem for one in plan.services] + [one.problem for one in plan.endpoints]
+    problems += [one.problem for one in plan.services]
+    problems += [one.problem for one in plan.endpoints]
     if plan.judge is not None:
         problems.append(plan.judge.problem)
     for problem in dict.fromkeys(filter(None, problems)):

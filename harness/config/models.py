@@ -40,6 +40,19 @@ class BootstrapConfig(StageConfig):
     seed: int = Field(7, ge=0, description="Seed of both.")
 
 
+class LatencyConfig(StageConfig):
+    """How long one query takes: measured one at a time after everything is warm, and kept in the cache."""
+
+    queries: int = Field(
+        0, ge=0, description="How many queries are asked again, chosen by chance; 0: nothing is measured."
+    )
+    seconds: float = Field(
+        10.0,
+        gt=0,
+        description="A step that would take longer for all of them is measured on fewer.",
+    )
+
+
 class Setting(StageConfig):
     """One point of the sweep: the configuration of every step, and a name that says what varies.
 
@@ -93,13 +106,13 @@ class BenchConfig(StageConfig):
         "`fail_at_end` the run ends with exit code 1 once everything is written.",
     )
     queries: Path = Field(
-        description="CSV or JSONL with query_id, text and optionally split, answerable, cluster (what a "
-        "question is tested with; default: the document of its evidence), answer, type, note."
+        description="CSV, XLSX or JSONL with query_id, text and optionally split, answerable, cluster (what "
+        "a question is tested with; default: the document of its evidence), answer, type, note."
     )
     labels: Path | None = Field(
         None,
-        description="CSV or JSONL with query_id, document, grade and start/end, or page and quote, or page. "
-        "Required by the judge `labels`; beside another judge they are kept to compare it with.",
+        description="CSV, XLSX or JSONL with query_id, document, grade and start/end, or page and quote, or "
+        "page. Required by the judge `labels`; beside another judge they are kept to compare it with.",
     )
     anchor: AnchorConfig = Field(AnchorConfig(), description="How quotes are found in the extracted text.")
     split: SplitConfig = Field(
@@ -131,10 +144,11 @@ class BenchConfig(StageConfig):
         "settings: the first ndcg_text where they cut documents differently, else the first ndcg_exp.",
     )
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
+    latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
     cache: Path = Field(
         Path(".cache/harness"),
-        description="What can be computed again, and the judgments that were paid for "
-        "(judgments.sqlite). `harness cache --clear` keeps those.",
+        description="What can be computed again, and what was paid for: judgments (judgments.sqlite), and "
+        "vectors and scores of endpoints (paid/). `harness cache --clear` keeps those.",
     )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")

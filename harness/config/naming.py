@@ -176,6 +176,9 @@ def _value(value: Any, others: Sequence[Any]) -> str:
         model = value["model"]
         alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
         return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
+    told = [_in_words(other) for other in others if repr(other) != repr(value)]
+    if (words := _in_words(value)) and words not in told:
+        return words
     depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
     for depth in depths:
         short = _last_parts(value, depth)
@@ -185,10 +188,22 @@ def _value(value: Any, others: Sequence[Any]) -> str:
     return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
 
 
+def _in_words(value: Any) -> str:
+    """A mapping of plain values as ``key=value,…``; '' for all else."""
+    if not isinstance(value, Mapping) or not all(_is_plain(one) for one in value.values()):
+        return ""
+    return ",".join(f"{key}={one}" for key, one in value.items())
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value reads well within a name: a number or a short word."""
+    return isinstance(value, int | float) or bool(isinstance(value, str) and _SHORT_WORD.fullmatch(value))
+
+
 def _told_apart(value: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
     """What tells a section from others of its kind: its numbers and short words, else a hash."""
     keys = [key for key in value if len({repr(other.get(key)) for other in alike}) > 1]
-    if all(isinstance(value[key], int | float) or _SHORT_WORD.fullmatch(str(value[key])) for key in keys):
+    if all(_is_plain(value[key]) or _SHORT_WORD.fullmatch(str(value[key])) for key in keys):
         return f"({','.join(f'{key}={value[key]}' for key in keys)})"
     return f"~{_hash(_text(value))[:6]}"
 
@@ -205,4 +220,6 @@ def _on_one_line(text: str) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(one, int | float) for one in value):
         return ",".join(repr(one).removesuffix(".0") for one in value)
+    if isinstance(value, list) and all(isinstance(one, str) and _SHORT_WORD.fullmatch(one) for one in value):
+        return "+".join(value)
     return value if isinstance(value, str) else repr(value)

@@ -28,7 +28,7 @@ class Checked:
     said: str = ""
 
 
-Check = tuple[str, Callable[[], None]]
+Check = tuple[str, Callable[[], object]]
 """What should hold, and what tries it: it raises HarnessError where it does not, Remark for a note."""
 
 

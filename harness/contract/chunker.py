@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from harness.chunk import ChunkerConfig, chunk_documents
 from harness.contract.check import BrokenError, Check, Remark
 from harness.contract.samples import documents
@@ -11,16 +13,13 @@ from harness.types import Chunk, Document
 def chunker_checks(config: ChunkerConfig) -> list[Check]:
     """The checks of a chunker, the most telling first."""
 
-    def cut(document: Document) -> list[Chunk]:
-        return chunk_documents([document], config)
-
     def repeats() -> None:
         for document in documents():
-            if cut(document) != cut(document):
+            if _cut(document, config) != _cut(document, config):
                 raise BrokenError(f"Cut again, the text {document.doc_id!r} has other chunks.")
 
     def covers() -> None:
-        left_out = {document.doc_id: _left_out(document, cut(document)) for document in documents()}
+        left_out = {document.doc_id: _left_out(document, _cut(document, config)) for document in documents()}
         total = sum(left_out.values())
         if total:
             worst = max(left_out, key=lambda name: left_out[name])
@@ -30,13 +29,14 @@ def chunker_checks(config: ChunkerConfig) -> list[Check]:
             )
 
     def no_giant() -> None:
-        longest = max((len(chunk.text), d.doc_id) for d in documents() for chunk in cut(d) or [_NONE])
+        longest = max(
+            (len(chunk.text), d.doc_id) for d in documents() for chunk in _cut(d, config) or [_NONE]
+        )
         if longest[0] > 8000:
             raise Remark(f"The longest chunk has {longest[0]:,} characters, in the text {longest[1]!r}.")
 
     checks: list[Check] = [
-        (f"cuts by offsets: {document.doc_id}", lambda document=document: cut(document) and None)
-        for document in documents()
+        (f"cuts by offsets: {document.doc_id}", partial(_cut, document, config)) for document in documents()
     ]
     return [
         *checks,
@@ -46,6 +46,10 @@ def chunker_checks(config: ChunkerConfig) -> list[Check]:
     ]
 
 
+def _cut(document: Document, config: ChunkerConfig) -> list[Chunk]:
+    return chunk_documents([document], config)
+
+
 _NONE = Chunk("none:0-0", "none", 0, 0, "")
 
 
@@ -53,5 +57,6 @@ def _left_out(document: Document, chunks: list[Chunk]) -> int:
     """How many characters, white space apart, stand in no chunk."""
     covered = bytearray(len(document.text))
     for chunk in chunks:
-        covered[chunk.start : chunk.end] = b"\1" * (chunk.end - chunk.start)
+        for start, end in chunk.spans:
+            covered[start:end] = b"\1" * (end - start)
     return sum(not seen and not c.isspace() for c, seen in zip(document.text, covered, strict=True))

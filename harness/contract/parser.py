@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from harness.contract.check import BrokenError, Check, Remark
@@ -18,7 +19,7 @@ def parser_checks(config: ParserConfig, files: Sequence[Path]) -> list[Check]:
             f"parser: none of the files has an ending that it reads ({', '.join(suffixes_of(config))}). Name "
             "one with --file, and its ending in suffixes."
         )
-    checks: list[Check] = [(f"reads {path.name}", lambda path=path: _read(config, path)) for path in own]
+    checks: list[Check] = [(f"reads {path.name}", partial(_read, config, path)) for path in own]
 
     def repeats() -> None:
         first, second = (parse_document(_file(own[0]), config).document for _ in range(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
@@ -41,10 +41,18 @@ def ids_meant(name: str) -> tuple[str, str]:
     return full, next((full[: -len(end)] for end in SUFFIXES + _OTHERS if full.lower().endswith(end)), full)
 
 
-def find_documents(patterns: str | Sequence[str], base: Path, more: Sequence[str] = ()) -> list[DocumentFile]:
+def find_documents(
+    patterns: str | Sequence[str],
+    base: Path,
+    more: Sequence[str] = (),
+    leave_out: Collection[Path] = (),
+    note: Callable[[str], None] = lambda _: None,
+) -> list[DocumentFile]:
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
-    ``more`` are endings that can be read besides `SUFFIXES`, by a parser of the user's own.
+    ``more`` are endings that can be read besides `SUFFIXES`, by a parser of the user's own. Files in
+    ``leave_out``, such as the labels, are no documents; ``note`` is told which. Files of one name in several
+    folders get ids with as many of their folders as tell them apart.
     Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name
     that is not UTF-8 and for two files that would share an id.
     """
@@ -52,6 +60,13 @@ def find_documents(patterns: str | Sequence[str], base: Path, more: Sequence[str
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         for path in _matches(pattern, base):
             paths.setdefault(path.resolve(), path)
+    kept_out = [paths.pop(path) for path in {one.resolve() for one in leave_out} & paths.keys()]
+    if kept_out:
+        names = ", ".join(str(path) for path in sorted(kept_out))
+        note(f"Not read as documents, because the configuration names them for something else: {names}.")
+        if not paths:
+            raise CorpusError(f"documents: nothing but {names}, which are not documents. Name the documents.")
+    ids = _ids(list(paths.values()))
     files: dict[str, DocumentFile] = {}
     for path in sorted(paths.values()):
         if path.suffix.lower() not in {*SUFFIXES, *more}:
@@ -61,7 +76,7 @@ def find_documents(patterns: str | Sequence[str], base: Path, more: Sequence[str
                 "name a parser of your own (docs/own-steps.md)."
             )
         _refuse_undecodable(path)
-        file = DocumentFile(document_id(path.stem), path)
+        file = DocumentFile(ids[path], path)
         if file.doc_id in files:
             raise CorpusError(
                 f"{files[file.doc_id].path} and {path} would both be document {file.doc_id!r}. Rename one."
@@ -70,6 +85,24 @@ def find_documents(patterns: str | Sequence[str], base: Path, more: Sequence[str
     if not files:
         raise CorpusError("documents: no pattern is given. Name the files, for example docs/*.pdf.")
     return list(files.values())
+
+
+def _ids(paths: Sequence[Path]) -> dict[Path, str]:
+    """The id of every file: its stem, with folders before it where files of several folders share it."""
+    ids: dict[Path, str] = {}
+    by_stem: dict[str, list[Path]] = {}
+    for path in paths:
+        by_stem.setdefault(document_id(path.stem), []).append(path)
+    for stem, own in by_stem.items():
+        folders = [path.resolve().parent.parts for path in own]
+        depth = 0
+        if len(set(folders)) == len(folders) > 1:
+            while len({parts[len(parts) - depth :] for parts in folders}) < len(folders):
+                depth += 1
+        for path, parts in zip(own, folders, strict=True):
+            named = [document_id(part) for part in parts[len(parts) - depth :]] if depth else []
+            ids[path] = "/".join([*named, stem])
+    return ids
 
 
 def _matches(pattern: str, base: Path) -> list[Path]:

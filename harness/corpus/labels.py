@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.corpus.table import Row, read_table
+from harness.corpus.spreadsheet import Note
+from harness.corpus.table import FaultsOfRows, Row, read_table
 from harness.errors import LabelError
 from harness.types import MAX_GRADE
 
@@ -34,25 +35,30 @@ class LabelRow:
     answer: str = ""
 
 
-def read_labels(path: Path) -> list[LabelRow]:
-    """Read label rows from CSV or JSONL; raises LabelError that names the line, the column and the remedy.
+def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
+    """Read label rows from CSV, XLSX or JSONL; ``note`` is told what was unusual in the file.
+
+    Raises LabelError that names all lines at fault, the column and the remedy.
 
     Columns: query_id, document, grade (an integer 0 to 4) and start, end, page, quote, of which start with
     end, page, quote, or page with quote must be filled; optional evidence, answer, note, judge (default
     ``human``) and source (default the file name).
     """
-    table = read_table(path, ("query_id", "document", "grade"), LabelError)
+    table = read_table(path, ("query_id", "document", "grade"), LabelError, note)
     rows: list[LabelRow] = []
     seen: dict[tuple[object, ...], int] = {}
+    faults = FaultsOfRows(LabelError)
     for raw in table.rows:
-        row = _label(path, raw)
-        key = (row.query_id, row.document, row.start, row.end, row.page, row.quote, row.judge)
-        if key in seen:
-            raise LabelError(
-                f"{path}, line {row.line}: labels the same as line {seen[key]}. Keep one of them."
-            )
-        seen[key] = row.line
-        rows.append(row)
+        with faults.of_a_row():
+            row = _label(path, raw)
+            key = (row.query_id, row.document, row.start, row.end, row.page, row.quote, row.judge)
+            if key in seen:
+                raise LabelError(
+                    f"{path}, line {row.line}: labels the same as line {seen[key]}. Keep one of them."
+                )
+            seen[key] = row.line
+            rows.append(row)
+    faults.end()
     return rows
 
 
@@ -88,13 +94,21 @@ def _label(path: Path, raw: Row) -> LabelRow:
     return row
 
 
+def _whole(value: str) -> str:
+    """A number without the ``.0`` that spreadsheets give it."""
+    head, point, tail = value.partition(".")
+    return head if point and tail and not tail.strip("0") else value
+
+
 def _grade(where: str, value: str) -> int:
+    value = _whole(value)
     if value not in {str(grade) for grade in range(MAX_GRADE + 1)}:
         raise LabelError(f"{where}: grade is {value!r}. Write an integer from 0 to {MAX_GRADE}.")
     return int(value)
 
 
 def _integer(where: str, column: str, value: str, least: int) -> int | None:
+    value = _whole(value)
     if not value:
         return None
     if not (value.isascii() and value.isdigit()):

@@ -11,7 +11,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.corpus.table import Row, Table, nearest, read_table
+from harness.corpus.spreadsheet import Note
+from harness.corpus.table import FaultsOfRows, Row, Table, nearest, read_table
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
 from harness.types import SPLITS, Query, Split
@@ -46,14 +47,14 @@ class QuerySet:
     extras: Mapping[str, Mapping[str, str]]
 
 
-def read_queries(path: Path, split: SplitConfig | None) -> QuerySet:
-    """Read a CSV or JSONL file with query_id and text, and optionally split, answerable, cluster and more.
+def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: None) -> QuerySet:
+    """Read a CSV, XLSX or JSONL file with query_id, text and optionally split, answerable, cluster and more.
 
     ``split`` applies only where the file has no split column. ``answerable`` is yes/no, true/false or 1/0
-    (default yes), ``cluster`` any name, or empty. Raises CorpusError that names the line, the column and the
-    remedy.
+    (default yes), ``cluster`` any name, or empty. ``note`` is told what was unusual in the file. Raises
+    CorpusError that names all lines at fault, the column and the remedy.
     """
-    table = read_table(path, ("query_id", "text"), CorpusError)
+    table = read_table(path, ("query_id", "text"), CorpusError, note)
     if "split" not in table.columns and split is None:
         raise CorpusError(
             f"{path}: there is no column 'split', and the configuration names no split. Add the column "
@@ -61,15 +62,18 @@ def read_queries(path: Path, split: SplitConfig | None) -> QuerySet:
         )
     queries: dict[str, Query] = {}
     lines: dict[str, int] = {}
+    faults = FaultsOfRows(CorpusError)
     for row in table.rows:
-        query = _query(table, row, split)
-        if query.query_id in queries:
-            raise CorpusError(
-                f"{path}, line {row.line}: query_id {query.query_id!r} stands already on line "
-                f"{lines[query.query_id]}. Give each query its own id."
-            )
-        queries[query.query_id] = query
-        lines[query.query_id] = row.line
+        with faults.of_a_row():
+            query = _query(table, row, split)
+            if query.query_id in queries:
+                raise CorpusError(
+                    f"{path}, line {row.line}: query_id {query.query_id!r} stands already on line "
+                    f"{lines[query.query_id]}. Give each query its own id."
+                )
+            queries[query.query_id] = query
+            lines[query.query_id] = row.line
+    faults.end()
     extras = {row.get("query_id"): _extras(row) for row in table.rows}
     return QuerySet(tuple(queries.values()), MappingProxyType(extras))
 

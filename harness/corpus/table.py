@@ -1,20 +1,17 @@
-"""Rows of a CSV or JSON Lines file with the line each one starts on; every value is text."""
+"""Rows of a CSV, XLSX or JSON Lines file with the line each one starts on; every value is text."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from harness.corpus.reading import read_utf8
+from harness.corpus.spreadsheet import Note, Records, read_csv, read_xlsx
 from harness.errors import CorpusError, HarnessError
-
-# A quoted page of a filing is well beyond the default of 131,072 characters a field.
-_MAX_FIELD = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +35,77 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def read_table(path: Path, required: Collection[str], error: type[HarnessError]) -> Table:
-    """Read ``.csv`` or ``.jsonl``; raises ``error`` that names file, line and remedy.
+# What people call the columns of these files, or other tools do.
+_MEANT = {
+    "query_id": ("id", "qid", "query", "question_id", "queryid", "_id"),
+    "text": ("question", "query", "query_text", "prompt"),
+    "document": ("doc", "doc_id", "docid", "file", "filename", "file_name", "source"),
+    "grade": ("relevance", "rel", "label", "score", "relevance_score", "gain"),
+}
 
-    CSV is comma-separated with a header, UTF-8 with or without a byte order mark, strict about quotes. In
-    JSON Lines each line is one object; numbers and booleans become their JSON text, null becomes ''.
+
+def read_table(
+    path: Path, required: Collection[str], error: type[HarnessError], note: Note = lambda _: None
+) -> Table:
+    """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
+
+    Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note`` is
+    told what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
+    null becomes ''. All faults of rows are named at once.
     """
-    readers = {".csv": _read_csv, ".jsonl": _read_jsonl}
+    readers: dict[str, Callable[[], tuple[tuple[str, ...], tuple[Row, ...]]]] = {
+        ".csv": lambda: _of_records(path, read_csv(path, note)),
+        ".tsv": lambda: _of_records(path, read_csv(path, note)),
+        ".jsonl": lambda: _read_jsonl(path, read_utf8(path).removeprefix("\ufeff")),
+        ".xlsx": lambda: _of_records(path, read_xlsx(path, note)),
+    }
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise error(f"{path}: unknown table format {path.suffix!r}. Known: {', '.join(readers)}.")
     try:
-        text = read_utf8(path).removeprefix("\ufeff")
+        columns, rows = reader()
     except CorpusError as unreadable:
         raise error(str(unreadable)) from unreadable
-    columns, rows = reader(path, text, error)
-    for column in required:
-        if column not in columns:
-            raise error(
-                f"{path}: there is no column {column!r}{nearest(column, columns)}. {_listing(columns)}"
-            )
+    missing = [column for column in required if column not in columns]
+    if missing:
+        told = "; ".join(f"there is no column {one!r}{_meant(one, columns)}" for one in missing)
+        raise error(f"{path}: {told}. {_listing(columns)}")
     if not rows:
         raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
     return Table(path, columns, rows)
+
+
+def _meant(column: str, columns: Collection[str]) -> str:
+    """The tail of a message: the column that was probably meant, by what people call it or by its letters."""
+    lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
+    known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
+    return f"; rename {known!r} to {column!r}" if known else nearest(column, columns)
+
+
+class FaultsOfRows:
+    """Collects what is wrong with the rows of a file, so that all of it is told at once."""
+
+    _MOST = 20
+
+    def __init__(self, error: type[HarnessError]) -> None:
+        self._error, self._found = error, list[str]()
+
+    @contextmanager
+    def of_a_row(self) -> Iterator[None]:
+        """Keep what the with block raises."""
+        try:
+            yield
+        except self._error as fault:
+            self._found.append(str(fault))
+
+    def end(self) -> None:
+        """Raise one error of all that was found, if anything was."""
+        if len(self._found) == 1:
+            raise self._error(self._found[0])
+        if self._found:
+            more = len(self._found) - self._MOST
+            shown = self._found[: self._MOST] + ([f"and {more} more"] if more > 0 else [])
+            raise self._error("\n".join([f"{len(self._found)} rows cannot be used:", *shown]))
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -74,50 +119,25 @@ def _listing(columns: Collection[str]) -> str:
     return f"The columns are: {', '.join(columns) or '(none)'}."
 
 
-def _read_csv(path: Path, text: str, error: type[HarnessError]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    records = _csv_records(path, text, error)
-    _, header = next(records, (1, []))
-    columns = tuple(name.strip() for name in header)
-    if len(columns) == 1 and any(mark in columns[0] for mark in ";\t"):
-        raise error(f"{path}, line 1: the columns are not separated by commas. Save it as CSV with commas.")
+def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    columns = tuple(name.strip() for name in records[0][1]) if records else ()
     for column in columns:
         if columns.count(column) > 1:
-            raise error(f"{path}, line 1: the column {column!r} stands twice. Rename one of them.")
-    rows = []
-    for line, record in records:
-        if len(record) != len(columns):
-            raise error(
-                f"{path}, line {line}: {len(record)} fields where the header has {len(columns)}. "
-                "Quote fields that hold a comma."
-            )
-        rows.append(Row(line, dict(zip(columns, record, strict=True))))
+            raise CorpusError(f"{path}, line 1: the column {column!r} stands twice. Rename one of them.")
+    faults, rows = FaultsOfRows(CorpusError), []
+    for line, record in records[1:]:
+        with faults.of_a_row():
+            if len(record) != len(columns):
+                raise CorpusError(
+                    f"{path}, line {line}: {len(record)} fields where the header has {len(columns)}. "
+                    "Quote fields that hold a comma."
+                )
+            rows.append(Row(line, dict(zip(columns, record, strict=True))))
+    faults.end()
     return columns, tuple(rows)
 
 
-def _csv_records(path: Path, text: str, error: type[HarnessError]) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the line it starts on (a quoted field may hold line breaks), blank lines left out."""
-    limit = csv.field_size_limit(_MAX_FIELD)
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-        line = 1
-        while True:
-            try:
-                record = next(reader, None)
-            except csv.Error as problem:
-                raise error(
-                    f"{path}, line {line}: not valid CSV ({problem}). "
-                    "Check the quotes; a quote inside a field is doubled."
-                ) from problem
-            if record is None:
-                return
-            if record:
-                yield line, record
-            line = reader.line_num + 1
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _read_jsonl(path: Path, text: str, error: type[HarnessError]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _read_jsonl(path: Path, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     rows, columns = [], dict[str, None]()
     for line, source in enumerate(text.split("\n"), 1):
         if not source.strip():
@@ -125,14 +145,14 @@ def _read_jsonl(path: Path, text: str, error: type[HarnessError]) -> tuple[tuple
         try:
             record = json.loads(source)
         except ValueError as problem:
-            raise error(
+            raise CorpusError(
                 f"{path}, line {line}: not valid JSON ({problem}). Write one object a line."
             ) from problem
         if not isinstance(record, dict):
-            raise error(f"{path}, line {line}: a {type(record).__name__} where an object is expected.")
+            raise CorpusError(f"{path}, line {line}: a {type(record).__name__} where an object is expected.")
         cells = {str(name): _json_text(value) for name, value in record.items()}
         if any("\ud800" <= character <= "\udfff" for cell in cells.values() for character in cell):
-            raise error(
+            raise CorpusError(
                 f"{path}, line {line}: holds half a character (a lone surrogate, \\ud800 to \\udfff). "
                 "Write the whole one."
             )

@@ -22,7 +22,8 @@ from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.endpoints import endpoint_costs
-from harness.running.rewriting import asked_rows, rewriting_costs
+from harness.running.query_costs import query_costs
+from harness.running.rewriting import asked_rows
 from harness.running.search import Searched
 from harness.types import Query
 
@@ -75,11 +76,9 @@ def results_of(
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
     queries = corpus.queries.queries
-    rewriting = [rewriting_costs(one.setting, queries, context) for one in searched]
     bought = endpoint_costs(searched, queries, context)
-    prices = price_rows(
-        searched, summary, judged.costs, evaluated.queries, rewriting, len(queries), config, bought
-    )
+    paid = query_costs(searched, queries, context)
+    prices = price_rows(searched, summary, judged.costs, evaluated.queries, paid, config, bought)
     filtered = list(filter_rows(searched, judged.judgments))
     return Results(
         name=config.name,

@@ -9,7 +9,9 @@ from harness.evaluate.budget import text_ranked
 from harness.evaluate.verdict import run_headline
 from harness.measures import rank_cutoff
 from harness.report import CostRow, PriceRow, SummaryRow
-from harness.running.search import RETRIEVE, Searched, reranker_names
+from harness.running.endpoints import Bought
+from harness.running.query_costs import QueryCost
+from harness.running.search import Searched, reranker_names
 from harness.types import Query, Ranking
 
 
@@ -18,31 +20,29 @@ def price_rows(
     summary: Sequence[SummaryRow],
     costs: Sequence[CostRow],
     queries: Sequence[Query],
-    rewriting: Sequence[Mapping[str, float | None]],
-    asked: int,
+    paid: Mapping[tuple[str, str], QueryCost],
     config: BenchConfig,
-    bought: Mapping[tuple[str, str], float | None] | None = None,
+    bought: Mapping[tuple[str, str], Bought] | None = None,
 ) -> list[PriceRow]:
     """What every setting and stage costs beside its mean of the headline measure.
 
-    ``rewriting`` has for each setting what it costs to rewrite all ``asked`` queries, for ``retrieve`` and
-    its routes.
-    ``bought`` is the cost of vectors and scores of endpoints, by setting and stage.
+    ``paid`` is what queries cost at endpoints, ``bought`` what vectors and scores of endpoints cost for
+    chunks and queries; both by setting and stage.
     """
     first = run_headline(config)
     k = reading_depth(config.measures)
     means = {(r.setting, r.stage): r.mean for r in summary if r.split == "all" and r.measure == first}
     judge = {row.setting: row.cost_alone for row in costs}
     rows = []
-    for one, to_rewrite in zip(searched, rewriting, strict=True):
+    for one in searched:
         over_chunks = one.over_chunks or one
         lengths, characters = _lengths(one), text_ranked(one, "characters")
         for stage, rankings in one.rankings.items():
             mean = means[one.setting.name, stage]
             tokens = _read(rankings, lengths, k) / len(queries)
             pairs, pair_tokens = _reranked(over_chunks, stage)
-            # what comes after retrieval rests on all that was asked for it
-            rewrite_cost = to_rewrite[stage if stage in to_rewrite else RETRIEVE]
+            cost = paid[one.setting.name, stage]
+            own = (bought or {}).get((one.setting.name, stage))
             rows.append(
                 PriceRow(
                     setting=one.setting.name,
@@ -57,9 +57,9 @@ def price_rows(
                     rerank_pairs=pairs,
                     rerank_tokens=pair_tokens,
                     judge_cost=judge.get(one.setting.name),
-                    rewrite_cost=rewrite_cost,
-                    cost_per_1000=None if rewrite_cost is None or not asked else 1000 * rewrite_cost / asked,
-                    endpoint_cost=(bought or {}).get((one.setting.name, stage)),
+                    rewrite_cost=cost.rewriting,
+                    cost_per_1000=cost.per_1000,
+                    endpoint_cost=None if own is None else own.whole,
                 )
             )
     return rows

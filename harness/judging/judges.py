@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from harness.running.corpus import Corpus
 from harness.running.passes import score_for_all
 from harness.running.tools import vectors
 from harness.search.rerank import CrossEncoderConfig, LateInteractionConfig
+from harness.search.rerank.local_model import LocalModelConfig
 from harness.store.ledger import Ledger
 
 
@@ -70,10 +71,18 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
     )
     warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
     if judge.runs_here:
-        weights = {name: resolve(name).weights() for name in (judge.runs_here, *rankers)}
+        # those of an endpoint, or of code of the user's own, are not at hand
+        weights = {name: resolve(name).weights() for name in (judge.runs_here, *_models_here(config))}
         warnings.append(same_model_warning(judge.runs_here, rankers, weights))
     for warning in filter(None, warnings):
         context.reporter.warn(warning)
+
+
+def _models_here(config: BenchConfig) -> Iterator[str]:
+    """The rankers whose weights are on this machine."""
+    for setting in config.settings:
+        yield from (one.model_name for one in setting.retrieve.encoders() if one.runs_here)
+        yield from (one.model_name for one in setting.rerank if isinstance(one, LocalModelConfig))
 
 
 def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:

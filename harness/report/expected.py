@@ -53,6 +53,6 @@ def _rank_of(span: dict[str, str], ranking: list[Chunk]) -> int | None:
     """The first rank, from 1, whose chunk shares text with a span."""
     start, end = int(span["start"]), int(span["end"])
     for rank, chunk in enumerate(ranking, 1):
-        if chunk.doc_id == span["document"] and chunk.start < end and start < chunk.end:
+        if chunk.doc_id == span["document"] and any(a < end and start < b for a, b in chunk.spans):
             return rank
     return None

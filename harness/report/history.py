@@ -16,8 +16,9 @@ from harness.report.stored import RECORD
 from harness.report.summaries import best_of, last_stages
 from harness.report.tables import Table, counted, number
 
-# What tells of one run, not of its outcome: the record itself, and the page that is made of all the rest.
-_OF_THE_RUN = (RECORD, "report.html")
+# What tells of one run, not of its outcome: the record itself, how fast the machine was, and the page that is
+# made of all the rest.
+_OF_THE_RUN = (RECORD, "latency.csv", "report.html")
 
 
 @dataclass(frozen=True, slots=True)

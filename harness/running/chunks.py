@@ -89,7 +89,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
     reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
-    if health["overlong"] and indexed is None and setting.retrieve.encoders():
+    if health["overlong"] and indexed is None and any(one.runs_here for one in setting.retrieve.encoders()):
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
             f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,8 @@ from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
 from harness.running.context import Context
-from harness.running.text_warnings import tell_of_text
+from harness.running.text_warnings import tell_of_text, warn_of_answer_key
+from harness.search import RetrieverConfig
 from harness.store import key_of
 from harness.types import Document, Judgment
 
@@ -76,15 +77,19 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
     """Read documents, queries and labels; raises CorpusError or LabelError for what cannot be used."""
     with context.timed("labels"):
         # before the documents, which may take long
-        queries = read_queries(config.queries, config.split)
-        label_rows = tuple(read_labels(config.labels)) if config.labels else ()
+        note = context.reporter.note
+        queries = read_queries(config.queries, config.split, note)
+        label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
         file = _span_file(config)
+        read = [path for path in (config.queries, config.labels, file) if path is not None]
+        read += _files_of_steps(config)
     with context.timed("parse"):
-        files = find_documents(config.documents, Path(), suffixes_of(config.parser))
+        files = find_documents(config.documents, Path(), suffixes_of(config.parser), read, note)
         hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, context, files, hashes)
-    with context.timed("labels"):
         documents = {item.document.doc_id: item.document for item in parsed}
+        warn_of_answer_key(list(documents.values()), queries.queries, context.reporter)
+    with context.timed("labels"):
         anchored = anchor(
             label_rows,
             documents,
@@ -97,18 +102,24 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
             if file is None
             else read_judgments(file, documents, [query.query_id for query in queries.queries])
         )
-    read = [path for path in (config.queries, config.labels, file) if path is not None]
-    read += _files_of_contexts(config)
     hashes |= {str(path): _sha256(path) for path in read}
     return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes, label_rows)
 
 
-def _files_of_contexts(config: BenchConfig) -> list[Path]:
-    """The files that contexts read, each once; what is in them is checked where they are used."""
+def _files_of_steps(config: BenchConfig) -> list[Path]:
+    """The files that contexts and filters read, each once; what is in them is checked where they are used."""
     files = dict.fromkeys(file for s in config.settings for one in s.context for file in one.files)
+    files |= dict.fromkeys(file for s in config.settings for file in _files_of_filters(s.finder))
     for file in files:
         refuse_special(file)
     return list(files)
+
+
+def _files_of_filters(retriever: RetrieverConfig) -> Iterator[Path]:
+    if retriever.filter is not None:
+        yield from retriever.filter.files
+    for part in retriever.parts:
+        yield from _files_of_filters(part)
 
 
 def _with_duplicates(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from harness.config import Setting
 from harness.llm import Spending
+from harness.llm.records import add
 from harness.llm.tokens import estimate_tokens
-from harness.report import is_route
 from harness.running.compute import digest
 from harness.running.context import Context
-from harness.running.search import Point, Searched, is_searched, rerank_pairs
+from harness.running.search import RETRIEVE, Point, Searched, is_searched, rerank_pairs, reranker_names
 from harness.running.served import kept, not_asked, shares
 from harness.running.tools import RunTools
-from harness.search import RETRIEVERS, NotAsked, leaves
+from harness.search import RETRIEVERS, NotAsked, Passages, RetrieverConfig, leaves
+from harness.search.fuse.routes import route_names
 from harness.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.served import ServedEstimate
 from harness.served.embedding import ServedEncoder
@@ -86,31 +88,45 @@ def _together(one: NotAsked, other: NotAsked, reranker: EndpointRerankerConfig) 
     return NotAsked(one.name, one.key, estimate, one.problem, one.purpose)
 
 
+@dataclass(frozen=True, slots=True)
+class Bought:
+    """What vectors and scores of endpoints cost: for the index, and for the queries; None: no price."""
+
+    index: float | None
+    queries: float | None
+
+    @property
+    def whole(self) -> float | None:
+        """Both."""
+        return add(self.index, self.queries)
+
+
 def endpoint_costs(
     searched: Sequence[Searched], queries: Sequence[Query], context: Context
-) -> dict[tuple[str, str], float | None]:
-    """What the vectors and scores of endpoints cost each setting alone, up to each of its steps.
+) -> dict[tuple[str, str], Bought]:
+    """What the vectors and scores of endpoints cost each setting alone, up to each of its steps and routes.
 
-    From what is kept, so that a run that buys nothing tells the same. None where an endpoint has no price.
-    Routes and settings that ask no endpoint are left out.
+    From what is kept, so that a run that buys nothing tells the same. Settings that ask no endpoint are left
+    out.
     """
-    found: dict[tuple[str, str], float | None] = {}
+    found: dict[tuple[str, str], Bought] = {}
     for one in searched:
         if not asks_endpoints(one.setting):
             continue
-        by_chunks = one.over_chunks or one
-        costs = [_embedding_cost(by_chunks, queries, context)]
-        for place, config in enumerate(one.setting.rerank):
-            cost: float | None = 0.0
-            if isinstance(config, EndpointRerankerConfig):
+        by_chunks, name = one.over_chunks or one, one.setting.name
+        asked = RunTools(context).rewritten(one.setting.rewrite, queries)
+        for step, cost in _retrieving(
+            RETRIEVE, one.setting.retrieve, by_chunks.chunking.passages, asked, context
+        ):
+            found[name, step] = cost
+        total = found[name, RETRIEVE]
+        for place, step in enumerate(reranker_names(one.setting)):
+            reranker = one.setting.rerank[place]
+            if isinstance(reranker, EndpointRerankerConfig):
                 pairs = [digest(*pair) for pair in rerank_pairs(by_chunks, place, queries)]
-                model = ServedScorer(config).served
-                cost = config.endpoint.cost(*shares("pairs", pairs, model, context))
-            costs.append(cost)
-        steps = [step for step in one.rankings if not is_route(step)]
-        for place, step in enumerate(steps):
-            known = [cost for cost in costs[: place + 1] if cost is not None]
-            found[one.setting.name, step] = sum(known) if len(known) == place + 1 else None
+                scored = shares("pairs", pairs, ServedScorer(reranker).served, context)
+                total = Bought(total.index, add(total.queries, reranker.endpoint.cost(*scored)))
+            found[name, step] = total
     return found
 
 
@@ -122,20 +138,33 @@ def asks_endpoints(setting: Setting) -> bool:
     )
 
 
-def _embedding_cost(one: Searched, queries: Sequence[Query], context: Context) -> float | None:
+def _retrieving(
+    name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query], context: Context
+) -> Iterator[tuple[str, Bought]]:
+    """What a retriever and its routes cost, each alone, by their names."""
     tools = RunTools(context)
-    asked = tools.rewritten(one.setting.rewrite, queries)
-    keys: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
-    for config, texts in tools.to_embed(one.setting.retrieve, one.chunking.passages, asked):
-        encoder = context.encoder(config)
-        if isinstance(encoder, ServedEncoder):
-            keys.setdefault(encoder.fingerprint, (encoder, set()))[1].update(map(digest, texts))
-    costs = [
-        encoder.endpoint.cost(*shares("vectors", sorted(own), encoder, context))
-        for encoder, own in keys.values()
-    ]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
+    index: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
+    whole: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
+    for keys, asked in ((index, ()), (whole, queries)):
+        for config, texts in tools.to_embed(retriever, passages, asked):
+            encoder = context.encoder(config)
+            if isinstance(encoder, ServedEncoder):
+                keys.setdefault(encoder.fingerprint, (encoder, set()))[1].update(map(digest, texts))
+    of_queries = {
+        model: (encoder, own - index.get(model, (encoder, set()))[1])
+        for model, (encoder, own) in whole.items()
+    }
+    yield name, Bought(_cost(index, context), _cost(of_queries, context))
+    asked = tools.rewritten(retriever.rewrite, queries)
+    for route, part in zip(route_names(retriever.parts), retriever.parts, strict=True):
+        yield from _retrieving(f"{name}.{route}", part, passages, asked, context)
+
+
+def _cost(keys: Mapping[str, tuple[ServedEncoder, set[bytes]]], context: Context) -> float | None:
+    cost: float | None = 0.0
+    for encoder, own in keys.values():
+        cost = add(cost, encoder.endpoint.cost(*shares("vectors", sorted(own), encoder, context)))
+    return cost
 
 
 def endpoint_facts(context: Context) -> dict[str, Any]:

@@ -34,15 +34,15 @@ def search_filtered(
         raise ValueError(f"{name} has no filter")
     narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
-    if retriever.filter.mode == "boost":
-        return _boosted(name, bare, passages, asked, narrowed, retriever.filter.weight, tools)
+    if retriever.filter.boost is not None:
+        return _boosted(name, bare, passages, asked, narrowed, retriever.filter.boost, tools)
     rows = [at for at, _ in _groups(narrowed)]
     outputs = [
         tools.search(name, bare, _only(passages, documents), [asked[i] for i in at])
         for at, documents in _groups(narrowed)
     ]
     merged = _merged(outputs, rows, len(asked))
-    return Found(merged.rankings, merged.exact_share, merged.routes, narrowed)
+    return Found(merged.rankings, merged.exact_share, merged.routes, narrowed, merged.asked)
 
 
 def is_known_filtered(
@@ -53,7 +53,7 @@ def is_known_filtered(
         raise ValueError("there is no filter")
     narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
-    if retriever.filter.mode == "boost":
+    if retriever.filter.boost is not None:
         # what is added is added anew; scores of all chunks are not kept
         return bool(bare.parts) and tools.is_known(bare, passages, asked)
     return all(
@@ -164,10 +164,10 @@ def _boosted(
             for i, ranking in zip(at, found.rankings, strict=True)
         ]
         cut = [_cut(ranking, bare, length) for ranking in rankings]
-        part = tuple(asked[i] for i in at)
+        part = found.asked or tuple(asked[i] for i in at)
         outputs.append(StepOutput(name, cut, part, exact_share=found.exact_share, routes=found.routes))
     merged = _merged(outputs, rows, len(asked))
-    return Found(merged.rankings, merged.exact_share, merged.routes, tuple(narrowed))
+    return Found(merged.rankings, merged.exact_share, merged.routes, tuple(narrowed), merged.asked)
 
 
 def _raised(

@@ -85,7 +85,7 @@ def with_context(
         context.artifacts.put("indexed_tokens", indexed_key, stored)
     tokens = np.array(stored["lengths"], dtype=np.int32)
     indexed = Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
-    if indexed.overlong and setting.retrieve.encoders():
+    if indexed.overlong and any(one.runs_here for one in setting.retrieve.encoders()):
         context.reporter.warn(
             f"{setting.name}: {indexed.overlong} of {len(chunks)} chunks are longer with their context than "
             f"the {tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched. "

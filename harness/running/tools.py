@@ -34,6 +34,7 @@ from harness.search import (
     Narrowed,
     NotAsked,
     NotAskedError,
+    NotMeasuredError,
     Passages,
     Phrased,
     Purpose,
@@ -85,6 +86,14 @@ class RunTools:
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
+
+    def embed(self, text: str, encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vector of one text, computed now by a model on this machine."""
+        found = self.context.encoder(encoder)
+        if not isinstance(found, LocalEncoder):
+            raise NotMeasuredError(f"{encoder.model_name} is no model on this machine")
+        (value,) = found.encode([text])
+        return np.asarray(value, dtype=np.float32)[None, :]
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
         """What an encoder makes of each text, in their order."""
@@ -274,7 +283,7 @@ class RunTools:
         if retriever.parts:
             return
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
-        stored = {"rankings": rows, "exact_share": found.exact_share}
+        stored: dict[str, Any] = {"rankings": rows, "exact_share": found.exact_share}
         if found.asked:
             stored["asked"] = [query.text for query in found.asked]
         self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Generic, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,15 @@ from pydantic import Field, model_validator
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig, EncoderConfig
 from harness.search.depth import Depth
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.step import (
+    Found,
+    Identity,
+    NotMeasuredError,
+    Passages,
+    Retriever,
+    RetrieverConfig,
+    SearchOne,
+)
 from harness.search.tools import Tools
 from harness.served import EmbeddingEndpoint
 from harness.served.embedding import ServedEmbedConfig
@@ -41,11 +50,17 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     query_prefix: str = Field("", description="Put before every query, for models trained with one.")
     passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
 
-    @model_validator(mode="after")
-    def _one_model(self) -> DenseConfig:
-        if self.endpoint is not None and "model" in self.model_fields_set:
+    @model_validator(mode="before")
+    @classmethod
+    def _one_model(cls, fields: Any) -> Any:
+        """One bi-encoder: where it is served, ``model`` holds the name that the endpoint has it by."""
+        endpoint = fields.get("endpoint") if isinstance(fields, dict) else None
+        name = endpoint.get("model") if isinstance(endpoint, dict) else getattr(endpoint, "model", None)
+        if name is None:
+            return fields
+        if fields.get("model", name) != name:
             raise ValueError("model and endpoint both name a bi-encoder; keep one of them")
-        return self
+        return {**fields, "model": name}
 
     @property
     def embed(self) -> EncoderConfig:
@@ -95,6 +110,24 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
             asked = tools.vectors(questions, self.config.embed)
         with tools.timed("retrieve"):
             return self.nearest(queries, asked, passages, vectors, tools)
+
+    @contextmanager
+    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+        """Embeds each query by itself, and searches the open store with it."""
+        if not self.config.embed.runs_here:
+            raise NotMeasuredError(f"{self.config.embed.model_name} is no model on this machine")
+        read, _ = self._texts(passages, ())
+        vectors = tools.vectors(read, self.config.embed)
+        with self.opened(passages, vectors, tools) as search:
+            yield lambda query: search(
+                query, tools.embed(self.config.query_prefix + query.text, self.config.embed)
+            )
+
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools
+    ) -> AbstractContextManager[Callable[[Query, Floats], object]]:
+        """A search among ``vectors`` [passages ≥ 1, d] for a query and its vector [1, d], the index open."""
+        raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]

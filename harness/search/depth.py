@@ -28,6 +28,14 @@ class Depth:
         """The depth that a configuration asks for among these passages."""
         return cls(config.top_k, config.top_chars, np.array(passages.lengths, dtype=np.int64))
 
+    @property
+    def usual(self) -> int:
+        """About how many chunks a ranking has: as many of mean length as are wanted, 1 at least."""
+        if self.top_chars is None:
+            return max(1, min(self.top_k, len(self.lengths)))
+        mean = max(1.0, float(self.lengths.mean()))
+        return max(1, min(len(self.lengths), int(np.ceil(self.top_chars / mean))))
+
     def __call__(self, scores: NDArray[np.float32]) -> int:
         """How many of the chunks with these scores [N] are wanted."""
         if self.top_chars is None:

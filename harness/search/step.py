@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 Identity = list[Any]
 """JSON-able facts that decide the output of a step, besides what it is given."""
+SearchOne = Callable[[Query], object]
+"""Searches for one query; what it returns is what its index does."""
+
+
+class NotMeasuredError(Exception):
+    """What a step takes for a single query cannot be told, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +156,11 @@ class FilterConfig(StageConfig):
         description="A document of one year also answers for so many years before it, as annual reports do.",
     )
     separator: str = Field(";", min_length=1, description="What parts several values in one cell.")
-    mode: Literal["restrict", "boost"] = Field(
-        "restrict",
-        description="`restrict`: nothing is searched but the documents named. `boost`: their chunks score "
-        "`weight` more.",
-    )
-    weight: float = Field(
-        0.1,
+    boost: float | None = Field(
+        None,
         gt=0,
-        description="For `boost`: what is added, in units of the retriever's score (cosine ends at 1, BM25 "
-        "at some 20).",
+        description="Empty: nothing is searched but the documents named. Else what is added to the score of "
+        "every chunk of theirs, in units of the retriever (cosine ends at 1, BM25 at some 20).",
     )
     on_empty: Literal["drop", "nothing"] = Field(
         "drop",
@@ -178,14 +180,22 @@ class FilterConfig(StageConfig):
         twice = sorted(set(self.fields) & set(self.years))
         if twice:
             raise ValueError(f"{', '.join(twice)}: stands among `fields` and `years`; keep one")
-        if "weight" in self.model_fields_set and self.mode != "boost":
-            raise ValueError("weight belongs to mode: boost")
         return self
+
+    @property
+    def mode(self) -> Literal["restrict", "boost"]:
+        """What becomes of the documents that are not named: they are left out, or come after the others."""
+        return "restrict" if self.boost is None else "boost"
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns it looks at, the most telling first."""
         return tuple(dict.fromkeys((*self.fields, *self.years)))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files it reads, besides the documents."""
+        return (self.file,)
 
 
 class RetrieverConfig(StageConfig):
@@ -256,7 +266,12 @@ Rewriting = TypeVar("Rewriting", bound=RewriterConfig)
 
 
 class Rewriter(ABC, Generic[Rewriting]):
-    """Queries → queries, as they are put to a retriever. Ids, splits and order stay."""
+    """Queries → queries, as they are put to a retriever. Ids, splits and order stay.
+
+    ``repeatable``: to run it again costs nothing, so that what it takes can be measured.
+    """
+
+    repeatable: ClassVar[bool] = False
 
     def __init__(self, config: Rewriting) -> None:
         self.config = config
@@ -291,6 +306,13 @@ class Retriever(ABC, Generic[Configured]):
     @abstractmethod
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Rank the passages for every query. A query that matches nothing has an empty ranking."""
+
+    def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:
+        """Searches one query at a time with the index open, as a service would, to measure what that takes.
+
+        Raises NotMeasuredError where the kind does not offer it, or a search would cost money.
+        """
+        raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]

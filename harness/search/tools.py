@@ -99,6 +99,12 @@ class Tools(Protocol):
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
+    def embed(self, text: str, encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vector of one text [1, dimension], computed now, whatever is known; to measure what it takes.
+
+        Raises NotMeasuredError where that would cost money.
+        """
+
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
         """What an encoder makes of each text, in their order; bulky values are read anew at each iteration.
 

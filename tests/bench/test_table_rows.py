@@ -2,6 +2,7 @@
 
 import csv
 import json
+from functools import partial
 
 import pytest
 
@@ -27,28 +28,30 @@ QUERIES = [
 MEASURES = ["ndcg_exp@3", "ndcg_text@200", "ndcg_evidence@200", "recall@1", "tokens@3"]
 
 
+def run_rows(folder, cache, chunk, read="null"):
+    """A run over the table; returns its results and their folder."""
+    (folder / "plan.csv").write_text(PLAN, encoding="utf-8")
+    with (folder / "queries.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("query_id", "text", "split"), *(row[:3] for row in QUERIES)])
+    with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as file:
+        labels = [(name, "plan", quote, 4, "") for name, _, _, quote in QUERIES]
+        # the heading helps with the second question: it says what 2004 is
+        labels.append(("q2", "plan", PLAN.splitlines()[0], 1, "heading"))
+        csv.writer(file).writerows([("query_id", "document", "quote", "grade", "evidence"), *labels])
+    path = folder / "rows.yaml"
+    path.write_text(
+        f"name: rows\ndocuments: {folder}/plan.csv\nqueries: {folder}/queries.csv\n"
+        f"labels: {folder}/labels.csv\ncache: {cache}\nresults: {folder}/results\n"
+        f"chunk: {chunk}\nretrieve: {{kind: bm25, top_k: 10}}\nrerank: null\nread: {read}\n"
+        f"measures: {json.dumps(MEASURES)}\n",
+        encoding="utf-8",
+    )
+    return run_bench(load_config(path), Silent())
+
+
 @pytest.fixture
 def run(tmp_path, shared_cache):
-    def done(chunk, read="null", more=""):
-        (tmp_path / "plan.csv").write_text(PLAN, encoding="utf-8")
-        with (tmp_path / "queries.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([("query_id", "text", "split"), *(row[:3] for row in QUERIES)])
-        with (tmp_path / "labels.csv").open("w", newline="", encoding="utf-8") as file:
-            labels = [(name, "plan", quote, 4, "") for name, _, _, quote in QUERIES]
-            # the heading helps with the second question: it says what 2004 is
-            labels.append(("q2", "plan", PLAN.splitlines()[0], 1, "heading"))
-            csv.writer(file).writerows([("query_id", "document", "quote", "grade", "evidence"), *labels])
-        path = tmp_path / "rows.yaml"
-        path.write_text(
-            f"name: rows\ndocuments: {tmp_path}/plan.csv\nqueries: {tmp_path}/queries.csv\n"
-            f"labels: {tmp_path}/labels.csv\ncache: {shared_cache}\nresults: {tmp_path}/results\n"
-            f"chunk: {chunk}\nretrieve: {{kind: bm25, top_k: 10}}\nrerank: null\nread: {read}\n"
-            f"measures: {json.dumps(MEASURES)}\n{more}",
-            encoding="utf-8",
-        )
-        return run_bench(load_config(path), Silent())
-
-    return done
+    return partial(run_rows, tmp_path, shared_cache)
 
 
 def test_values_come_out_again_from_the_folder_alone(run):

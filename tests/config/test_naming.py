@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.chunk import LangchainConfig
 from harness.config.naming import file_names, name_settings
 from harness.search.retrieve import ChromaConfig
 
@@ -72,3 +73,22 @@ def test_files_of_settings_stay_in_their_folder_and_apart():
         assert not name.startswith(".")
         assert "\\" not in name
         assert 0 < len(name.encode()) <= 180
+
+
+def test_arguments_are_told_in_words_and_never_alike():
+    def names(*arguments):
+        chunks = [LangchainConfig(arguments=one) for one in arguments]
+        rest = {"context": (), "rewrite": None, "retrieve": ChromaConfig(), "rerank": (), "read": None}
+        return name_settings([{"chunk": chunk, **rest} for chunk in chunks])
+
+    assert names({"chunk_size": 400, "chunk_overlap": 0}, {"chunk_size": 800, "chunk_overlap": 0}) == [
+        "arguments=chunk_size=400,chunk_overlap=0",
+        "arguments=chunk_size=800,chunk_overlap=0",
+    ]
+    for pair in (
+        ({"a": 1}, {"a": "1"}),
+        ({"a": "x y"}, {"a": "x_y"}),
+        ({"a": [1]}, {"a": [2]}),
+        ({}, {"a": 1}),
+    ):
+        assert len(set(names(*pair))) == 2

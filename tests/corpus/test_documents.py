@@ -99,9 +99,37 @@ def test_a_pipe_is_no_document(tmp_path):
 
 def test_two_files_with_one_id_are_refused(write, tmp_path):
     write("x/a.txt", "x")
-    write("y/a.md", "x")
-    with pytest.raises(CorpusError, match=r"x/a\.txt and .*y/a\.md would both be document 'a'"):
+    write("x/a.md", "x")
+    with pytest.raises(CorpusError, match=r"x/a\.md and .*x/a\.txt would both be document 'a'"):
         find_documents("**/*", tmp_path)
+
+
+def test_files_of_one_name_in_several_folders_are_told_apart_by_them(write, tmp_path):
+    for name in ("2022/q1/a.txt", "2023/q1/a.md", "2023/b.txt", "other/c c.txt"):
+        write(name, "x")
+    found = {
+        file.path.relative_to(tmp_path).as_posix(): file.doc_id for file in find_documents("**/*.*", tmp_path)
+    }
+    assert found == {
+        "2022/q1/a.txt": "2022/q1/a",
+        "2023/q1/a.md": "2023/q1/a",
+        "2023/b.txt": "b",
+        "other/c c.txt": "c_c",
+    }
+
+
+def test_the_answer_key_is_no_document(write, tmp_path):
+    for name in ("a.txt", "labels.csv", "queries.csv"):
+        write(name, "x")
+    told = []
+    found = find_documents(
+        "*", tmp_path, leave_out=[tmp_path / "labels.csv", tmp_path / "queries.csv"], note=told.append
+    )
+    assert [file.doc_id for file in found] == ["a"]
+    assert "labels.csv" in told[0]
+    assert "queries.csv" in told[0]
+    with pytest.raises(CorpusError, match="nothing but"):
+        find_documents("*.csv", tmp_path, leave_out=sorted(tmp_path.glob("*.csv")))
 
 
 @pytest.mark.parametrize(

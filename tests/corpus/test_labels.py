@@ -68,5 +68,5 @@ def test_errors_name_line_and_column(write, row, message):
 
 
 def test_a_missing_column_is_named_with_the_nearest(write):
-    with pytest.raises(LabelError, match="no column 'grade'; did you mean 'Grade'"):
+    with pytest.raises(LabelError, match="no column 'grade'; rename 'Grade' to 'grade'"):
         read_labels(write("l.csv", "query_id,document,Grade\nq1,a,1\n"))

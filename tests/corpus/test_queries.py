@@ -73,9 +73,8 @@ def test_the_split_column_wins_over_the_config(write):
     [
         ("", "there is no column 'query_id'.*columns are"),
         ("query_id,text,split\n", "there is no row below the header"),
-        ("query_id,Text,split\nq1,x,train\n", "no column 'text'; did you mean 'Text'"),
-        ("query-id,text,split\nq1,x,train\n", "no column 'query_id'; did you mean 'query-id'"),
-        ("query_id;text;split\nq1;x;train\n", "line 1: the columns are not separated by commas"),
+        ("query_id,Text,split\nq1,x,train\n", "no column 'text'; rename 'Text' to 'text'"),
+        ("query-id,text,split\nq1,x,train\n", "no column 'query_id'; rename 'query-id' to 'query_id'"),
         ("query_id,text,text\nq1,x,y\n", "line 1: the column 'text' stands twice"),
         ("query_id,text,split\nq1,x,train\nq1,y,train\n", "line 3: query_id 'q1' stands already on line 2"),
         ("query_id,text,split\nq1,  ,train\n", "line 2: the text of query 'q1' is empty"),
@@ -89,7 +88,7 @@ def test_the_split_column_wins_over_the_config(write):
         ),
         ("query_id,text,split\nq1,a,b,train\n", "line 2: 4 fields where the header has 3"),
         ('query_id,text,split\nq1,"two\nlines",train\nq2,"open,train\n', "line 4: not valid CSV"),
-        ("query_id,text,split\nq1,x,\xe9\n".encode("latin-1"), "offset 25 is not UTF-8"),
+        (b"query_id,text,split\nq1,x,\x81\n", "offset 25 is not UTF-8"),
     ],
 )
 def test_errors_name_line_and_column(write, content, message):
@@ -115,5 +114,5 @@ def test_no_split_anywhere_and_unknown_formats(write):
         CorpusError, match=r"no column 'split', and the configuration names no split.*by: hash"
     ):
         read_queries(write("q.csv", "query_id,text\nq1,x\n"), None)
-    with pytest.raises(CorpusError, match=r"unknown table format '\.xlsx'.*\.csv, \.jsonl"):
-        read_queries(write("q.xlsx", "x"), HASH)
+    with pytest.raises(CorpusError, match=r"unknown table format '\.ods'.*\.csv, .*\.jsonl, \.xlsx"):
+        read_queries(write("q.ods", "x"), HASH)

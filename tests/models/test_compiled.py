@@ -47,10 +47,10 @@ def cross_encoder(tmp_path_factory):
 
 def test_vectors_are_those_of_torch():
     torch, compiled = (SentenceEncoder(EmbedConfig(model=MINILM, backend=b)) for b in ("torch", "openvino"))
-    a, b = torch.embed(TEXTS), compiled.embed(TEXTS)
+    a, b = torch.encode(TEXTS), compiled.encode(TEXTS)
     np.testing.assert_allclose(b, a, atol=2e-6)
     # in a batch or alone
-    alone = np.concatenate([compiled.embed([text]) for text in TEXTS])
+    alone = np.concatenate([compiled.encode([text]) for text in TEXTS])
     np.testing.assert_allclose(alone, a, atol=2e-6)
 
 
@@ -100,4 +100,4 @@ def test_nothing_is_sent_to_anybody(monkeypatch):
 
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
-    assert SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino")).embed(["word"]).shape == (1, 384)
+    assert SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino")).encode(["word"]).shape == (1, 384)

@@ -115,6 +115,41 @@ def test_names_are_referred_to_by_their_place(tmp_path):
     assert {row[6] for row in rows} == {"few"}
 
 
+def test_what_a_query_takes_stands_beside_what_it_costs(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=2, queries=3)
+    (first, second) = payload_of(page_of(folder).html)["settings"]
+    own = (
+        "setting",
+        "stage",
+        "queries",
+        "p50",
+        "p95",
+        "p99",
+        "total_p50",
+        "total_p95",
+        "total_p99",
+        "remark",
+    )
+    rows = [
+        (first, "rewrite", 3, 1, 1, 1, 1, 1, 1, ""),
+        (first, "retrieve", 3, 2, 3, 4, 12.5, 13, 14, ""),
+        (second, "retrieve", 0, "", "", "", "", "", "", "python cannot be searched one query at a time"),
+    ]
+    with (folder / "latency.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([own, *rows])
+    prices = payload_of(page_of(folder).html)["prices"]
+    told = {
+        (row["setting"], row["stage"]): [row[f"latency_{q}"] for q in ("p50", "p95", "p99")] for row in prices
+    }
+    nothing = [None, None, None]
+    assert told == {
+        (0, "retrieve"): [12.5, 13, 14],
+        (0, "rerank"): nothing,
+        (1, "retrieve"): nothing,
+        (1, "rerank"): nothing,
+    }
+
+
 def test_what_was_asked_stands_in_the_drill_down(tmp_path):
     folder = write_folder(tmp_path / "r", settings=2, queries=3)
     (first, second) = payload_of(page_of(folder).html)["settings"]

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from harness.bench.page import write_page
+from tests.bench.test_table_rows import PLAN, run_rows
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 
@@ -295,4 +296,24 @@ def test_small_results_make_a_whole_page(chromium, tmp_path, settings, queries):
         assert chromium.run("return document.querySelectorAll('#board .whisker line').length") == 0
     chromium.run("document.querySelector('#queries tbody tr').click()")
     assert "no ranking" in chromium.find("#drill").text
+    check(chromium)
+
+
+def test_a_row_shows_the_heading_of_its_table_and_what_is_judged_in_both(chromium, tmp_path):
+    _, folder = run_rows(tmp_path, tmp_path / "cache", "{kind: rows}")
+    path, _ = write_page(folder)
+    chromium.open(path.as_uri())
+    chromium.choose("#queries [data-keep=order]", "file")
+    chromium.run("document.querySelectorAll('#queries tbody tr')[1].click()")
+    passages = chromium.run(
+        "return [...document.querySelectorAll('#drill .passage-text')].map(p => {"
+        "const marks = [...p.querySelectorAll('mark')].map(m => m.childNodes[1].textContent);"
+        "p = p.cloneNode(true);"
+        "p.querySelectorAll('.hidden').forEach(h => h.remove());"
+        "return [p.textContent, marks]; })"
+    )
+    head, _, second, *_ = PLAN.splitlines(keepends=True)
+    # the mark stands where text between heading and row is left out
+    assert [f"{head} […] {second.strip()}", [head.strip(), second.strip()]] in passages
+    assert all(text.startswith(head) and marks[0] == head.strip() for text, marks in passages)
     check(chromium)

@@ -29,6 +29,13 @@ def test_every_section_on_the_page_is_a_configuration(write_config, block):
     assert load_config(path).settings
 
 
+@pytest.mark.parametrize("block", re.findall(r"```yaml rerank\n(.*?)```", PAGE, re.DOTALL))
+def test_every_reranker_on_the_page_is_a_configuration(write_config, block):
+    path = write_config(retrieve="{kind: bm25, top_k: 50}", rerank=block.removeprefix("rerank:"))
+    # two chunkings
+    assert len(load_config(path).settings) == 2 * 2
+
+
 def test_every_kind_stands_on_the_page():
     kinds = PAGE.partition("## By terms")[0]
     assert [kind for kind in TABLES["retrieve"] if f"`{kind}`" not in kinds] == []

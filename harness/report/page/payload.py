@@ -61,10 +61,10 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
 def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict[str, Any]:
     """The whole payload, its rankings and texts cut down to ``detail``."""
     shown = passages_detail(tables, base["settings"], base["stages"], base["queries"]["id"], detail)
-    places = (
+    settings, queries = (
         {name: i for i, name in enumerate(names)} for names in (base["settings"], base["queries"]["id"])
     )
-    shown["asked"] = asked_detail(tables["asked"], *places, detail.characters)
+    shown["asked"] = asked_detail(tables["asked"], settings, queries, detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
     return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
 
@@ -206,9 +206,12 @@ def _plain(tables: Tables, name: str) -> list[dict[str, Any]]:
 
 
 def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The prices of every setting and stage, with the seconds that the run record noted for them."""
+    """The prices of every setting and stage, with what one query takes, and the seconds of the run."""
     rows = _table(tables, "prices", axes)
+    latency = {(row["setting"], row["stage"]): row for row in _table(tables, "latency", axes) or []}
     for row in rows or []:
+        taken = latency.get((row["setting"], row["stage"]), {})
+        row |= {f"latency_{q}": taken.get(f"total_{q}") for q in ("p50", "p95", "p99")}
         notes = noted.get(axes.settings[row["setting"]], {})
         row["seconds"] = notes.get("seconds", {}).get(row["stage"])
         row["seconds_computed_share"] = notes.get("computed_share", {}).get(row["stage"])

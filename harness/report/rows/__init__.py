@@ -12,6 +12,7 @@ from harness.report.rows.routes import RouteRow
 from harness.report.rows.chunks import ChunkRow
 from harness.report.rows.sensitivity import LabelSensitivityRow
 from harness.report.rows.prices import CostRow, PriceRow
+from harness.report.rows.latency import LatencyRow
 from harness.report.rows.labels import AnchoringRow, DocumentRow, HitRow, JudgmentRow
 from harness.report.rows.answers import AnswerabilityRow, SeedRatioRow, ThresholdRow
 
@@ -27,6 +28,7 @@ __all__ = [
     "HitRow",
     "JudgmentRow",
     "LabelSensitivityRow",
+    "LatencyRow",
     "LossRow",
     "PassageRow",
     "PriceRow",

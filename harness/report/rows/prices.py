@@ -19,12 +19,14 @@ from harness.report.rows.common import Setting, Stage
 class PriceRow:
     """What one setting and stage costs. Tokens are those of the embedding model, special tokens left out.
 
-    Times belong to one run, so they stand in ``record.json``, which with ``report.html`` is all that differs
-    between two runs of one configuration. Under ``counts.settings`` every setting has, by stage, ``seconds``
-    (wall time from chunking to that stage) and ``computed_share`` (the share of its vectors and pairs that
-    this run computed; 0: all came from the cache, and the seconds say nothing about the setting). Settings
-    of a run share what they have in common, and the first one that needs it pays the seconds: compare times
-    only where ``computed_share`` is 1.
+    Times belong to one run, so they stand in ``record.json``, which with ``report.html`` (and ``latency.csv``
+    on another machine) is all that differs between two runs of one configuration. Under ``counts.settings``
+    every setting has, by stage, ``seconds`` (wall time from chunking to that stage) and ``computed_share``
+    (the share of its vectors and pairs that this run computed; 0: all came from the cache, and the seconds
+    say nothing about the setting). Settings of a run share what they have in common, and the first one that
+    needs it pays the seconds: compare times only where ``computed_share`` is 1. What one query takes is
+    measured apart: ``latency: {queries: 50}`` in the configuration writes ``latency.csv``, by step, and the
+    page draws quality against it.
 
     ``tokens@k`` can also be asked for as a measure, with a value for every query. It is a price: less is
     better, no setting is chosen by it, and ``harness compare`` and ``harness gate`` refuse it as their
@@ -100,8 +102,9 @@ class PriceRow:
     cost_per_1000: Annotated[
         float | None,
         Column(
-            "what endpoints are paid for a thousand such queries: rewriting, the judge left out; empty: "
-            "the price is unknown",
+            "what endpoints are paid for a thousand such queries: rewriting, their vectors and the scores of "
+            "their pairs, without the vectors of chunks and the judge; empty: a price is unknown, or a "
+            "language model filters",
             unit="money",
         ),
     ] = None

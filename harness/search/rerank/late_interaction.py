@@ -59,6 +59,10 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
         scores = [max_sim(self._query(query), tokens[passage]) for query, passage in pairs]
         return np.asarray(scores, dtype=np.float32)
 
+    def forget(self) -> None:
+        """Forget the token embeddings of queries."""
+        self._queries.clear()
+
     def _query(self, query: str) -> NDArray[np.float32]:
         # alone, not in a batch: its last digits must not depend on which queries came with it
         if query not in self._queries:

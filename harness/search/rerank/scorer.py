@@ -31,6 +31,9 @@ class PairScorer(ABC):
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """The score of every (query, passage) pair of one batch, float32 [pairs]; higher is better."""
 
+    def forget(self) -> None:  # noqa: B027 - most keep nothing
+        """Forget what it keeps of queries, so that a query it has seen takes what a new one takes."""
+
     @abstractmethod
     def try_out(self) -> None:
         """Load the model and score a pair; raises ModelError where it cannot be used."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
@@ -17,7 +18,7 @@ from harness.search.feedback import Feedback, FeedbackConfig
 from harness.search.feedback.step import FoundFirst, Weights
 from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
 from harness.search.retrieve.ranked import DECIMALS, Doubles, Ints, in_order
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -74,6 +75,16 @@ class Bm25Retriever(Retriever[Bm25Config]):
                 for query, weights in zip(queries, asked, strict=True)
             ]
             return Found(rankings, asked=tuple(said))
+
+    @contextmanager
+    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+        """The same search, indexed beforehand."""
+        index, feedback = Index.of(self.config, passages, tools), self.config.feedback
+        if feedback is None:
+            yield lambda query: index.search(query, index.asked(query))
+            return
+        method = FEEDBACKS.make(feedback)
+        yield lambda query: index.search(query, index.fed_back(query, method))
 
 
 @dataclass(frozen=True, slots=True)

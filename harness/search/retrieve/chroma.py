@@ -75,15 +75,31 @@ class ChromaRetriever(DenseRetriever[ChromaConfig]):
         tools: Tools,
     ) -> Found:
         """Search the collection of these passages, made anew where there is none."""
+        key = self._key(passages, tools)
+        return self.retrieve(queries, asked, passages.ids, vectors, key, tools.index, passages.lengths)
+
+    @contextmanager
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools
+    ) -> Iterator[Callable[[Query, Floats], object]]:
+        """One search of the collection, as in a deployment: without the check against a full scan."""
+        distinct = vectors[Distinct.of(vectors).first]
+        wanted = min(self.depth(passages).usual, len(distinct))
+        with self._collection(self._key(passages, tools), tools.index, distinct) as collection:
+            yield lambda query, asked: collection.query(
+                query_embeddings=asked, n_results=wanted, include=["distances"]
+            )
+
+    def _key(self, passages: Passages, tools: Tools) -> str:
+        """The name of the collection of these passages."""
         c = self.config
-        key = tools.key(
+        return tools.key(
             passages.key,
             tools.fingerprint(c.embed),
             c.passage_prefix,
             self.index_settings,
             version("chromadb"),
         )
-        return self.retrieve(queries, asked, passages.ids, vectors, key, tools.index, passages.lengths)
 
     @property
     def index_settings(self) -> dict[str, Any]:

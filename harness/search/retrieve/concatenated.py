@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -74,14 +75,32 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         """All chunks by their dot products, equal ones in the order of the chunks."""
         if not len(vectors) or not len(queries):
             return Found([Ranking(query.query_id, (), ()) for query in queries])
+        return Found(self._searcher(passages, vectors, tools)(queries, asked), 1.0)
+
+    @contextmanager
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools
+    ) -> Iterator[Callable[[Query, Floats], object]]:
+        """The same search, the stored vectors made beforehand."""
+        search = self._searcher(passages, vectors, tools)
+        yield lambda query, asked: search([query], asked)
+
+    def _searcher(
+        self, passages: Passages, vectors: Floats, tools: Tools
+    ) -> Callable[[Sequence[Query], Floats], list[Ranking]]:
+        """The search among the stored vectors for queries and the dense parts of theirs."""
         terms = Terms(self.config)
         known = terms.of_passages(passages, tools)
         sparse = chunk_vectors(known, self._saturation(known))
         idf = inverse_document_frequency(sparse, self.config.method)
-        own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
         stored = concatenate(sparse, self._scaled(vectors))
-        question = concatenate(own * self.config.weight, self._scaled(asked))
-        return Found(self._rankings(queries, question, stored, passages), 1.0)
+
+        def search(queries: Sequence[Query], asked: Floats) -> list[Ranking]:
+            own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
+            question = concatenate(own * self.config.weight, self._scaled(asked))
+            return self._rankings(queries, question, stored, passages)
+
+        return search
 
     def _rankings(
         self, queries: Sequence[Query], asked: Any, stored: Any, passages: Passages

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
+
+import numpy as np
 
 from harness.search.dense import DenseConfig, DenseRetriever
 from harness.search.retrieve.ranked import ranked
-from harness.search.retrieve.scan import Floats, exact_share, scan, similarities
+from harness.search.retrieve.scan import Floats, Nearest, exact_share, scan, similarities
 from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
@@ -44,9 +47,28 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
         """The nearest chunks, equal scores in the order of the chunks."""
         if not len(vectors) or not len(queries):
             return Found([Ranking(query.query_id, (), ()) for query in queries])
+        nearest, rankings = self._search(queries, asked, passages, vectors)
+        return Found(rankings, exact_share(rankings, nearest))
+
+    @contextmanager
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools
+    ) -> Iterator[Callable[[Query, Floats], object]]:
+        """The same scan, the lengths of the vectors known beforehand."""
+        norms = np.linalg.norm(vectors, axis=1)
+        yield lambda query, asked: self._search([query], asked, passages, vectors, norms)
+
+    def _search(
+        self,
+        queries: Sequence[Query],
+        asked: Floats,
+        passages: Passages,
+        vectors: Floats,
+        norms: Floats | None = None,
+    ) -> tuple[list[Nearest], list[Ranking]]:
         distance = self.config.distance
-        nearest = list(scan(asked, vectors, distance, self.depth(passages)))
-        rankings = [
+        nearest = list(scan(asked, vectors, distance, self.depth(passages), norms))
+        return nearest, [
             ranked(
                 query.query_id,
                 true.rows,
@@ -56,4 +78,3 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
             )
             for query, vector, true in zip(queries, asked, nearest, strict=True)
         ]
-        return Found(rankings, exact_share(rankings, nearest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -76,14 +76,7 @@ class FaissRetriever(DenseRetriever[FaissConfig]):
         c = self.config
         true = list(scan(asked, vectors, c.distance, self.depth(passages)))
         distinct = Distinct.of(self._scaled(vectors))
-        key = tools.key(
-            passages.key, tools.fingerprint(c.embed), c.passage_prefix, _faiss().__version__, self._built_by()
-        )
-        with _one_thread(), self._index(key, self._scaled(vectors)[distinct.first], tools) as index:
-            if c.index == "hnsw":
-                index.hnsw.efSearch = c.ef_search
-            else:
-                index.nprobe = c.nprobe
+        with self._opened(passages, self._scaled(vectors)[distinct.first], tools) as index:
             wanted = min(max(one.k for one in true) + _MARGIN, len(distinct.first))
             similar, found = index.search(self._scaled(asked), wanted)
         scores = (-similar if c.distance == "l2" else similar).astype(np.float64)
@@ -93,6 +86,30 @@ class FaissRetriever(DenseRetriever[FaissConfig]):
             hits = distinct.expand(rows[rows >= 0], own[rows >= 0])
             rankings.append(ranked(query.query_id, *hits, one.k, passages.ids))
         return Found(rankings, found_share(rankings, passages.ids, true))
+
+    @contextmanager
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools
+    ) -> Iterator[Callable[[Query, Floats], object]]:
+        """One search of the index, without the full scan that it is held against; on one thread."""
+        distinct = Distinct.of(self._scaled(vectors))
+        wanted = min(self.depth(passages).usual + _MARGIN, len(distinct.first))
+        with self._opened(passages, self._scaled(vectors)[distinct.first], tools) as index:
+            yield lambda query, asked: index.search(self._scaled(asked), wanted)
+
+    @contextmanager
+    def _opened(self, passages: Passages, distinct: Floats, tools: Tools) -> Iterator[Any]:
+        """The index of distinct vectors, to be searched as hard as is asked for."""
+        c = self.config
+        key = tools.key(
+            passages.key, tools.fingerprint(c.embed), c.passage_prefix, _faiss().__version__, self._built_by()
+        )
+        with _one_thread(), self._index(key, distinct, tools) as index:
+            if c.index == "hnsw":
+                index.hnsw.efSearch = c.ef_search
+            else:
+                index.nprobe = c.nprobe
+            yield index
 
     def _scaled(self, vectors: Floats) -> Floats:
         """Vectors whose inner products are the similarities asked for."""

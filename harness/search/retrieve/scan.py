@@ -33,14 +33,21 @@ class Nearest:
     rows: Ints
 
 
-def scan(queries: Floats, chunks: Floats, distance: str, depth: Callable[[Floats], int]) -> Iterator[Nearest]:
+def scan(
+    queries: Floats,
+    chunks: Floats,
+    distance: str,
+    depth: Callable[[Floats], int],
+    norms: Floats | None = None,
+) -> Iterator[Nearest]:
     """The nearest chunks of every query, one query after the other.
 
     ``queries`` [Q, d] and ``chunks`` [N, d]; ``distance`` is ``cosine``, ``l2`` or ``ip``; ``depth`` says
     from the scores [N] of a query how many of its chunks are wanted, 1..N. A block of queries is scored at a
-    time, so memory does not grow with their number.
+    time, so memory does not grow with their number. ``norms`` [N] are the lengths of the chunks' vectors,
+    where they are known.
     """
-    norms = np.linalg.norm(chunks, axis=1)
+    norms = np.linalg.norm(chunks, axis=1) if norms is None else norms
     step = max(1, _CELLS // len(chunks))
     for begin in range(0, len(queries), step):
         for scores in _scores(queries[begin : begin + step], chunks, norms, distance):

@@ -35,6 +35,8 @@ class LlmRewriter(Rewriter[LlmRewriterConfig]):
     With the question before the passage: Wang et al., Query2doc, EMNLP 2023.
     """
 
+    repeatable = True
+
     def identity(self) -> Identity:
         """The prompt, the model and its parameters, and what becomes of an answer."""
         c = self.config

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from harness.search.fuse import Dbsf, DbsfConfig, MinMax, MinMaxConfig, Rrf, RrfConfig, ZScore, ZScoreConfig
+from harness.search.fuse import (
+    Dbsf,
+    DbsfConfig,
+    Fusion,
+    MinMax,
+    MinMaxConfig,
+    Rrf,
+    RrfConfig,
+    ZScore,
+    ZScoreConfig,
+)
 from harness.search.rewrite.asking import AskingConfig, ask_about, identity_of
 from harness.search.rewrite.lines import lines_of
 from harness.search.rewrite.prompt import load_prompt
@@ -33,6 +43,13 @@ class ManyConfig(AskingConfig):
     )
 
 
+# Only the rule is used of a fusion, so that it needs no routes.
+_FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {
+    "rrf": lambda k: Rrf(RrfConfig.model_construct(routes=(), k=k)),
+    "minmax": lambda k: MinMax(MinMaxConfig.model_construct(routes=())),
+    "zscore": lambda k: ZScore(ZScoreConfig.model_construct(routes=())),
+    "dbsf": lambda k: Dbsf(DbsfConfig.model_construct(routes=())),
+}
 Configured = TypeVar("Configured", bound=ManyConfig)
 
 
@@ -57,16 +74,7 @@ class ManyRewriter(SeveralRewriter[Configured], Generic[Configured]):
 
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
         """The scores by the configured fusion."""
-        weights = (1.0,) * len(rankings)
-        match self.config.fuse:
-            case "rrf":
-                return Rrf(RrfConfig.model_construct(k=self.config.rrf_k)).combine(rankings, weights)
-            case "minmax":
-                return MinMax(MinMaxConfig.model_construct()).combine(rankings, weights)
-            case "zscore":
-                return ZScore(ZScoreConfig.model_construct()).combine(rankings, weights)
-            case "dbsf":
-                return Dbsf(DbsfConfig.model_construct()).combine(rankings, weights)
+        return _FUSIONS[self.config.fuse](self.config.rrf_k).combine(rankings, (1.0,) * len(rankings))
 
     def _asked(self, query: Query, lines: Sequence[str]) -> tuple[Query, ...]:
         first = (query.text,) if self.config.with_question else ()

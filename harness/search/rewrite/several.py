@@ -19,6 +19,8 @@ class SeveralRewriter(Rewriter[Asking], Generic[Asking]):
     One that makes more than one of a query says in ``fuse`` how their rankings become one.
     """
 
+    repeatable = True
+
     @abstractmethod
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
         """What is asked for each query; nothing at all leaves it without a ranking."""

@@ -65,6 +65,8 @@ class StatementConfig(RewriterConfig):
 class StatementRewriter(Rewriter[StatementConfig]):
     """Rewrites the questions that a rule fits; the others are asked as they are, and counted."""
 
+    repeatable = True
+
     def identity(self) -> Identity:
         """The rules."""
         return ["statement", RULES_VERSION]

@@ -32,6 +32,8 @@ class TemplateConfig(RewriterConfig):
 class TemplateRewriter(Rewriter[TemplateConfig]):
     """Replaces ``{query}``; braces elsewhere stay as they are."""
 
+    repeatable = True
+
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """Every question within the template."""
         return [replace(query, text=self.config.template.replace(_PLACE, query.text)) for query in queries]

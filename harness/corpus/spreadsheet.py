@@ -1,0 +1,129 @@
+"""Tables as Excel saves them: semicolons, `sep=;`, Windows encodings, trailing empty columns, XLSX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from harness.corpus.reading import read_utf8, refuse_special
+from harness.errors import CorpusError
+
+Records = list[tuple[int, list[str]]]
+Note = Callable[[str], None]
+
+# A quoted page of a filing is well beyond the default of 131,072 characters a field.
+_MAX_FIELD = 10_000_000
+_SEP_LINE = re.compile(r"sep=(?P<mark>.)\r?\n", re.IGNORECASE)
+_MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_WHOLE = re.compile(r"-?\d+\.0+")
+
+
+def read_csv(path: Path, note: Note) -> Records:
+    """The records of a CSV file with the line each starts on; says through ``note`` what was unusual.
+
+    Comma, semicolon, tab or bar as the header has it; UTF-8, UTF-16 with its mark, or Windows-1252. Raises
+    CorpusError that names the line.
+    """
+    text = _decoded(path, note)
+    first, mark = 1, ""
+    if declared := _SEP_LINE.match(text):
+        mark, text, first = declared["mark"], text[declared.end() :], 2
+    mark = mark or _mark_of(text)
+    if mark != ",":
+        note(f"{path}: read with {_MARKS.get(mark, repr(mark))} between the columns.")
+    return _without_empty(path, list(_records(path, text, mark, first)), note)
+
+
+def read_xlsx(path: Path, note: Note) -> Records:
+    """The records of the first sheet that holds anything, as text; whole numbers without ``.0``."""
+    from harness.corpus.workbook import TITLE, read_workbook
+
+    sheets = read_workbook(path)
+    if not sheets:
+        raise CorpusError(f"{path}: no sheet holds anything. Fill it.")
+    title, _, body = sheets[0].partition("\n")
+    name = title.removeprefix(TITLE)
+    more = f"; {len(sheets) - 1} more are left out" if len(sheets) > 1 else ""
+    note(f"{path}: read from the sheet {name!r}{more}.")
+    records = [
+        (line, [cell[: cell.index(".")] if _WHOLE.fullmatch(cell) else cell for cell in record])
+        for line, record in _records(path, body, "\t", 1)
+    ]
+    return _without_empty(path, records, note)
+
+
+def _decoded(path: Path, note: Note) -> str:
+    refuse_special(path)
+    raw = path.read_bytes()
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            text = raw.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"{path}: damaged UTF-16 at offset {error.start}. Save it as UTF-8.") from error
+        note(f"{path}: read as UTF-16.")
+        return text
+    try:
+        return read_utf8(path).removeprefix("\ufeff")
+    except CorpusError:
+        if b"\0" in raw:
+            raise
+        try:
+            text = raw.decode("cp1252")
+        except UnicodeDecodeError:
+            text = ""
+        if not text:
+            raise
+        note(f"{path}: not UTF-8; read as Windows-1252. Save it as CSV UTF-8 if letters look wrong.")
+        return text
+
+
+def _mark_of(text: str) -> str:
+    """The mark that parts the columns of the header: the one that stands in it most, by default a comma."""
+    header = text.split("\n", 1)[0]
+    counts = {mark: header.count(mark) for mark in _MARKS}
+    best = max(counts, key=lambda mark: counts[mark])
+    return best if counts[best] > counts[","] else ","
+
+
+def _records(path: Path, text: str, mark: str, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Each record with the line it starts on (a quoted field may hold line breaks), blank lines left out."""
+    limit = csv.field_size_limit(_MAX_FIELD)
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
+        line = first
+        while True:
+            try:
+                record = next(reader, None)
+            except csv.Error as problem:
+                raise CorpusError(
+                    f"{path}, line {line}: not valid CSV ({problem}). "
+                    "Check the quotes; a quote inside a field is doubled."
+                ) from problem
+            if record is None:
+                return
+            if record:
+                yield line, record
+            line = reader.line_num + first
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _without_empty(path: Path, records: Records, note: Note) -> Records:
+    """Leave out columns without a name that hold nothing, at the end, and rows that hold nothing."""
+    if not records:
+        return records
+    header = records[0][1]
+    width = max((i for i, name in enumerate(header, 1) if name.strip()), default=0)
+    bare = all(not cell.strip() for _, record in records for cell in record[width:])
+    if bare and any(len(record) > width for _, record in records):
+        note(f"{path}: empty columns at the end are left out.")
+        records = [(line, record[:width]) for line, record in records]
+    kept = [
+        (line, record) for line, record in records if len(header) == 1 or any(cell.strip() for cell in record)
+    ]
+    if len(kept) < len(records):
+        note(f"{path}: {len(records) - len(kept)} empty rows are left out.")
+    return kept

@@ -1,0 +1,45 @@
+"""How long one query takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from harness.report.columns import Column, table
+from harness.report.rows.common import Setting
+
+_OWN = "what the step alone takes"
+_TOTAL = "the search up to and with the step, and all that was rewritten for it"
+
+
+@table(
+    "latency",
+    "how long one query takes",
+    key=("setting", "stage"),
+    when="where `latency: {queries: 50}` asks for it",
+)
+@dataclass(frozen=True, slots=True)
+class LatencyRow:
+    """How long one step of a setting takes for a query, on the machine of the run.
+
+    Queries are asked once more after everything else, one after the other, with models loaded and indexes
+    open; the first few are asked beforehand and not counted. So an embedding is computed for each query, a
+    store is searched as in a deployment (Chroma and FAISS without the check against a full scan), and the
+    time to build an index is no part of it. Routes of a fusion are asked one after the other. For the answer
+    of a language model stands the time that its call took when it was paid for, which the ledger has.
+    What is measured is kept in the cache and not measured again on the same machine before `harness cache
+    --clear`. It is no part of the outcome: two results that differ in this file alone are the same.
+    """
+
+    setting: Setting
+    stage: Annotated[
+        str, Column("the step: `rewrite` is that of the setting; with a dot, a route", filled=True)
+    ]
+    queries: Annotated[int, Column("on how many queries; with fewer than 100, p99 is near the longest")]
+    p50: Annotated[float | None, Column(f"{_OWN}, the median", unit="milliseconds")]
+    p95: Annotated[float | None, Column(f"{_OWN}, 19 of 20 queries at most", unit="milliseconds")]
+    p99: Annotated[float | None, Column(f"{_OWN}, 99 of 100 at most", unit="milliseconds")]
+    total_p50: Annotated[float | None, Column(f"{_TOTAL}, the median", unit="milliseconds")]
+    total_p95: Annotated[float | None, Column("the same, 19 of 20 queries at most", unit="milliseconds")]
+    total_p99: Annotated[float | None, Column("the same, 99 of 100 at most", unit="milliseconds")]
+    remark: Annotated[str, Column("why it was not measured")] = ""

@@ -1,0 +1,140 @@
+"""A benchmark with models behind endpoints: planned without a request, paid once, its costs told."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.cli import main
+from harness.config import load_config
+from harness.progress import Silent
+from tests.bench.conftest import QUERIES
+from tests.judge.fake_server import FakeServer
+from tests.search.test_endpoints import embed, quick, rerank_script
+
+__all__ = ["quick"]
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def script(request, number):
+    return (embed if request["path"].endswith("/embeddings") else rerank_script)(request, number)
+
+
+def command(*words):
+    with pytest.raises(SystemExit) as done:
+        main([str(word) for word in words])
+    assert done.value.code == 0
+
+
+@pytest.fixture
+def config(write_config):
+    def write(url):
+        embedding = f"{{model: e-1, base_url: '{url}', api_key_env: null, price: 1000}}"
+        reranker = f"{{model: r-1, base_url: '{url}', price_per_request: 0.5}}"
+        return write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve=f"""
+  - {{kind: bm25, top_k: 5}}
+  - kind: minmax
+    top_k: 5
+    routes: [{{kind: exact, top_k: 5, endpoint: {embedding}}}, {{kind: bm25, top_k: 5}}]""",
+            rerank=f"[null, {{kind: endpoint, top_n: 3, endpoint: {reranker}}}]",
+            more="measures: [ndcg_exp@3]",
+            cache="own",
+        )
+
+    return write
+
+
+def prices(folder, column="endpoint_cost"):
+    with (folder / "prices.csv").open(newline="", encoding="utf-8") as file:
+        return {(row["setting"], row["stage"]): row[column] for row in csv.DictReader(file)}
+
+
+def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
+    with FakeServer(script) as server:
+        path = config(server.url)
+        command("validate", path)
+        told = " ".join(capsys.readouterr().out.split())
+        assert "e-1: 29 texts: 1 requests to make" in told
+        assert "r-1: about 30 pairs: 10 requests to make" in told
+        command("bench", path, "--dry-run")
+        told = " ".join(capsys.readouterr().out.split())
+        assert "e-1: 29 texts: 1 requests to make, 0 texts kept from before" in told
+        assert "depend on an endpoint that has not been asked yet. Nothing was spent." in told
+        assert server.count == 0, "a plan and a dry run send nothing"
+        command("bench", path, "--quiet")
+        said = " ".join(capsys.readouterr().out.split())
+        count = server.count
+        assert "r-1: " in said
+        embedded = [request for request in server.requests if request["path"].endswith("/embeddings")]
+        sent = sum(len(text.split()) for request in embedded for text in request["body"]["input"])
+        results, folder = run_bench(load_config(path), Silent())
+        assert server.count == count, "all of it is kept"
+        command("validate", path)
+        assert "r-1" not in capsys.readouterr().out.partition("models")[0]
+        command("bench", path, "--dry-run")
+        assert server.count == count
+    bought = json.loads((folder / "record.json").read_text())["counts"]["endpoints"]
+    # with all rankings known no vector is looked up
+    assert "e-1" not in bought
+    assert (bought["r-1"]["requests"], bought["r-1"]["cost"]) == (0, 0)
+    assert bought["r-1"]["kept_from_before"] > 0
+    rows = prices(folder)
+    cost = {key: float(value) if value else None for key, value in rows.items()}
+    (lexical,) = {setting for setting, stage in cost if setting.startswith("bm25") and stage == "rerank"}
+    (both,) = {setting for setting, stage in cost if setting.startswith("minmax") and stage == "rerank"}
+    # 1000 per million of the words that the server counts
+    assert cost[both, "retrieve"] == pytest.approx(sent / 1000, rel=1e-6)
+    assert cost[both, "retrieve.exact"] == cost[both, "retrieve"]
+    assert cost[both, "retrieve.bm25"] == 0
+    each = prices(folder, "cost_per_1000")
+    words = sum(len(text.split()) for _, text, *_ in QUERIES)
+    # a request of chunks and queries is parted among them by an estimate
+    assert float(each[both, "retrieve"]) == pytest.approx(1000 * words / 1000 / len(QUERIES), rel=0.1)
+    assert float(each[both, "rerank"]) > float(each[both, "retrieve"])
+    assert cost[lexical, "retrieve"] == 0
+    # half a unit for each of five queries, those of the other setting apart where they read the same pairs
+    assert cost[lexical, "rerank"] == pytest.approx(0.5 * 5, rel=0.5)
+    assert cost[both, "rerank"] > cost[both, "retrieve"]
+    assert {row.setting for row in results.summary} >= {lexical, both}
+
+
+def test_clearing_the_cache_keeps_what_was_paid_for(config, tmp_path):
+    with FakeServer(script) as server:
+        path = config(server.url)
+        run_bench(load_config(path), Silent())
+        count, cache = server.count, load_config(path).cache
+        command("cache", "--cache", cache, "--clear")
+        run_bench(load_config(path), Silent())
+        assert server.count == count
+
+
+def test_the_example_is_planned_without_keys_and_says_what_is_missing(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("COHERE_API_KEY", raising=False)
+    text = (ROOT / "configs" / "meridian_endpoints.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "example.yaml"
+    path.write_text(f"{text}cache: {tmp_path}/cache\nresults: {tmp_path}/results\n", encoding="utf-8")
+    command("validate", path)
+    shown = capsys.readouterr()
+    told = " ".join(shown.out.split())
+    assert "text-embedding-3-small: " in told
+    assert "price about" in told
+    missing = " ".join(shown.err.split())
+    assert "OPENAI_API_KEY is not set" in missing
+    assert "COHERE_API_KEY is not set" in missing
+
+
+def test_a_judge_that_runs_here_is_not_compared_with_weights_that_are_elsewhere(config):
+    with FakeServer(script) as server:
+        path = config(server.url)
+        judge = "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2'}"
+        text = path.read_text().replace("measures:", f"{judge}\nmeasures:")
+        path.write_text(text)
+        results, _ = run_bench(load_config(path), Silent())
+    assert results.judgments

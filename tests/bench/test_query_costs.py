@@ -1,0 +1,40 @@
+"""What a thousand queries cost: their own vectors and rewritings, not those of the chunks."""
+
+import pytest
+
+from harness.bench.flow import run_bench
+from harness.config import load_config
+from harness.progress import Silent
+from harness.report import LatencyRow, PriceRow
+from tests.judge.fake_server import FakeServer
+from tests.search.test_endpoints import embed
+
+from .conftest import QUERIES
+
+
+def test_the_vectors_of_queries_are_paid_for_each_time_and_those_of_chunks_once(write_config):
+    with FakeServer(embed) as server:
+        endpoint = (
+            f"{{model: fake-embed, base_url: '{server.url}', api_key_env: null, timeout: 100, "
+            "price: 1000000, texts_per_request: 1}"
+        )
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve=f"[{{kind: exact, top_k: 5, endpoint: {endpoint}}}, {{kind: bm25}}]",
+            rerank="null",
+            more="measures: [ndcg_exp@3]\nlatency: {queries: 2}",
+            cache="fresh",
+        )
+        results, _ = run_bench(load_config(path), Silent())
+        asked = server.count
+        again, _ = run_bench(load_config(path), Silent())
+        assert server.count == asked, "a second run buys nothing, and nothing is bought to measure it"
+    # the server counts a token a word, and each is worth 1
+    words = sum(len(query[1].split()) for query in QUERIES)
+    for one in (results, again):
+        dense, words_only = one.of(PriceRow)
+        assert dense.cost_per_1000 == pytest.approx(1000 * words / len(QUERIES))
+        assert dense.endpoint_cost > words
+        assert (dense.rewrite_cost, words_only.cost_per_1000, words_only.endpoint_cost) == (0, 0, None)
+        remarks = [row.remark for row in one.of(LatencyRow)]
+        assert remarks == ["fake-embed is no model on this machine", ""]

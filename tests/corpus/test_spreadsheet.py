@@ -1,0 +1,113 @@
+"""Queries and labels as spreadsheets save them are read, and what was unusual is said."""
+
+import pytest
+from openpyxl import Workbook
+
+from harness.corpus import read_labels, read_queries
+from harness.corpus.queries import SplitConfig
+from harness.errors import CorpusError, LabelError
+
+PLAIN = "query_id,document,page,quote,grade\nq1,a,3,net sales,4\nq2,b,,profit,2\n"
+HEAD = ["query_id", "document", "page", "quote", "grade"]
+
+
+def rows(path, note=lambda _: None):
+    return [(r.line, r.query_id, r.document, r.page, r.quote, r.grade) for r in read_labels(path, note)]
+
+
+@pytest.fixture
+def plain(tmp_path):
+    (tmp_path / "plain.csv").write_text(PLAIN)
+    return rows(tmp_path / "plain.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("l.csv", PLAIN.replace(",", ";").encode(), "semicolons"),
+        ("l.csv", PLAIN.replace(",", "\t").encode("utf-16"), "UTF-16"),
+        ("l.csv", b"\xef\xbb\xbf" + PLAIN.replace(",", ";").replace("\n", "\r\n").encode(), "semicolons"),
+        ("l.tsv", PLAIN.replace(",", "\t").encode(), "tabs"),
+        (
+            "l.csv",
+            PLAIN.replace("4\n", "4.0\n").replace("2\n", "2.00\n").replace(",3,", ",3.0,").encode(),
+            "",
+        ),
+        ("l.csv", "".join(f"{line},,\n" for line in PLAIN.splitlines()).encode(), "empty columns at the end"),
+        ("l.csv", (PLAIN + ",,,,\n,,,,\n").encode(), "2 empty rows"),
+    ],
+)
+def test_a_file_of_excel_has_the_same_rows(plain, tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    told = []
+    assert rows(tmp_path / name, told.append) == plain
+    assert said in " ".join(told)
+    assert bool(told) == bool(said)
+
+
+def test_the_line_that_declares_the_mark_is_no_header(plain, tmp_path):
+    (tmp_path / "l.csv").write_text("sep=;\n" + PLAIN.replace(",", ";"))
+    # every row stands a line further down
+    assert rows(tmp_path / "l.csv") == [(line + 1, *rest) for line, *rest in plain]
+
+
+def test_windows_letters_are_read_and_said(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_bytes("query_id;text\nq1;Umsätze – wie hoch?\n".encode("cp1252"))
+    told = []
+    assert read_queries(path, SplitConfig(), told.append).queries[0].text == "Umsätze – wie hoch?"
+    assert any("Windows-1252" in line for line in told)
+
+
+def test_a_workbook_is_read_from_its_first_sheet_that_holds_anything(plain, tmp_path):
+    book = Workbook()
+    book.create_sheet("grades")
+    for record in [HEAD, ["q1", "a", 3, "net sales", 4.0], [None] * 5, ["q2", "b", None, "profit", 2]]:
+        book["grades"].append(record)
+    book.create_sheet("more").append(["x"])
+    book.save(tmp_path / "l.xlsx")
+    told = []
+    found = rows(tmp_path / "l.xlsx", told.append)
+    assert [row[1:] for row in found] == [row[1:] for row in plain]
+    assert any("'grades'" in line and "1 more" in line for line in told)
+
+
+def test_a_cell_with_a_line_break_and_quotes_survives_a_workbook(tmp_path):
+    book = Workbook()
+    quote = 'first "line"\nsecond, with; marks'
+    for record in [HEAD, ["q1", "a", None, quote, 4]]:
+        book.active.append(record)
+    book.save(tmp_path / "l.xlsx")
+    assert read_labels(tmp_path / "l.xlsx")[0].quote == quote
+
+
+def test_all_faults_of_a_file_are_told_at_once(tmp_path):
+    path = tmp_path / "l.csv"
+    path.write_text("query_id,document,page,quote,grade\nq1,a,,x,9\n,a,,x,1\nq3,a,,,1\nq4,a,,fine,1\n")
+    with pytest.raises(LabelError) as raised:
+        read_labels(path)
+    told = str(raised.value)
+    assert told.startswith("3 rows cannot be used:")
+    for line, fault in ((2, "grade is '9'"), (3, "query_id is empty"), (4, "says nowhere what is graded")):
+        assert f"line {line}: {fault}" in told
+
+
+def test_of_very_many_faults_the_first_are_told_and_the_rest_counted(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("query_id,text\n" + "q1,\n" * 50)
+    with pytest.raises(CorpusError, match=r"50 rows cannot be used:(?s:.*)and 30 more$"):
+        read_queries(path, SplitConfig())
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("id,document,relevance,quote", "rename 'id' to 'query_id'; .*rename 'relevance' to 'grade'"),
+        ("Question ID,Doc,grade,quote", "rename 'Question ID' to 'query_id'; .*rename 'Doc' to 'document'"),
+        ("query_id,document,grde,quote", "did you mean 'grde'"),
+    ],
+)
+def test_columns_by_other_names_are_recognised(tmp_path, head, told):
+    (tmp_path / "l.csv").write_text(head + "\nq1,a,1,x\n")
+    with pytest.raises(LabelError, match=told):
+        read_labels(tmp_path / "l.csv")
