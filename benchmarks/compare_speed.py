@@ -15,8 +15,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
+from benchmarks.all_pairs import compare_all
 from benchmarks.compare_populations import POPULATIONS, draw
-from harness.comparison import Options, ScoreMatrix, compare_all, compare_to, conclude, select
+from harness.comparison import Options, ScoreMatrix, compare_to, conclude, select
 
 
 def matrices(settings: int, queries: int, measures: int) -> list[ScoreMatrix]:

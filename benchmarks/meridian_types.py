@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.comparison import Comparison, ScoreMatrix, compare_all, said
+from benchmarks.all_pairs import compare_all
+from harness.comparison import Comparison, ScoreMatrix, said
 from harness.comparison.labels import held_to_labels
 from harness.comparison.turn import turned
 from harness.report import SummaryRow, read_summary

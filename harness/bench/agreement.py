@@ -10,11 +10,11 @@ import numpy as np
 from harness.config import BenchConfig
 from harness.errors import LabelError
 from harness.evaluate.scoring import queries_to_score, score_setting
-from harness.judge import Pair
+from harness.judge import Pair, PoolJudgeConfig
 from harness.judge.agreement_report import Agreement, match_judgments, measure_agreement
 from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
 from harness.judge.labels import pairs_of_labels
-from harness.judging.judges import PoolJudgeConfig, make_judge
+from harness.judging.judges import make_judge
 from harness.judging.pool import Judged, grade_all, judge_pool, judged_by_people
 from harness.running.context import Context
 from harness.running.corpus import Corpus

@@ -14,7 +14,7 @@ from harness.config import BenchConfig
 from harness.evaluate.budget import warn_of_unfilled_budgets
 from harness.evaluate.evaluating import evaluate, results_of
 from harness.evaluate.scoring import warn_of_pool, warn_of_shallow_rankings
-from harness.judging.judges import asked, judge_name, pool_judge_config, warn_of_same_model
+from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, flag_passages, make_pool
 from harness.llm.money import Estimate
@@ -115,19 +115,19 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
         services = unasked(points, corpus.queries.queries, context)
         if missing or services:
-            name = "labels" if judge is None else judge_name(judge)
+            name = "labels" if judge is None else judge.title
             return DryRun(name, 0, {}, None, skipped, missing, services)
         try:
             searched = search_points(points, corpus.queries.queries, context)
         except NotAskedError as error:
-            name = "labels" if judge is None else judge_name(judge)
+            name = "labels" if judge is None else judge.title
             return DryRun(name, 0, {}, None, skipped, endpoints=error.missing)
         warn_of_unfilled_budgets(searched, config, context.reporter)
         if judge is None:
             return DryRun("labels", 0, {}, None, skipped)
         pool = make_pool(searched, corpus, judge.pool)
-        if asked(judge):
+        if judge.asked:
             flag_passages(pool.pairs, context)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
         estimate = estimate_pool(pool.pairs, judge, context, corpus)
-        return DryRun(judge_name(judge), len(pool.pairs), settings, estimate, skipped)
+        return DryRun(judge.title, len(pool.pairs), settings, estimate, skipped)

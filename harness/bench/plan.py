@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from harness.config import BenchConfig, Setting
 from harness.errors import ConfigError
 from harness.evaluate.scoring import warn_of_pool, warn_of_shallow_rankings
-from harness.judging.judges import (
-    PoolJudgeConfig,
-    asked,
-    judge_name,
-    pool_judge_config,
-    warn_of_same_model,
-)
+from harness.judge import PoolJudgeConfig
+from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, make_pool
 from harness.llm.endpoint import read_key
@@ -195,7 +190,7 @@ def _plan_judge(
         searched = [search(setting, chunking, queries, context) for setting, chunking in points]
         pairs = make_pool(searched, corpus, judge.pool).pairs
     return JudgePlan(
-        judge_name(judge),
+        judge.title,
         ranked,
         None if pairs is None else len(pairs),
         None if pairs is None else estimate_pool(pairs, judge, context, corpus),
@@ -205,7 +200,7 @@ def _plan_judge(
 
 def _problem(judge: PoolJudgeConfig) -> str:
     """What keeps the judge from being asked; its endpoint is not."""
-    for one in asked(judge):
+    for one in judge.asked:
         try:
             read_key(one.endpoint)
         except ConfigError as error:

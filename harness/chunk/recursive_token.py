@@ -39,6 +39,11 @@ class RecursiveTokenConfig(TokenWindowConfig):
         """Always: the windows are the embedding model's."""
         return True
 
+    @property
+    def cut_again(self) -> tuple[int, int]:
+        """The sizes of both steps."""
+        return self.chunk_size, self.tokens_per_chunk
+
 
 def split_documents(
     documents: Sequence[Document], config: RecursiveTokenConfig, tokenizer: Tokenizer | None

@@ -31,6 +31,11 @@ class ChunkerConfig(StageConfig):
         return False
 
     @property
+    def cut_again(self) -> tuple[int, int] | None:
+        """The characters of a piece and the tokens of the windows that cut it again, where two sizes work."""
+        return None
+
+    @property
     def reads_sentences(self) -> bool:
         """Whether the chunks depend on where sentences end."""
         return False

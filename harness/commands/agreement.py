@@ -76,7 +76,7 @@ def _of_config(args: argparse.Namespace) -> int:
     from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.errors import ConfigError
-    from harness.judging.judges import judge_name, pool_judge_config
+    from harness.judging.judges import pool_judge_config
     from harness.judging.pool import estimate_pool, make_pool
     from harness.running.context import Context
     from harness.running.corpus import load_corpus
@@ -98,9 +98,7 @@ def _of_config(args: argparse.Namespace) -> int:
             ]
             in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
             estimate = estimate_pool(in_order, judge, context, corpus)
-            print_line(
-                f"{judge_name(judge)}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent."
-            )
+            print_line(f"{judge.title}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent.")
             return exit_code(config, skipped)
         found = grade_agreement(corpus, judge, context)
         settings = settings_agreement(searched, corpus, config, context) if args.settings else None

@@ -6,7 +6,7 @@ method is used for what, and how well it keeps its promises.
 
 from harness.comparison.comparable import ScoredOn, differences, join, joined_names, matrix_differences
 from harness.comparison.conclude import conclude
-from harness.comparison.family import compare_all, compare_changes, compare_to
+from harness.comparison.family import compare_changes, compare_to
 from harness.comparison.gate import Check, GateResult, gate, github_annotations, junit
 from harness.comparison.holes import ENOUGH_JUDGED, Holes
 from harness.comparison.labels import Turning
@@ -49,7 +49,6 @@ __all__ = [
     "Verdict",
     "Waterfall",
     "bounds_of_means",
-    "compare_all",
     "compare_changes",
     "compare_pair",
     "compare_to",

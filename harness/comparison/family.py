@@ -1,4 +1,4 @@
-"""Many comparisons at once: all pairs, all against a baseline, or every setting before and after."""
+"""Many comparisons at once: all against a baseline, or every setting before and after; and who meets whom."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ from harness.stats.arrays import Bools
 from harness.stats.units import units_of
 
 
-def compare_all(matrix: ScoreMatrix, options: Options | None = None) -> list[Comparison]:
-    """Every pair of settings, better against worse, over the queries for which the measure is defined."""
-    defined = usable(matrix)
-    return _compare(defined, all_pairs(defined), options)
-
-
 def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = None) -> list[Comparison]:
     """Every other setting against ``baseline``; raises HarnessError for an unknown one."""
     defined = usable(matrix)
-    return _compare(defined, pairs_to(defined, baseline), options)
+    units = units_of(defined.clusters, len(defined.query_ids))
+    pairs = pairs_to(defined, baseline)
+    found, _ = compare_rows(defined.settings, defined.values, pairs, units, options or Options())
+    return found
 
 
 def compare_changes(
@@ -67,9 +64,3 @@ def pairs_to(matrix: ScoreMatrix, baseline: str) -> list[tuple[int, int]]:
     matrix.row(baseline)
     base = matrix.settings.index(baseline)
     return [(i, base) for i in range(len(matrix.settings)) if i != base]
-
-
-def _compare(matrix: ScoreMatrix, pairs: list[tuple[int, int]], options: Options | None) -> list[Comparison]:
-    units = units_of(matrix.clusters, len(matrix.query_ids))
-    found, _ = compare_rows(matrix.settings, matrix.values, pairs, units, options or Options())
-    return found

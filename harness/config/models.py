@@ -171,6 +171,12 @@ class BenchConfig(StageConfig):
             )
         return canonical
 
+    @property
+    def label_file(self) -> Path | str | None:
+        """The file of human labels, whichever key names it."""
+        judge = self.relevance.judge
+        return self.labels or (judge.file if isinstance(judge, LabelsConfig) else None)
+
     @model_validator(mode="after")
     def _labels_have_a_source(self) -> BenchConfig:
         judge = self.relevance.judge

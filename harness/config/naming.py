@@ -220,4 +220,6 @@ def _on_one_line(text: str) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(one, int | float) for one in value):
         return ",".join(repr(one).removesuffix(".0") for one in value)
+    if isinstance(value, list) and all(isinstance(one, str) and _SHORT_WORD.fullmatch(one) for one in value):
+        return "+".join(value)
     return value if isinstance(value, str) else repr(value)

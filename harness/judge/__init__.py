@@ -1,32 +1,42 @@
 """Judging: (query, passage) -> graded span. The table of kinds, and the names the pipeline needs."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from harness.judge.config import LlmConfig, PoolConfig
-from harness.judge.labels import LabelsConfig, LabelsJudge
+from harness.errors import ConfigError
+from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
+from harness.judge.labels import PEOPLE, LabelsConfig
 from harness.judge.llm import LlmJudge
 from harness.judge.panel import PanelConfig, PanelJudge
 from harness.judge.pool import Pool, pool_of
 from harness.judge.records import Graded, Pair, Summary
 from harness.judge.threshold import CosineConfig, RerankerConfig, cosine_judge, reranker_judge
+from harness.judge.tools import JudgeTools, PoolJudge
 from harness.kinds import Kind, Kinds
 
-KINDS: Kinds[Any] = Kinds(
+MakeJudge = Callable[[JudgeTools], PoolJudge]
+
+
+def _nobody(config: LabelsConfig) -> MakeJudge:
+    raise ConfigError("relevance: labels are grades already, and there is nobody to ask for more.")
+
+
+KINDS: Kinds[MakeJudge] = Kinds(
     "relevance.judge",
-    Kind(LabelsConfig, LabelsJudge),
-    Kind(LlmConfig, lambda config: partial(LlmJudge, config)),
-    Kind(PanelConfig, lambda config: partial(PanelJudge, config)),
+    Kind(LabelsConfig, _nobody),
+    Kind(LlmConfig, lambda config: partial(LlmJudge.of, config)),
+    Kind(PanelConfig, lambda config: partial(PanelJudge.of, config)),
     Kind(CosineConfig, lambda config: partial(cosine_judge, config)),
     Kind(RerankerConfig, lambda config: partial(reranker_judge, config)),
 )
 
 __all__ = [
     "KINDS",
+    "PEOPLE",
     "CosineConfig",
     "Graded",
+    "JudgeTools",
     "LabelsConfig",
-    "LabelsJudge",
     "LlmConfig",
     "LlmJudge",
     "Pair",
@@ -34,6 +44,8 @@ __all__ = [
     "PanelJudge",
     "Pool",
     "PoolConfig",
+    "PoolJudge",
+    "PoolJudgeConfig",
     "RerankerConfig",
     "Summary",
     "pool_of",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
+from harness.judge.prompting import Prompt, load_prompt
 from harness.judge.sampling import Combine
 from harness.kinds import StageConfig
 from harness.llm.config import ModelConfig
@@ -35,7 +36,30 @@ class PoolConfig(StageConfig):
     )
 
 
-class _GradingConfig(StageConfig):
+class PoolJudgeConfig(StageConfig):
+    """Base of the configurations of judges that grade what was retrieved."""
+
+    if TYPE_CHECKING:
+        # a field of each of them, where it belongs among the others
+        pool: PoolConfig
+
+    @property
+    def title(self) -> str:
+        """How the judge is named in every table."""
+        raise NotImplementedError
+
+    @property
+    def asked(self) -> tuple[LlmConfig, ...]:
+        """The language models that it asks; none where it asks nobody."""
+        return ()
+
+    @property
+    def runs_here(self) -> str:
+        """The name of the model that it runs on this machine, '' where it runs none."""
+        return ""
+
+
+class _GradingConfig(PoolJudgeConfig):
     """What sets a judge apart from others who ask a model."""
 
     kind: Literal["llm"] = "llm"
@@ -71,6 +95,16 @@ class _GradingConfig(StageConfig):
 
 class LlmConfig(ModelConfig, _GradingConfig):
     """A judge that asks a language model."""
+
+    @property
+    def title(self) -> str:
+        """How the judge is named in every table; reads the prompt file."""
+        return llm_name(self, load_prompt(self.prompt))
+
+    @property
+    def asked(self) -> tuple[LlmConfig, ...]:
+        """Itself."""
+        return (self,)
 
     @model_validator(mode="after")
     def _a_recipe_as_it_was(self) -> LlmConfig:
@@ -110,3 +144,10 @@ class LlmConfig(ModelConfig, _GradingConfig):
                 "endpoint.temperature above 0"
             )
         return self
+
+
+def llm_name(config: LlmConfig, prompt: Prompt) -> str:
+    """How a judge is named in every table: model, prompt and samples."""
+    samples = f" x{config.samples}" if config.samples > 1 else ""
+    shown = f", {config.examples} examples" if config.examples else ""
+    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{shown}{samples})"

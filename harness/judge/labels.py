@@ -11,6 +11,9 @@ from harness.judge.records import Pair
 from harness.kinds import StageConfig
 from harness.types import Chunk, Document, Judgment, Query
 
+# How judges are named in every table whose labels name none.
+PEOPLE = "human"
+
 
 class LabelsConfig(StageConfig):
     """Human labels."""
@@ -21,20 +24,6 @@ class LabelsConfig(StageConfig):
         description="JSON lines with query_id, doc_id, start, end, grade, instead of the file that `labels` "
         "names.",
     )
-
-
-class LabelsJudge:
-    """Hands on human labels; needs no pool, for a label is a graded span whatever was retrieved."""
-
-    name = "human"
-
-    def __init__(self, config: LabelsConfig) -> None:
-        self.config = config
-
-    @property
-    def fingerprint(self) -> dict[str, object]:
-        """What a run record keeps of the judge."""
-        return {"kind": "labels", "file": self.config.file}
 
 
 def pairs_of_labels(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.errors import ConfigError, JudgeError
-from harness.judge.config import LlmConfig
+from harness.judge.config import LlmConfig, llm_name
 from harness.judge.examples import Example, Examples
 from harness.judge.items import Item, items_of
-from harness.judge.prompting import GradingForm, Prompt, load_prompt
+from harness.judge.prompting import GradingForm, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, rounded_mean, spread_of
+from harness.judge.tools import JudgeTools
 from harness.judge.weighing import expected_grade
 from harness.llm.client import Client
 from harness.llm.faults import one_line
@@ -24,13 +25,6 @@ from harness.types import Answered, Asked, Judgment
 EXAMPLES = 20
 # Why a pair has no grade whose answers can be read and not weighted.
 NO_LOGPROBS = "no_logprobs"
-
-
-def llm_name(config: LlmConfig, prompt: Prompt) -> str:
-    """How a judge is named in every table: model, prompt and samples."""
-    samples = f" x{config.samples}" if config.samples > 1 else ""
-    shown = f", {config.examples} examples" if config.examples else ""
-    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{shown}{samples})"
 
 
 class LlmJudge:
@@ -66,6 +60,11 @@ class LlmJudge:
         form = GradingForm(self.prompt, config.endpoint.structured, examples)
         self.model = Model(config, form, ledger, client=client)
 
+    @classmethod
+    def of(cls, config: LlmConfig, tools: JudgeTools) -> LlmJudge:
+        """The judge of a run; people's labels serve it as examples where it shows any."""
+        return cls(config, tools.ledger, candidates=tools.people_graded() if config.examples else ())
+
     @property
     def name(self) -> str:
         """How the judge is named in every table."""
@@ -89,6 +88,10 @@ class LlmJudge:
     def estimate(self, pairs: Iterable[Pair]) -> Estimate:
         """Say what grading would take, without asking anything; reads the pairs once."""
         return self.model.estimate(self.jobs(pairs), noun="pairs")
+
+    def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
+        """What grading would take, under the name of the judge."""
+        return [(self.name, self.estimate(pairs))]
 
     def grade(
         self,

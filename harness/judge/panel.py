@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from harness.judge.config import LlmConfig, PoolConfig
+from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.examples import Example
 from harness.judge.llm import LlmJudge, check_unscored, note_graded
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
-from harness.kinds import StageConfig
+from harness.judge.tools import JudgeTools
 from harness.llm.money import Estimate
 from harness.llm.records import Ledger
 from harness.progress import Reporter
@@ -23,7 +23,7 @@ from harness.stats.agreement import krippendorff_alpha
 from harness.types import Judgment
 
 
-class PanelConfig(StageConfig):
+class PanelConfig(PoolJudgeConfig):
     """Several language models as judges of the same pairs."""
 
     kind: Literal["panel"] = "panel"
@@ -40,6 +40,16 @@ class PanelConfig(StageConfig):
     max_unscored: float = Field(
         0.02, ge=0, le=1, description="The share of pairs without a grade above which the run fails."
     )
+
+    @property
+    def title(self) -> str:
+        """How the panel is named in every table."""
+        return f"{self.combine} of {', '.join(member.title for member in self.members)}"
+
+    @property
+    def asked(self) -> tuple[LlmConfig, ...]:
+        """The members."""
+        return self.members
 
     @field_validator("members")
     @classmethod
@@ -70,6 +80,12 @@ class PanelJudge:
         self.config = config
         self.members = [LlmJudge(member, ledger, candidates=candidates) for member in config.members]
 
+    @classmethod
+    def of(cls, config: PanelConfig, tools: JudgeTools) -> PanelJudge:
+        """The panel of a run; people's labels serve members as examples where they show any."""
+        shown = any(member.examples for member in config.members)
+        return cls(config, tools.ledger, candidates=tools.people_graded() if shown else ())
+
     @property
     def name(self) -> str:
         """How the panel is named in every table."""
@@ -86,7 +102,11 @@ class PanelJudge:
 
     def estimate(self, pairs: Iterable[Pair]) -> Estimate:
         """Say what grading would take, all members together; reads the pairs once a member."""
-        return together([member.estimate(pairs) for member in self.members])
+        return together([estimate for _, estimate in self.estimates(pairs)])
+
+    def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
+        """What grading would take, member by member."""
+        return [(member.name, member.estimate(pairs)) for member in self.members]
 
     def grade(
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
@@ -159,6 +179,8 @@ class PanelJudge:
 def together(estimates: Sequence[Estimate]) -> Estimate:
     """One estimate out of those of several members; a single unknown price makes the sum unknown."""
     first = estimates[0]
+    if len(estimates) == 1:
+        return first
     prices = [one.price for one in estimates if one.price is not None]
     likely = [one.likely_price for one in estimates if one.likely_price is not None]
     return replace(

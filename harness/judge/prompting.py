@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.judge.examples import Example, Examples
@@ -23,10 +22,10 @@ from harness.kinds import StageConfig
 from harness.llm import fences
 from harness.llm.fences import mark_of
 from harness.llm.form import Malformed, Messages, Structured
+from harness.llm.prompt_files import built_in, parse, read_content, slots_of
 from harness.types import MAX_GRADE, Asked
 
 FOLDER = Path(__file__).parent / "prompts"
-_SLOT = re.compile(r"\{\{ *(query|passages) *\}\}")
 _MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")
 
 
@@ -65,35 +64,23 @@ class Prompt(StageConfig):
 
 def built_in_prompts() -> list[str]:
     """The names of the prompts that come with the harness."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    return built_in(FOLDER)
 
 
 def load_prompt(name: str) -> Prompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(
-            f"The judge's prompt {name!r} cannot be read ({error.strerror}). Built in: "
-            f"{', '.join(built_in_prompts())}; or give the path of a .yaml file."
-        ) from error
-    return parse_prompt(content, name)
+    return parse_prompt(read_content(name, FOLDER, "judge"), name)
 
 
 def parse_prompt(content: bytes, name: str) -> Prompt:
     """Read the content of a prompt file; raises ConfigError that names what is wrong with it."""
-    # A checkout with other line ends is the same prompt.
+    # a checkout with other line ends is the same prompt
     content = content.replace(b"\r\n", b"\n")
-    try:
-        fields = yaml.safe_load(content)
-        if not isinstance(fields, dict):
-            raise ConfigError(f"The prompt file {name} is not a mapping of fields.")
-        prompt = Prompt(**{**fields, "sha256": hashlib.sha256(content).hexdigest()})
-    except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as error:
-        raise ConfigError(f"The prompt file {name} cannot be used: {error}") from error
+    prompt = parse(content, name, Prompt, {}).model_copy(
+        update={"sha256": hashlib.sha256(content).hexdigest()}
+    )
     for slot in ("query", "passages"):
-        if slot not in _SLOT.findall(prompt.user):
+        if slot not in slots_of(prompt.user):
             raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}} in its user part.")
     if prompt.listwise == (prompt.list_size == 1):
         raise ConfigError(f"The prompt file {name}: list_size is 1 for answer: grade and more for a list.")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, field_validator
 
 from harness.errors import JudgeError
-from harness.judge.config import PoolConfig
+from harness.judge.config import PoolConfig, PoolJudgeConfig
 from harness.judge.records import Graded, Pair, Sink, Summary
-from harness.kinds import StageConfig
+from harness.judge.tools import JudgeTools
+from harness.kinds import kind_of
+from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.types import Judgment
 
@@ -20,21 +22,7 @@ Thresholds = tuple[float, float, float, float]
 _NONE: frozenset[str] = frozenset()
 
 
-class Encoder(Protocol):
-    """Turns texts into vectors, one row each."""
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors of shape (texts, dimensions)."""
-
-
-class PairScorer(Protocol):
-    """Scores (query, passage) texts, one number each, higher for more relevant."""
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """One score per pair."""
-
-
-class _ThresholdConfig(StageConfig):
+class _ThresholdConfig(PoolJudgeConfig):
     model: str = Field(description="Hub id, local folder, or an embedded model.")
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     thresholds: Thresholds = Field(description="The scores from which grades 1, 2, 3 and 4 begin.")
@@ -45,6 +33,16 @@ class _ThresholdConfig(StageConfig):
         if any(low >= high for low, high in pairwise(thresholds)):
             raise ValueError("thresholds rise: the scores from which grades 1, 2, 3 and 4 begin")
         return thresholds
+
+    @property
+    def title(self) -> str:
+        """How a threshold judge is named in every table."""
+        return f"threshold judge: {kind_of(self)} {self.model}"
+
+    @property
+    def runs_here(self) -> str:
+        """Its model."""
+        return self.model
 
 
 class CosineConfig(_ThresholdConfig):
@@ -65,11 +63,6 @@ class RerankerConfig(_ThresholdConfig):
     )
 
 
-def threshold_name(config: CosineConfig | RerankerConfig) -> str:
-    """How a threshold judge is named in every table."""
-    return f"threshold judge: {config.kind} {config.model}"
-
-
 class ThresholdJudge:
     """A judge that cuts scores at thresholds. It measures agreement with one model, not relevance."""
 
@@ -84,7 +77,7 @@ class ThresholdJudge:
     @property
     def name(self) -> str:
         """How the judge is named in every table."""
-        return threshold_name(self.config)
+        return self.config.title
 
     @property
     def fingerprint(self) -> dict[str, object]:
@@ -94,6 +87,10 @@ class ThresholdJudge:
             "model": self.config.model,
             "thresholds": list(self.config.thresholds),
         }
+
+    def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
+        """Nothing: no language model is asked."""
+        return []
 
     def grade(
         self,
@@ -135,8 +132,9 @@ class ThresholdJudge:
             yield Graded(pair, judgment, (grade,))
 
 
-def cosine_judge(config: CosineConfig, encoder: Encoder) -> ThresholdJudge:
+def cosine_judge(config: CosineConfig, tools: JudgeTools) -> ThresholdJudge:
     """A judge that grades by the cosine of query and passage embeddings."""
+    encoder = tools.encoder(config.model)
 
     def score(pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         queries = _unit(encoder.encode([query for query, _ in pairs]))
@@ -146,9 +144,9 @@ def cosine_judge(config: CosineConfig, encoder: Encoder) -> ThresholdJudge:
     return ThresholdJudge(config, score)
 
 
-def reranker_judge(config: RerankerConfig, scorer: PairScorer) -> ThresholdJudge:
+def reranker_judge(config: RerankerConfig, tools: JudgeTools) -> ThresholdJudge:
     """A judge that grades by a cross-encoder's score."""
-    return ThresholdJudge(config, scorer.score)
+    return ThresholdJudge(config, tools.scorer(config.model).score)
 
 
 def same_model_warning(

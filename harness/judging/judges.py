@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.config import BenchConfig
 from harness.errors import ConfigError
-from harness.judge import (
-    KINDS,
-    CosineConfig,
-    LlmConfig,
-    LlmJudge,
-    PanelConfig,
-    PanelJudge,
-    RerankerConfig,
-)
+from harness.judge import KINDS, LlmConfig, PoolJudge, PoolJudgeConfig
 from harness.judge.examples import Example, candidates_of
-from harness.judge.llm import llm_name
-from harness.judge.prompting import load_prompt
-from harness.judge.threshold import ThresholdJudge, same_model_warning, threshold_name
-from harness.kinds import StageConfig
+from harness.judge.threshold import same_model_warning
+from harness.kinds import kind_of
 from harness.models import EMBEDDED, resolve
 from harness.models.encoder import EmbedConfig
 from harness.running.context import Context
@@ -35,9 +24,6 @@ from harness.search.rerank import CrossEncoderConfig, LateInteractionConfig
 from harness.search.rerank.local_model import LocalModelConfig
 from harness.store.ledger import Ledger
 
-PoolJudge = LlmJudge | PanelJudge | ThresholdJudge
-PoolJudgeConfig = LlmConfig | PanelConfig | CosineConfig | RerankerConfig
-
 
 def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
     """The judge's configuration, or None where people have judged."""
@@ -47,16 +33,7 @@ def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
     """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
-    if any(one.examples for one in asked(config)):
-        shown: PoolJudge = KINDS.make(config)(ledger, candidates=people_graded(corpus))
-        return shown
-    needs: Any = ledger
-    if isinstance(config, CosineConfig):
-        needs = _Encoder(EmbedConfig(model=config.model), context)
-    elif isinstance(config, RerankerConfig):
-        needs = _Scorer(_reranker(config.model), context)
-    judge: PoolJudge = KINDS.make(config)(needs)
-    return judge
+    return KINDS.make(config)(_Tools(ledger, context, corpus))
 
 
 def people_graded(corpus: Corpus) -> tuple[Example, ...]:
@@ -65,28 +42,12 @@ def people_graded(corpus: Corpus) -> tuple[Example, ...]:
     return candidates_of(corpus.labels, corpus.queries.queries, documents)
 
 
-def judge_name(config: PoolJudgeConfig) -> str:
-    """How the judge is named in every table."""
-    if isinstance(config, LlmConfig):
-        return llm_name(config, load_prompt(config.prompt))
-    if isinstance(config, PanelConfig):
-        return f"{config.combine} of {', '.join(judge_name(member) for member in config.members)}"
-    return threshold_name(config)
-
-
-def asked(config: StageConfig | None) -> tuple[LlmConfig, ...]:
-    """The language models that a judge asks: itself, the members of a panel, or none."""
-    if isinstance(config, PanelConfig):
-        return config.members
-    return (config,) if isinstance(config, LlmConfig) else ()
-
-
 def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
     """The language models that judge; raises ConfigError where another judge is configured."""
-    judge = config.relevance.judge
-    if asked(judge):
-        return asked(judge)
-    kind = getattr(judge, "kind", "labels")
+    judge = pool_judge_config(config)
+    if judge is not None and judge.asked:
+        return judge.asked
+    kind = kind_of(config.relevance.judge)
     raise ConfigError(
         f"{config.name}: the judge is {kind}, not a language model. Configure relevance: {{judge: llm, …}}; "
         "docs/judge.md describes it."
@@ -108,12 +69,11 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
             )
         }
     )
-    if isinstance(judge, CosineConfig | RerankerConfig):
+    warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
+    if judge.runs_here:
         # those of an endpoint, or of code of the user's own, are not at hand
-        weights = {name: resolve(name).weights() for name in (judge.model, *_models_here(config))}
-        warnings = [same_model_warning(judge.model, rankers, weights)]
-    else:
-        warnings = [same_model_warning(one.endpoint.model, rankers) for one in asked(judge)]
+        weights = {name: resolve(name).weights() for name in (judge.runs_here, *_models_here(config))}
+        warnings.append(same_model_warning(judge.runs_here, rankers, weights))
     for warning in filter(None, warnings):
         context.reporter.warn(warning)
 
@@ -127,6 +87,24 @@ def _models_here(config: BenchConfig) -> Iterator[str]:
 
 def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:
     return LateInteractionConfig(model=model) if model in EMBEDDED else CrossEncoderConfig(model=model)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """``harness.judge.JudgeTools`` over the context of a run."""
+
+    ledger: Ledger
+    context: Context
+    corpus: Corpus
+
+    def people_graded(self) -> tuple[Example, ...]:
+        return people_graded(self.corpus)
+
+    def encoder(self, model: str) -> _Encoder:
+        return _Encoder(EmbedConfig(model=model), self.context)
+
+    def scorer(self, model: str) -> _Scorer:
+        return _Scorer(_reranker(model), self.context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.config import BenchConfig
-from harness.judge import LabelsJudge, LlmJudge, Pair, PanelJudge, Pool, PoolConfig, Summary, pool_of
+from harness.judge import PEOPLE, Pair, Pool, PoolConfig, PoolJudge, PoolJudgeConfig, Summary, pool_of
 from harness.judge.addressing import speaks_to_judge
 from harness.judge.costs import cost_by_setting
+from harness.judge.panel import together
 from harness.judge.records import Sink
-from harness.judge.threshold import ThresholdJudge
 from harness.judging.graded import GradedPool, LazyRows, judgment_row
-from harness.judging.judges import PoolJudge, PoolJudgeConfig, asked, make_judge, pool_judge_config
+from harness.judging.judges import make_judge, pool_judge_config
 from harness.llm.money import Estimate
 from harness.report import CostRow, JudgmentRow
 from harness.running.context import Context
@@ -54,7 +54,7 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         return judged_by_people(corpus, config)
     pool = make_pool(searched, corpus, judge_config.pool)
     graded = GradedPool(pool.pairs)
-    flagged = flag_passages(pool.pairs, context) if asked(judge_config) else {}
+    flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context, corpus)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
@@ -73,8 +73,8 @@ def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
     """The human labels as the judgments of a run."""
     names = sorted({label.judge for label in corpus.labels})
     return Judged(
-        judge=", ".join(names) or LabelsJudge.name,
-        fingerprint={"kind": "labels", "file": str(config.labels or getattr(config.relevance.judge, "file"))},  # noqa: B009
+        judge=", ".join(names) or PEOPLE,
+        fingerprint={"kind": "labels", "file": str(config.label_file)},
         judgments=corpus.labels,
         rows=_label_rows(corpus, scored_on=True),
         failed=frozenset(label.query_id for label in corpus.labels if label.grade is None),
@@ -120,19 +120,17 @@ def estimate_pool(
     pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
 ) -> Estimate | None:
     """What grading would take, asking nothing; None for a judge that costs nothing."""
-    if not asked(config):
+    if not config.asked:
         return None
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(config, ledger, context, corpus)
-        return None if isinstance(judge, ThresholdJudge) else judge.estimate(pairs)
+        estimates = make_judge(config, ledger, context, corpus).estimates(pairs)
+    return together([estimate for _, estimate in estimates])
 
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
     """Grade pairs (read several times), each model's estimate noted first."""
-    members = judge.members if isinstance(judge, PanelJudge) else [judge]
-    for one in members:
-        if isinstance(one, LlmJudge):
-            context.reporter.note(f"{one.name}: {one.estimate(pairs)}")
+    for name, estimate in judge.estimates(pairs):
+        context.reporter.note(f"{name}: {estimate}")
     return judge.grade(pairs, sink, reporter=context.reporter, total=total)
 
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from harness.chunk import (
     HEALTH_VERSION,
     OUTLINE_VERSION,
+    ChunkerConfig,
     Tokenizer,
     examine,
     token_lengths,
 )
 from harness.config import Setting
-from harness.kinds import StageConfig
 from harness.report import ChunkRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -116,14 +116,14 @@ class _Capped:
     median: float
 
 
-def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: StageConfig) -> _Capped:
+def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: ChunkerConfig) -> _Capped:
     """What the window does to a chunker with a size in characters; a share of 0 for all other chunkers.
 
     A chunk counts where it fills nine tenths of the window, and less than that of the size.
     """
-    window, size = getattr(config, "tokens_per_chunk", 0), getattr(config, "chunk_size", 0)
+    size, window = config.cut_again or (0, 0)
     characters = np.array([len(chunk.text) for chunk in chunks], dtype=np.int64)
-    if not (window and size and len(chunks)):
+    if not (size and len(chunks)):
         return _Capped(0.0, window, size, 0.0)
     cut = (lengths >= _FULL * window) & (characters < _FULL * size)
     return _Capped(float(cut.mean()), window, size, float(np.median(characters)))

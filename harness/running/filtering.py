@@ -34,8 +34,8 @@ def search_filtered(
         raise ValueError(f"{name} has no filter")
     narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
-    if retriever.filter.mode == "boost":
-        return _boosted(name, bare, passages, asked, narrowed, retriever.filter.weight, tools)
+    if retriever.filter.boost is not None:
+        return _boosted(name, bare, passages, asked, narrowed, retriever.filter.boost, tools)
     rows = [at for at, _ in _groups(narrowed)]
     outputs = [
         tools.search(name, bare, _only(passages, documents), [asked[i] for i in at])
@@ -53,7 +53,7 @@ def is_known_filtered(
         raise ValueError("there is no filter")
     narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
-    if retriever.filter.mode == "boost":
+    if retriever.filter.boost is not None:
         # what is added is added anew; scores of all chunks are not kept
         return bool(bare.parts) and tools.is_known(bare, passages, asked)
     return all(

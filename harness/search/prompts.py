@@ -1,18 +1,17 @@
-"""Prompt files of the steps before a search: those that come with the harness, and a user's own."""
+"""Prompts of the steps around a search: their fields, and what they must and may show."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.kinds import StageConfig
+from harness.llm.prompt_files import SLOT, built_in, parse, prompt_path, read_content, slots_of
 
-SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
+__all__ = ["SLOT", "Prompt", "built_in", "read_prompt"]
 
 
 class Prompt(StageConfig):
@@ -31,35 +30,15 @@ class Prompt(StageConfig):
         return f"{self.id} v{self.version}"
 
 
-def built_in(folder: Path) -> list[str]:
-    """The names of the prompts in a folder of the harness."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
-
-
 def read_prompt(name: str, folder: Path, what: str, slots: Collection[str]) -> Prompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``.
 
     ``what`` says whose prompt it is. Raises ConfigError for a file that cannot be used: it shows each of
     ``slots`` once at least, and no other.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
-    try:
-        # a checkout with other line ends is the same prompt
-        fields = yaml.safe_load(path.read_bytes().replace(b"\r\n", b"\n"))
-    except OSError as error:
-        raise ConfigError(
-            f"The prompt {name!r} of a {what} cannot be read ({error.strerror}). Built in: "
-            f"{', '.join(built_in(folder))}; or give the path of a .yaml file."
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The prompt file {name} cannot be read: {error}") from error
-    if not isinstance(fields, dict):
-        raise ConfigError(f"The prompt file {name} is not a mapping of fields such as `user: …`.")
-    try:
-        prompt = Prompt.model_validate({"id": path.stem, **fields})
-    except ValidationError as error:
-        raise ConfigError(f"The prompt file {name} cannot be used: {error}") from error
-    shown = set(SLOT.findall(prompt.system + prompt.user))
+    known = {"id": prompt_path(name, folder).stem}
+    prompt = parse(read_content(name, folder, what), name, Prompt, known)
+    shown = slots_of(prompt.system, prompt.user)
     for slot in slots:
         if slot not in shown:
             raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}}; a {what} needs it.")

@@ -156,16 +156,11 @@ class FilterConfig(StageConfig):
         description="A document of one year also answers for so many years before it, as annual reports do.",
     )
     separator: str = Field(";", min_length=1, description="What parts several values in one cell.")
-    mode: Literal["restrict", "boost"] = Field(
-        "restrict",
-        description="`restrict`: nothing is searched but the documents named. `boost`: their chunks score "
-        "`weight` more.",
-    )
-    weight: float = Field(
-        0.1,
+    boost: float | None = Field(
+        None,
         gt=0,
-        description="For `boost`: what is added, in units of the retriever's score (cosine ends at 1, BM25 "
-        "at some 20).",
+        description="Empty: nothing is searched but the documents named. Else what is added to the score of "
+        "every chunk of theirs, in units of the retriever (cosine ends at 1, BM25 at some 20).",
     )
     on_empty: Literal["drop", "nothing"] = Field(
         "drop",
@@ -185,9 +180,12 @@ class FilterConfig(StageConfig):
         twice = sorted(set(self.fields) & set(self.years))
         if twice:
             raise ValueError(f"{', '.join(twice)}: stands among `fields` and `years`; keep one")
-        if "weight" in self.model_fields_set and self.mode != "boost":
-            raise ValueError("weight belongs to mode: boost")
         return self
+
+    @property
+    def mode(self) -> Literal["restrict", "boost"]:
+        """What becomes of the documents that are not named: they are left out, or come after the others."""
+        return "restrict" if self.boost is None else "boost"
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from harness.verdict.filters import filter_notes, filter_table
 from harness.verdict.label_sensitivity import (
     LabelSensitivity,
     label_parts,
-    label_sensitivity,
     sensitivity_of,
 )
 from harness.verdict.stored import (
@@ -43,7 +42,6 @@ __all__ = [
     "filter_table",
     "headline_of",
     "label_parts",
-    "label_sensitivity",
     "measure_to_take",
     "names_of",
     "options_of",

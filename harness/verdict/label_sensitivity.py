@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from harness.comparison import Comparison, Turning
-from harness.report import LabelSensitivityRow, Part, Table, read_any
+from harness.report import LabelSensitivityRow, Part, Table
 from harness.report.tables import number
 
 
@@ -25,10 +24,6 @@ class LabelSensitivity:
     ways: tuple[str, ...]
     lengths: tuple[float, ...]
     means: Mapping[str, tuple[float, ...]]
-
-    def holds(self, one: str, other: str) -> bool:
-        """Whether the difference of two settings has one sign under all ways; KeyError for an unknown one."""
-        return not self.turns(one, other)
 
     def turns(self, one: str, other: str) -> tuple[str, ...]:
         """The ways under which the difference of two settings has another sign than with the given labels."""
@@ -88,24 +83,16 @@ class LabelSensitivity:
         return one.setting in self.means and one.against in self.means
 
 
-def label_sensitivity(
-    folders: Mapping[str, Path], names: Mapping[tuple[str, str], str], measure: str, stage: str = "final"
-) -> LabelSensitivity | None:
-    """Read ``label_sensitivity.csv`` of every result; None where not all settings stand there.
-
-    ``folders`` maps the names of results to their folders, ``names`` a (result, setting) to what the setting
-    is called here; ``stage`` ``final`` is the last one of each setting.
-    """
-    rows = {result: read_any(folder, LabelSensitivityRow) for result, folder in folders.items()}
-    return sensitivity_of(rows, names, stage).get(measure)
-
-
 def sensitivity_of(
     rows: Mapping[str, Iterable[LabelSensitivityRow]],
     names: Mapping[tuple[str, str], str],
     stage: str = "final",
 ) -> dict[str, LabelSensitivity]:
-    """The same by measure, from the rows of the files by the names of their results."""
+    """Every measure's, where all settings stand in the rows of ``label_sensitivity.csv``.
+
+    ``rows`` are those of each result by its name, ``names`` maps a (result, setting) to what the setting is
+    called here; ``stage`` ``final`` is the last one of each setting.
+    """
     by_measure: dict[str, dict[str, list[LabelSensitivityRow]]] = {}
     for result, its in rows.items():
         for row in its:

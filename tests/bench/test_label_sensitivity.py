@@ -11,9 +11,9 @@ from harness.cli import main
 from harness.comparison import compare_pair
 from harness.config import load_config
 from harness.progress import Silent
-from harness.report import label_note
+from harness.report import LabelSensitivityRow, label_note, read_any
 from harness.report.scored_from import read_graded_spans
-from harness.verdict import LabelSensitivity, label_parts, label_sensitivity
+from harness.verdict import LabelSensitivity, label_parts, sensitivity_of
 
 FILE = "label_sensitivity.csv"
 
@@ -46,6 +46,11 @@ def test_nothing_is_written_where_no_measure_reads_a_length_of_text(write_config
     results, folder = run(write_config(more="measures: [ndcg_exp@3, text_recall@3]"))
     assert not (folder / FILE).exists()
     assert results.record.counts["label_characters_p50"] > 0
+
+
+def label_sensitivity(folders, names, measure, stage="final"):
+    rows = {result: read_any(folder, LabelSensitivityRow) for result, folder in folders.items()}
+    return sensitivity_of(rows, names, stage).get(measure)
 
 
 def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
@@ -139,10 +144,10 @@ def comparison(setting, against, finding):
 
 def test_a_difference_whose_sign_turns_does_not_hold():
     assert WAYS.turns("small", "large") == ("padded by 700",)
-    assert not WAYS.holds("large", "small")
-    assert WAYS.holds("page", "large")
+    assert WAYS.turns("large", "small")
+    assert not WAYS.turns("page", "large")
     with pytest.raises(KeyError):
-        WAYS.holds("small", "none")
+        WAYS.turns("small", "none")
 
 
 def test_pairs_that_turn_are_those_of_different_chunkings():

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from harness.comparison import Options, compare_all, compare_changes, compare_pair, compare_to
+from benchmarks.all_pairs import compare_all
+from harness.comparison import Options, compare_changes, compare_pair, compare_to
 from harness.errors import HarnessError
 
 from .build import matrix, noisy

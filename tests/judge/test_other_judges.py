@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.errors import ConfigError, JudgeError
-from harness.judge import KINDS, CosineConfig, RerankerConfig, cosine_judge, reranker_judge
+from harness.judge import KINDS, CosineConfig, LabelsConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.judge.labels import pairs_of_labels
 from harness.judge.threshold import same_model_warning
 from harness.kinds import find_kind
@@ -20,6 +20,33 @@ def test_the_table_of_kinds():
         find_kind("judge", KINDS, "oracle")
 
 
+ENDPOINTS = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "runs_here"),
+    [
+        ({"kind": "llm", **ENDPOINTS[0]}, ["a"], ""),
+        ({"kind": "panel", "members": ENDPOINTS}, ["a", "b"], ""),
+        ({"kind": "cosine", "model": "mini"}, [], "mini"),
+        ({"kind": "reranker", "model": "ce"}, [], "ce"),
+    ],
+    ids=lambda value: value["kind"] if isinstance(value, dict) else "",
+)
+def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, asked, runs_here, ledger):
+    config = KINDS[fields["kind"]].config(**fields)
+    judge = KINDS.make(config)(Tools(Scorer(1.0), ledger))
+    assert judge.name == config.title
+    assert [one.endpoint.model for one in config.asked] == asked
+    assert config.runs_here == runs_here
+    assert [name for name, _ in judge.estimates([])] == [one.title for one in config.asked]
+
+
+def test_labels_are_nobody_to_ask():
+    with pytest.raises(ConfigError, match="nobody to ask"):
+        KINDS.make(LabelsConfig())
+
+
 def test_what_people_have_graded_can_be_judged_too():
     def label(query_id, start, grade):
         return Judgment(query_id, "d", start, 5, grade)
@@ -29,6 +56,18 @@ def test_what_people_have_graded_can_be_judged_too():
     queries = {name: Query(name, f"{name}?", "train") for name in "qr"}
     found = list(pairs_of_labels(labels, queries, documents))
     assert [(pair.query.query_id, pair.passage.text) for pair in found] == [("q", "long "), ("r", "long ")]
+
+
+class Tools:
+    """Lends a judge one model and a ledger."""
+
+    def __init__(self, model, ledger=None):
+        self.model, self.ledger = model, ledger
+
+    def encoder(self, name):
+        return self.model
+
+    scorer = encoder
 
 
 class Encoder:
@@ -46,7 +85,7 @@ def run(judge, items):
 
 
 def test_cosine_is_cut_into_grades_and_says_what_it_is():
-    judge = cosine_judge(CosineConfig(model="mini", thresholds=(0.1, 0.5, 0.9, 0.999999)), Encoder())
+    judge = cosine_judge(CosineConfig(model="mini", thresholds=(0.1, 0.5, 0.9, 0.999999)), Tools(Encoder()))
     grades, graded, summary = run(judge, pairs(100))
     # cos 0 = 1, cos 20 = 0.94, cos 45 = 0.71, cos 70 = 0.34, cos 90 = 0
     assert [grades[angle] for angle in (0, 20, 45, 70, 90)] == [4, 3, 2, 1, 0]
@@ -69,12 +108,15 @@ class Scorer:
 
 @pytest.mark.parametrize(("score", "grade"), [(-9, 0), (-4, 1), (0.5, 2), (4, 3), (99, 4)])
 def test_a_reranker_score_is_cut_into_grades(score, grade):
-    assert run(reranker_judge(RerankerConfig(model="ce"), Scorer(score)), pairs(2))[0] == [grade, grade]
+    assert run(reranker_judge(RerankerConfig(model="ce"), Tools(Scorer(score))), pairs(2))[0] == [
+        grade,
+        grade,
+    ]
 
 
 def test_a_score_that_is_no_number_is_no_grade():
     with pytest.raises(JudgeError, match="no finite score"):
-        run(reranker_judge(RerankerConfig(model="ce"), Scorer(float("nan"))), pairs(1))
+        run(reranker_judge(RerankerConfig(model="ce"), Tools(Scorer(float("nan")))), pairs(1))
 
 
 def test_thresholds_rise():

@@ -100,7 +100,7 @@ HEAD = "id: x\nversion: 1\nlanguage: en\ndescription: d\nsystem: s\nuser: '{{ qu
     ("content", "said"),
     [
         ("- a\n", "not a mapping"),
-        ("a: [", "cannot be used"),
+        ("a: [", "cannot be read"),
         ("answer: grade\n" + HEAD + "colour: red\n", "colour"),
         ("answer: essay\n" + HEAD, "answer"),
         ("answer: grade\n" + HEAD.replace("{{ query }}", ""), "query"),

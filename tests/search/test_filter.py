@@ -15,9 +15,9 @@ from harness.search import Passages
 from harness.search.filter import RulesConfig, RulesFilter
 from harness.search.step import StepOutput
 from harness.types import Query, Ranking
-from tests.search.test_steps import TABLES, smallest, with_toys
+from tests.search.test_steps import TABLES, service, smallest, with_toys
 
-__all__ = ["with_toys"]
+__all__ = ["service", "with_toys"]
 
 DOCUMENTS = ("acme_2022", "acme_2023", "bolt_2022", "cord_2021")
 TABLE = """document,company,form,period
@@ -112,10 +112,10 @@ def test_aliases_stand_for_values(table, tools, tmp_path):
     )
     config = rules(table, aliases=aliases)
     assert left(config, tools, "BLT and the Roadrunner's") == ["acme_2022", "acme_2023", "bolt_2022"]
-    # rows of values that no document has may stand, those of other columns not
     aliases.write_text("field,value,alias\nsector,Steel,iron\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"'sector' is none of this filter's fields \(company, form\)"):
+    with pytest.raises(ConfigError, match=r"aliases of sector, and none of .* fields \(company, form\)"):
         left(config, tools, "iron")
+    assert left(rules(table, aliases=aliases, fields=[]), tools, "iron of 2023") == ["acme_2023"]
 
 
 def test_a_table_with_gaps_is_told_whole_or_searched_whatever_is_named(table, tools):
@@ -131,7 +131,7 @@ def test_a_table_with_gaps_is_told_whole_or_searched_whatever_is_named(table, to
     [
         ({"fields": [], "years": []}, "names no column"),
         ({"years": ["form"]}, "form: stands among `fields` and `years`"),
-        ({"weight": 2.0}, "weight belongs to mode: boost"),
+        ({"boost": 0.0}, "greater than 0"),
     ],
 )
 def test_a_filter_that_makes_no_sense_is_refused(more, told, table):
@@ -205,7 +205,7 @@ def test_the_routes_of_a_filtered_fusion_are_filtered_and_one_route_may_be_alone
 def test_a_boost_adds_to_every_chunk_of_what_is_named_and_not_only_to_those_found(table, tools):
     words = TABLES["retrieve"]["bm25"].config
     plain = tools.search("retrieve", words(top_k=6), passages(), QUERIES).rankings
-    boost = rules(table, mode="boost", weight=50.0)
+    boost = rules(table, boost=50.0)
     found = tools.search("retrieve", words(top_k=2, filter=boost), passages(), QUERIES)
     score = dict(zip(plain[0].chunk_ids, plain[0].scores, strict=True))
     ours = [one for one in plain[0].chunk_ids if one.startswith("acme")]
@@ -304,7 +304,7 @@ def test_the_losses_name_what_the_filter_left_out(write_config, facts):
 
 
 def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(write_config, facts):
-    results, folder = bench(write_config, facts, ", mode: boost, weight: 30")
+    results, folder = bench(write_config, facts, ", boost: 30")
     assert [row["excluded"] for row in rows_of(folder / "filters.csv")].count("people") == 1
     assert not any(row["part"] == "filter" for row in rows_of(folder / "waterfall.csv"))
     ranked = {name: runs for (name, _), runs in results.runs.items()}

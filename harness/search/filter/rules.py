@@ -68,15 +68,16 @@ class RulesFilter(Filter[RulesConfig]):
     def _pairs(self, facts: Facts, tools: Tools) -> dict[str, list[tuple[str, str]]]:
         """By column the names and what each stands for."""
         pairs = {column: [(value, value) for value in facts.of(column)] for column in self.config.fields}
-        for column, value, alias in self._aliases(tools):
-            if column not in pairs:
-                known = ", ".join(self.config.fields) or "none"
-                raise ConfigError(
-                    f"{self.config.aliases}: {column!r} is none of this filter's fields ({known}). Add it to "
-                    "`fields`, or remove the row."
-                )
-            # rows about documents that are not here may stand
-            if any(value == one for _, one in pairs[column]):
+        aliases = list(self._aliases(tools))
+        if aliases and pairs and not any(column in pairs for column, _, _ in aliases):
+            others = ", ".join(dict.fromkeys(column for column, _, _ in aliases))
+            raise ConfigError(
+                f"{self.config.aliases}: has aliases of {others}, and none of this filter's fields "
+                f"({', '.join(pairs)}). Correct its column `field`, or leave `aliases` out."
+            )
+        for column, value, alias in aliases:
+            # rows of other columns may stand, and rows about documents that are not here
+            if column in pairs and any(value == one for _, one in pairs[column]):
                 pairs[column].append((alias, value))
         return pairs
 

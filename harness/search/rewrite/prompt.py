@@ -6,17 +6,16 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.kinds import StageConfig
 from harness.llm import TextForm
+from harness.llm.prompt_files import built_in, parse, prompt_path, read_content, slots_of
 from harness.types import Asked
 
 FOLDER = Path(__file__).parent / "prompts"
 _COUNT = re.compile(r"\{\{ *n *\}\}")
-_SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +57,15 @@ class RewritePrompt(StageConfig):
 
 def built_in_prompts() -> list[str]:
     """The names of the prompts that come with the harness."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    return built_in(FOLDER)
 
 
 def load_prompt(name: str) -> RewritePrompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
-    try:
-        # a checkout with other line ends is the same prompt
-        fields = yaml.safe_load(path.read_bytes().replace(b"\r\n", b"\n"))
-    except OSError as error:
-        raise ConfigError(
-            f"The prompt {name!r} of a rewriter cannot be read ({error.strerror}). Built in: "
-            f"{', '.join(built_in_prompts())}; or give the path of a .yaml file."
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The prompt file {name} cannot be read: {error}") from error
-    if not isinstance(fields, dict):
-        raise ConfigError(f"The prompt file {name} is not a mapping of fields such as `user: …`.")
-    try:
-        prompt = RewritePrompt.model_validate({"id": path.stem, **fields})
-    except ValidationError as error:
-        raise ConfigError(f"The prompt file {name} cannot be used: {error}") from error
-    if _SLOT.findall(prompt.user).count("query") == 0:
+    known = {"id": prompt_path(name, FOLDER).stem}
+    prompt = parse(read_content(name, FOLDER, "rewriter"), name, RewritePrompt, known)
+    if "query" not in slots_of(prompt.user):
         raise ConfigError(f"The prompt file {name} has no {{{{ query }}}} in its user part.")
-    if "passages" in _SLOT.findall(prompt.system + prompt.user):
+    if "passages" in slots_of(prompt.system, prompt.user):
         raise ConfigError(f"The prompt file {name} shows passages, and a rewriter is given none.")
     return prompt
