@@ -23,6 +23,7 @@ from harness.verdict import (
     filter_notes,
     headline_of,
     options_of,
+    refuse_no_quality,
     reranked,
     sensitivity_of,
     turning_of,
@@ -132,6 +133,7 @@ def _scores(tables: Tables, scored: _Scored) -> Scores:
 
 
 def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
+    refuse_no_quality(measure)
     verdict = verdict_of(scores, measure)
     matrix = scores.matrices[measure].defined()
     return {
