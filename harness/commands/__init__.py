@@ -8,6 +8,7 @@ from harness.commands import (
     cache,
     check_kind,
     comparing,
+    find,
     importing,
     judge,
     report,
@@ -16,4 +17,4 @@ from harness.commands import (
     validate,
 )
 
-COMMANDS = (bench, validate, show, report, comparing, score, judge, importing, check_kind, cache)
+COMMANDS = (bench, validate, show, report, comparing, find, score, judge, importing, check_kind, cache)

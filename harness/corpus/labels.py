@@ -75,8 +75,7 @@ def _label(path: Path, raw: Row) -> LabelRow:
         start=_integer(where, "start", raw.get("start"), 0),
         end=_integer(where, "end", raw.get("end"), 1),
         page=_integer(where, "page", raw.get("page"), 1),
-        # Offsets are checked against the quote to the letter; without them the spaces around it mean nothing.
-        quote=raw.cells.get("quote", "") if raw.get("quote") else "",
+        quote=raw.get("quote"),
         evidence=raw.get("evidence"),
         note=raw.get("note"),
         judge=raw.get("judge") or "human",
