@@ -11,10 +11,24 @@ from harness.commands import (
     find,
     importing,
     judge,
+    labels,
     report,
     score,
     show,
     validate,
 )
 
-COMMANDS = (bench, validate, show, report, comparing, find, score, judge, importing, check_kind, cache)
+COMMANDS = (
+    bench,
+    validate,
+    show,
+    report,
+    comparing,
+    find,
+    labels,
+    score,
+    judge,
+    importing,
+    check_kind,
+    cache,
+)

@@ -68,7 +68,9 @@ def is_same_text(cell: str, text: str) -> bool:
 def _letters(text: str) -> str:
     """What of a text survives a spreadsheet: no white space, nothing invisible, no control characters."""
     seen = whitespace_free(text).text
-    return seen if seen.isprintable() else "".join(one for one in seen if unicodedata.category(one) != "Cc")
+    if seen.isprintable():
+        return seen
+    return "".join(one for one in seen if unicodedata.category(one) not in ("Cc", "Cs", "Cn"))
 
 
 def _view(text: str, spell: Callable[[str], str]) -> View:
