@@ -18,7 +18,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 def quote_of(passage: str) -> str:
     """A passage as the quote of a label: on one line, without control characters."""
-    return harmless(on_one_line(_CONTROL.sub(" ", passage)))
+    return str(harmless(on_one_line(_CONTROL.sub(" ", passage))))
 
 
 def harmless(value: Any) -> Any:

@@ -29,8 +29,8 @@ from harness.corpus import (
     refuse_special,
     suffixes_of,
 )
+from harness.corpus.formats import libraries_of
 from harness.corpus.table import nearest
-from harness.corpus.workbook import library_of
 from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
@@ -131,7 +131,8 @@ def load_documents(config: BenchConfig, context: Context, only: str = "") -> lis
 def _files(config: BenchConfig, context: Context, others: Sequence[Path]) -> list[DocumentFile]:
     """The files of the documents; ``others`` are read for something else."""
     more, note = suffixes_of(config.parser), context.reporter.note
-    return find_documents(config.documents, Path(), more, others, note)
+    skip = config.on_bad_document != "fail"
+    return find_documents(config.documents, Path(), more, others, note, skip)
 
 
 def _files_of_steps(config: BenchConfig) -> list[Path]:
@@ -196,7 +197,7 @@ def _parse(
     fingerprint = parser_fingerprint(config.parser)
     keys = {
         file: key_of(
-            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *library_of(file.path)
+            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *libraries_of(file.path)
         )
         for file in files
     }
