@@ -22,6 +22,7 @@ from harness.verdict import (
     filter_notes,
     headline_of,
     options_of,
+    refuse_no_quality,
     sensitivity_of,
     turning_of,
     verdict_of,
@@ -96,6 +97,7 @@ def _scores(tables: Tables) -> Scores:
 
 
 def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
+    refuse_no_quality(measure)
     verdict = verdict_of(scores, measure)
     matrix = scores.matrices[measure].defined()
     return {

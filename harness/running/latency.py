@@ -31,6 +31,7 @@ from harness.search.fuse import Fusion, route_names
 from harness.search.fuse.routes import ranked_by
 from harness.search.rerank import rerank
 from harness.search.rerank.local_model import LocalModelScorer
+from harness.search.tools import Purpose
 from harness.store import key_of
 from harness.types import Answered, Query, Ranking
 
@@ -68,10 +69,19 @@ class _Tools(RunTools):
 
     waited: list[float] = field(default_factory=list)
 
-    def answers(self, model: ModelConfig, form: Form, texts: Sequence[str], name: str) -> list[Answered]:
+    def answers(
+        self,
+        model: ModelConfig,
+        form: Form,
+        texts: Sequence[str],
+        name: str,
+        *,
+        purpose: Purpose = "rewriting",
+        passages: Sequence[tuple[str, ...]] = (),
+    ) -> list[Answered]:
         """The answers of the ledger."""
         begun = perf_counter()
-        found = RunTools.answers(self, model, form, texts, name)
+        found = RunTools.answers(self, model, form, texts, name, purpose=purpose, passages=passages)
         self.waited.append(sum(one.seconds for one in found) - (perf_counter() - begun))
         return found
 

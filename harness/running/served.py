@@ -41,7 +41,10 @@ def compute_served(
         missing = [key for key in dict.fromkeys(keys) if key not in known]
         if missing and not context.may_ask:
             raise NotAskedError(not_asked([items[first[key]] for key in missing], len(known), model))
-        context.served.setdefault(model.endpoint.model, Spending()).from_ledger += len(known)
+        seen = context.looked_up.setdefault(model.fingerprint, set())
+        spending = context.served.setdefault(model.endpoint.model, Spending())
+        spending.from_ledger += len(known.keys() - seen)
+        seen |= first.keys()
         if missing:
             with _turn(store, model, context):
                 known |= store.get(missing)

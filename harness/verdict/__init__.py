@@ -18,6 +18,7 @@ from harness.verdict.stored import (
     measure_to_take,
     names_of,
     read_stored,
+    refuse_no_quality,
     scores_of,
 )
 from harness.verdict.verdicts import (
@@ -46,6 +47,7 @@ __all__ = [
     "names_of",
     "options_of",
     "read_stored",
+    "refuse_no_quality",
     "reranked_table",
     "scores_of",
     "sensitivity_of",

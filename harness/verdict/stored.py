@@ -64,6 +64,15 @@ def names_of(folders: Sequence[Path]) -> list[str]:
     raise HarnessError("A folder of results is named twice." if folders else "Name the results to compare.")
 
 
+def refuse_no_quality(measure: str) -> None:
+    """Raise ConfigError for a measure that no setting can be chosen by."""
+    if not is_quality(measure):
+        raise ConfigError(
+            f"{measure} says how much was judged, not how good a ranking is. "
+            "Name a quality such as ndcg_exp@10."
+        )
+
+
 def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
     """The measure that was asked for, else the headline of all these results together.
 
@@ -71,11 +80,8 @@ def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
     """
     if asked is not None and less_is_better(asked):
         raise _price(asked)
-    if asked is not None and not is_quality(asked):
-        raise ConfigError(
-            f"{asked} says how much was judged, not how good a ranking is. "
-            "Name a quality such as ndcg_exp@10."
-        )
+    if asked is not None:
+        refuse_no_quality(asked)
     for folder, one in results.items():
         if not one.measures:
             raise _price(next(iter(one.result.per_query["measure"]), "the only measure"))

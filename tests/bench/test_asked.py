@@ -172,4 +172,4 @@ def test_a_dry_run_of_an_agreement_asks_nothing(write_config, capsys):
         with pytest.raises(SystemExit) as done:
             main(["judge", "agreement", str(path), "--settings", "--dry-run"])
         assert (done.value.code, server.count) == (1, 0)
-    assert "Rankings depend on answers that have not been" in " ".join(capsys.readouterr().err.split())
+    assert "a rewriting that has not been made yet" in " ".join(capsys.readouterr().err.split())

@@ -403,9 +403,11 @@ def test_write_page_reports_progress(tmp_path):
 
 
 def test_the_page_says_what_compare_says_word_for_word(tmp_path, capsys):
-    folder = write_folder(tmp_path / "r", settings=4, queries=40)
+    measures = ("ndcg_exp@10", "recall@10", "judged@10")
+    folder = write_folder(tmp_path / "r", settings=4, queries=40, measures=measures)
     payload = payload_of(page_of(folder).html)
-    for measure in ("ndcg_exp@10", "judged@10"):
+    assert "not how good a ranking is" in payload["statistics"]["judged@10"]["why"]
+    for measure in ("ndcg_exp@10", "recall@10"):
         with pytest.raises(SystemExit):
             main(["compare", str(folder), "--measure", measure, "--format", "json"])
         lines = json.loads(capsys.readouterr().out)["lines"]

@@ -3,7 +3,8 @@
 import pytest
 
 from harness.errors import ConfigError
-from harness.search.analyse import Analyser, Synonyms, read_dictionary
+from harness.search.analyse import Analyser, Synonyms
+from harness.search.retrieve.bm25 import Bm25Config
 
 MIXED = "In 2024, the company's 96,773 employees grew 4.2%. 李白的朋友是谁? 特斯拉"
 
@@ -91,11 +92,9 @@ def test_without_jieba_the_message_says_how_to_get_it(monkeypatch):
 
 
 @pytest.fixture
-def synonyms(tmp_path):
+def synonyms():
     def read(text):
-        path = tmp_path / "synonyms.txt"
-        path.write_text(text, encoding="utf-8")
-        return Synonyms.read(path, Analyser("auto", "long").terms)
+        return Synonyms.parse(text, "synonyms.txt", Analyser("auto", "long").terms)
 
     return read
 
@@ -134,12 +133,14 @@ def test_a_line_that_makes_no_rule_is_named(synonyms, text, message):
         synonyms(text)
 
 
-def test_a_file_of_synonyms_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"synonyms: .*none\.txt cannot be read"):
-        Synonyms.read(tmp_path / "none.txt", str.split)
-
-
-def test_a_dictionary_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"user_dictionary: .*none\.txt cannot be read"):
-        read_dictionary(tmp_path / "none.txt")
-    assert read_dictionary(None) == ""
+@pytest.mark.parametrize("key", ["synonyms", "user_dictionary"])
+def test_a_file_of_words_is_read_with_the_configuration(key, tmp_path):
+    with pytest.raises(ValueError, match=rf"{key}: .*none\.txt cannot be read \(No such file"):
+        Bm25Config(**{key: tmp_path / "none.txt"})
+    path = tmp_path / "words.txt"
+    path.write_text("\ufeffcar => auto\n", encoding="utf-8")
+    config = Bm25Config(**{key: path})
+    path.unlink()
+    # a step does not look for it again
+    assert (config.synonyms_text or config.dictionary_text) == "car => auto\n"
+    assert Bm25Config().synonyms_text == Bm25Config().dictionary_text == ""

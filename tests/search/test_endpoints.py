@@ -111,6 +111,7 @@ def test_every_text_is_sent_once_in_requests_of_so_many_and_never_again(tmp_path
     spent = context.served["fake-embed"]
     words = sum(len(text.split()) for text in texts_asked(server))
     assert (spent.calls, spent.prompt_tokens, spent.cost) == (4, words, pytest.approx(words))
+    assert spent.from_ledger == 0
     assert spent.served_models == {"served-1"}
     assert second.served == {} or second.served["fake-embed"].calls == 0
 

@@ -41,11 +41,9 @@ def test_every_kind_stands_on_the_page():
     assert [kind for kind in TABLES["retrieve"] if f"`{kind}`" not in kinds] == []
 
 
-def test_the_synonyms_on_the_page_do_what_is_said_of_them(tmp_path):
-    path = tmp_path / "synonyms.txt"
-    path.write_text(blocks("text")[0], encoding="utf-8")
+def test_the_synonyms_on_the_page_do_what_is_said_of_them():
     terms = Analyser("auto", "long").terms
-    rules = Synonyms.read(path, terms)
+    rules = Synonyms.parse(blocks("text")[0], "synonyms.txt", terms)
     assert rules.expand(terms("The capex")) == terms("capex capital expenditure")
     assert rules.expand(terms("CEO")) == terms("chief executive officer")
 

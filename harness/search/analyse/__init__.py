@@ -5,8 +5,7 @@ from harness.search.analyse.analyser import (
     Analyser,
     AnalyserName,
     StopWords,
-    read_dictionary,
 )
 from harness.search.analyse.synonyms import Synonyms
 
-__all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords", "Synonyms", "read_dictionary"]
+__all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords", "Synonyms"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
-from harness.errors import ConfigError
 from harness.search.analyse.cjk import bigrams
 from harness.search.analyse.english import EnglishStems, StopWords, english_versions
 from harness.search.analyse.jieba_words import jieba_cutter, jieba_version
 from harness.search.analyse.words import is_han, normalise, pieces
 
-__all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords", "read_dictionary"]
+__all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords"]
 
 AnalyserName = Literal["auto", "english", "plain", "cjk", "jieba"]
 ANALYSER_TEXT = (
@@ -66,16 +64,6 @@ class Analyser:
             # jieba knows no Japanese and no Korean
             return word, lambda run: cut(run) if is_han(run) else bigrams(run)
         return word, bigrams if self._name in {"auto", "cjk"} else _whole
-
-
-def read_dictionary(path: Path | None) -> str:
-    """The text of a user dictionary, '' for none; raises ConfigError where it cannot be read."""
-    if path is None:
-        return ""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"user_dictionary: {path} cannot be read ({error}).") from error
 
 
 def _as_it_is(word: str) -> str:

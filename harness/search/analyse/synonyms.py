@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.errors import ConfigError
 
@@ -30,22 +29,16 @@ class Synonyms:
     rules: Mapping[Terms, tuple[Terms, ...]]
 
     @classmethod
-    def none(cls) -> Synonyms:
-        """No synonyms."""
-        return cls({})
+    def parse(cls, text: str, name: str, terms: Callable[[str], list[str]]) -> Synonyms:
+        """The rules in the text of a file of that name, each entry by its ``terms``.
 
-    @classmethod
-    def read(cls, path: Path, terms: Callable[[str], list[str]]) -> Synonyms:
-        """The rules of a file, each entry by its ``terms``; raises ConfigError where a line makes no rule."""
-        try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"synonyms: {path} cannot be read ({error}).") from error
+        Raises ConfigError where a line makes no rule.
+        """
         rules: dict[Terms, list[Terms]] = {}
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(text.splitlines(), start=1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
-            for left, right in _pairs(line, terms, f"{path}, line {number}"):
+            for left, right in _pairs(line, terms, f"{name}, line {number}"):
                 known = rules.setdefault(left, [])
                 known += [one for one in right if one not in known]
         return cls({left: tuple(right) for left, right in rules.items()})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, PrivateAttr, model_validator
 
 from harness.kinds import StageConfig
 from harness.search.analyse import (
@@ -16,7 +17,6 @@ from harness.search.analyse import (
     AnalyserName,
     StopWords,
     Synonyms,
-    read_dictionary,
 )
 from harness.search.step import Identity, Passages
 from harness.search.tools import Tools
@@ -41,6 +41,35 @@ class TermsConfig(StageConfig):
     )
     k1: float = Field(1.5, ge=0, description="BM25: the larger, the more a repeated term counts.")
     b: float = Field(0.75, ge=0, le=1, description="BM25: how much the length of a chunk counts against it.")
+    # the texts of the files, as they were when the configuration was read
+    _dictionary: str = PrivateAttr("")
+    _synonyms: str = PrivateAttr("")
+
+    @model_validator(mode="after")
+    def _read_files(self) -> Self:
+        self._dictionary = _text_of("user_dictionary", self.user_dictionary)
+        self._synonyms = _text_of("synonyms", self.synonyms)
+        return self
+
+    @property
+    def dictionary_text(self) -> str:
+        """The text of ``user_dictionary``, '' for none."""
+        return self._dictionary
+
+    @property
+    def synonyms_text(self) -> str:
+        """The text of ``synonyms``, '' for none."""
+        return self._synonyms
+
+
+def _text_of(key: str, path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{key}: {path} cannot be read ({reason})") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +93,8 @@ class Terms:
     """Passages and queries as a configuration reads them."""
 
     def __init__(self, config: TermsConfig) -> None:
-        self._analyser = Analyser(config.analyser, config.stop_words, read_dictionary(config.user_dictionary))
-        path = config.synonyms
-        self._synonyms = Synonyms.none() if path is None else Synonyms.read(path, self._analyser.terms)
+        self._analyser = Analyser(config.analyser, config.stop_words, config.dictionary_text)
+        self._synonyms = Synonyms.parse(config.synonyms_text, str(config.synonyms), self._analyser.terms)
 
     @property
     def identity(self) -> Identity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
@@ -11,9 +12,21 @@ from harness.errors import ConfigError
 from harness.kinds import StageConfig
 from harness.llm import TextForm
 from harness.llm.prompt_files import built_in, parse, prompt_path, read_content, slots_of
+from harness.types import Asked
 
 FOLDER = Path(__file__).parent / "prompts"
 _COUNT = re.compile(r"\{\{ *n *\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class _ListForm(TextForm):
+    """A prompt that is answered by ``count`` lines."""
+
+    count: int = 1
+
+    def shortest(self, asked: Asked) -> str:
+        """As many lines as are asked for, each as long as the query."""
+        return "\n".join([TextForm.shortest(self, asked)] * self.count)
 
 
 class RewritePrompt(StageConfig):
@@ -38,7 +51,8 @@ class RewritePrompt(StageConfig):
 
     def form_for(self, count: int) -> TextForm:
         """How a call is worded that asks for ``count`` things, which is what ``{{ n }}`` stands for."""
-        return TextForm(*(_COUNT.sub(str(count), part) for part in (self.system, self.user)))
+        system, user = (_COUNT.sub(str(count), part) for part in (self.system, self.user))
+        return _ListForm(system, user, count)
 
 
 def built_in_prompts() -> list[str]:
