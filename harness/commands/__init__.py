@@ -8,8 +8,10 @@ from harness.commands import (
     cache,
     check_kind,
     comparing,
+    find,
     importing,
     judge,
+    labels,
     plot,
     report,
     score,
@@ -17,4 +19,18 @@ from harness.commands import (
     validate,
 )
 
-COMMANDS = (bench, validate, show, report, plot, comparing, score, judge, importing, check_kind, cache)
+COMMANDS = (
+    bench,
+    validate,
+    show,
+    report,
+    plot,
+    comparing,
+    find,
+    labels,
+    score,
+    judge,
+    importing,
+    check_kind,
+    cache,
+)
