@@ -58,6 +58,7 @@ class RateLimiter:
         self._clock = clock
         self._held_until = 0.0
         self._held = 0.0
+        self._held_before = 0.0
         self._requests = Bucket(requests_per_minute, clock=self.unheld) if requests_per_minute else None
         self._tokens = Bucket(tokens_per_minute, clock=self.unheld) if tokens_per_minute else None
 
@@ -87,6 +88,15 @@ class RateLimiter:
     def held(self) -> float:
         """The seconds of all pauses that the endpoint has asked for, those to come included."""
         return self._held
+
+    @property
+    def held_in_vain(self) -> float:
+        """The seconds of the pauses since the last answer, those to come included."""
+        return self._held - self._held_before
+
+    def answered(self) -> None:
+        """An answer has come: pauses are added up anew."""
+        self._held_before = self._held
 
     def still_held(self) -> float:
         """The seconds until the present pause is over."""

@@ -126,7 +126,7 @@ class _Sending:
             started = time.monotonic()
             tries += 1
             try:
-                return self._read(message, await self._try(client, message, min(left, self._service.timeout)))
+                content = await self._try(client, message, min(left, self._service.timeout))
             except _PassingError as fault:
                 left -= time.monotonic() - started
                 if fault.after:
@@ -138,6 +138,9 @@ class _Sending:
                         f"{fault}, also at the last of {tries} tries. Look at the service, or raise "
                         f"deadline ({self._service.deadline:g} s).",
                     ) from None
+            else:
+                self._limiter.answered()
+                return self._read(message, content)
             left -= pause
             await asyncio.sleep(pause)
 
@@ -203,11 +206,13 @@ class _Sending:
 
     def _hold(self, message: Message, fault: _PassingError) -> None:
         self._limiter.hold(fault.after or 0.0)
-        if self._limiter.held > self._service.longest_pause:
+        waited = self._limiter.held_in_vain
+        if waited > self._service.longest_pause:
             raise self._error(
                 message,
                 f"{fault}, and asks to wait {fault.after:g} s (Retry-After), "
-                f"{self._limiter.held:.0f} s in all; longest_pause allows {self._service.longest_pause:g} s. "
+                f"{waited:.0f} s in all without an answer; longest_pause allows "
+                f"{self._service.longest_pause:g} s. "
                 "Run again when the pause is over, or raise it.",
             ) from None
 
