@@ -1,5 +1,7 @@
 """Steps of the user's own: called with texts, cached by the version stated, checked before they count."""
 
+from hashlib import sha256
+
 import pytest
 
 from harness.bench.flow import run_bench
@@ -157,3 +159,13 @@ def test_a_plan_runs_a_rewriter_only_where_a_language_model_rewrites_its_texts(w
         )
         make_plan(load_config(path), Silent())
         assert len(calls) == times, (first, second)
+
+
+@pytest.mark.parametrize("content", ["1 / 0", "def f(:", "from os import nothing_of_the_kind"])
+def test_a_module_that_cannot_be_imported_is_named(tools, content, tmp_path, monkeypatch):
+    name = f"broken_{sha256(content.encode()).hexdigest()[:8]}"
+    (tmp_path / f"{name}.py").write_text(content)
+    monkeypatch.chdir(tmp_path)
+    config = PythonRewriterConfig(call=f"{name}:f", version="1")
+    with pytest.raises(HarnessError, match=rf"call: {name}:f: {name} cannot be imported: \w+Error: [^<]*$"):
+        tools.rewritten(config, QUERIES)
