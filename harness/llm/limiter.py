@@ -105,3 +105,21 @@ class RateLimiter:
     def unheld(self) -> float:
         """The time without the pauses."""
         return self._clock() - self._held + self.still_held()
+
+
+_limiters: dict[tuple[str, float | None, float | None], RateLimiter] = {}
+
+
+def limiter_of(
+    address: str, requests_per_minute: float | None, tokens_per_minute: float | None = None
+) -> RateLimiter:
+    """The limiter of an address, which lasts as long as the process: a rate is one over all that is sent.
+
+    A pause that the last sender did not wait for is not taken over, for it has told of it.
+    """
+    key = (address, requests_per_minute, tokens_per_minute)
+    known = _limiters.get(key)
+    if known is None or known.still_held():
+        known = _limiters[key] = RateLimiter(requests_per_minute, tokens_per_minute)
+    known.answered()
+    return known

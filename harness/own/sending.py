@@ -15,7 +15,7 @@ from harness.errors import HarnessError
 from harness.llm.endpoint import read_secret_headers
 from harness.llm.faults import one_line, read_error
 from harness.llm.interrupt import canceller
-from harness.llm.limiter import RateLimiter
+from harness.llm.limiter import limiter_of
 from harness.llm.retry import Backoff, retry_after
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
@@ -88,7 +88,7 @@ class _Sending:
         self._service = service
         self._messages = list(enumerate(messages))[::-1]
         self._note = note
-        self._limiter = RateLimiter(service.requests_per_minute, None)
+        self._limiter = limiter_of(service.url, service.requests_per_minute)
         self._secret_headers = read_secret_headers(service.headers_env)
         self._secret = Secret(*self._secret_headers.values())
         self._backoff = Backoff()

@@ -13,7 +13,7 @@ from typing import Any
 from harness.errors import LlmError
 from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
 from harness.llm.interrupt import canceller
-from harness.llm.limiter import RateLimiter
+from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
 from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
@@ -78,7 +78,9 @@ class _Fetching:
         self._spending = spending
         self._secrets = endpoint.secrets()
         self._secret = Secret(*(value.removeprefix("Bearer ") for value in self._secrets.values()))
-        self._limiter = RateLimiter(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        self._limiter = limiter_of(
+            f"{endpoint.base_url} {endpoint.model}", endpoint.requests_per_minute, endpoint.tokens_per_minute
+        )
         # ``spending`` is that of the whole run, which may have asked before.
         before = (spending.cost or 0.0) + (spending.unseen_cost or 0.0)
         self._budget = Budget(
