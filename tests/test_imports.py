@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness"
-SHARED = {"types", "errors", "kinds", "printable", "progress", "stopping"}
+SHARED = {"types", "errors", "finite", "kinds", "printable", "progress", "stopping"}
 HEAVY = {
     "chromadb",
     "torch",
@@ -33,6 +33,7 @@ HEAVY = {
 ALLOWED = {
     "types": set(),
     "errors": set(),
+    "finite": set(),
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),

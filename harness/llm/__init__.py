@@ -12,6 +12,7 @@ the breaker are those of ``ModelConfig``. An answer that cannot be used has a ``
 something else. A ``Form`` of its own words prompts and reads answers otherwise; the judge's is an example.
 """
 
+from harness.llm.batches.lines import came_in_batch
 from harness.llm.config import ModelConfig
 from harness.llm.endpoint import Endpoint
 from harness.llm.form import Form, Malformed, TextForm, after_thoughts, text_of
@@ -32,6 +33,7 @@ __all__ = [
     "after_thoughts",
     "answers",
     "ask",
+    "came_in_batch",
     "jobs_of",
     "text_of",
 ]

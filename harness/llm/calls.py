@@ -39,7 +39,6 @@ class Asker:
         self._limiter = RateLimiter(
             endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
         )
-        self._held_before = 0.0
         self._budget = Budget(config.max_cost, config.max_calls)
         # A pause that the endpoint asks for is no outage.
         self._breaker = Breaker(config.breaker, config.longest_outage, clock=self._limiter.unheld)
@@ -156,13 +155,13 @@ class Asker:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
         self._limiter.hold(seconds)
         longest = self._config.endpoint.longest_pause
-        waited = self._limiter.held - self._held_before
+        waited = self._limiter.held_in_vain
         if waited <= longest:
             return
         in_all = f", {waited:.0f} s in all without an answer in between" if waited > seconds + 1 else ""
         raise LlmError(
             f"The endpoint asks to wait {seconds:g} s (Retry-After){in_all}, and "
-            f" endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the "
+            f"endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the "
             "ledger: run again when the pause is over, or raise the limit."
         )
 
@@ -176,7 +175,7 @@ class Asker:
 
     def _keep(self, call: Asked, reply: Reply, read: Read, *, last: bool) -> Answered:
         """Record an answer that has come in, which settles the call if it is the last one."""
-        self._held_before = self._limiter.held
+        self._limiter.answered()
         answer = self._recorder.record(
             call, read, reply.text or reply.refusal, settled=last, seconds=reply.seconds, reply=reply
         )

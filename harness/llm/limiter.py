@@ -58,6 +58,7 @@ class RateLimiter:
         self._clock = clock
         self._held_until = 0.0
         self._held = 0.0
+        self._held_before = 0.0
         self._requests = Bucket(requests_per_minute, clock=self.unheld) if requests_per_minute else None
         self._tokens = Bucket(tokens_per_minute, clock=self.unheld) if tokens_per_minute else None
 
@@ -88,6 +89,15 @@ class RateLimiter:
         """The seconds of all pauses that the endpoint has asked for, those to come included."""
         return self._held
 
+    @property
+    def held_in_vain(self) -> float:
+        """The seconds of the pauses since the last answer, those to come included."""
+        return self._held - self._held_before
+
+    def answered(self) -> None:
+        """An answer has come: pauses are added up anew."""
+        self._held_before = self._held
+
     def still_held(self) -> float:
         """The seconds until the present pause is over."""
         return max(0.0, self._held_until - self._clock())
@@ -95,3 +105,21 @@ class RateLimiter:
     def unheld(self) -> float:
         """The time without the pauses."""
         return self._clock() - self._held + self.still_held()
+
+
+_limiters: dict[tuple[str, float | None, float | None], RateLimiter] = {}
+
+
+def limiter_of(
+    address: str, requests_per_minute: float | None, tokens_per_minute: float | None = None
+) -> RateLimiter:
+    """The limiter of an address, which lasts as long as the process: a rate is one over all that is sent.
+
+    A pause that the last sender did not wait for is not taken over, for it has told of it.
+    """
+    key = (address, requests_per_minute, tokens_per_minute)
+    known = _limiters.get(key)
+    if known is None or known.still_held():
+        known = _limiters[key] = RateLimiter(requests_per_minute, tokens_per_minute)
+    known.answered()
+    return known

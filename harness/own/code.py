@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field
 
 from harness.errors import ConfigError, HarnessError
 
+_NOT_THEIRS = tuple(Path(file) for file in (__file__, contextlib.__file__, importlib.__file__))
 _CALL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -54,6 +55,10 @@ def find_call(name: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"call: {name}: there is no module {error.name}, neither in the working folder nor installed."
+        ) from error
+    except Exception as error:
+        raise ConfigError(
+            f"call: {name}: {module_name} cannot be imported: {type(error).__name__}: {error}{_where(error)}."
         ) from error
     for part in path.split("."):
         if not hasattr(found, part):
@@ -101,7 +106,7 @@ def _where(error: BaseException) -> str:
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = Path(trace.tb_frame.f_code.co_filename)
-        if file not in (Path(__file__), Path(contextlib.__file__)):
+        if file not in _NOT_THEIRS and not file.name.startswith("<"):
             place = f" ({file.name}:{trace.tb_lineno})"
         trace = trace.tb_next
     return place

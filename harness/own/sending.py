@@ -15,7 +15,7 @@ from harness.errors import HarnessError
 from harness.llm.endpoint import read_secret_headers
 from harness.llm.faults import one_line, read_error
 from harness.llm.interrupt import canceller
-from harness.llm.limiter import RateLimiter
+from harness.llm.limiter import limiter_of
 from harness.llm.retry import Backoff, retry_after
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
@@ -88,7 +88,7 @@ class _Sending:
         self._service = service
         self._messages = list(enumerate(messages))[::-1]
         self._note = note
-        self._limiter = RateLimiter(service.requests_per_minute, None)
+        self._limiter = limiter_of(service.url, service.requests_per_minute)
         self._secret_headers = read_secret_headers(service.headers_env)
         self._secret = Secret(*self._secret_headers.values())
         self._backoff = Backoff()
@@ -126,7 +126,7 @@ class _Sending:
             started = time.monotonic()
             tries += 1
             try:
-                return self._read(message, await self._try(client, message, min(left, self._service.timeout)))
+                content = await self._try(client, message, min(left, self._service.timeout))
             except _PassingError as fault:
                 left -= time.monotonic() - started
                 if fault.after:
@@ -138,6 +138,9 @@ class _Sending:
                         f"{fault}, also at the last of {tries} tries. Look at the service, or raise "
                         f"deadline ({self._service.deadline:g} s).",
                     ) from None
+            else:
+                self._limiter.answered()
+                return self._read(message, content)
             left -= pause
             await asyncio.sleep(pause)
 
@@ -203,11 +206,13 @@ class _Sending:
 
     def _hold(self, message: Message, fault: _PassingError) -> None:
         self._limiter.hold(fault.after or 0.0)
-        if self._limiter.held > self._service.longest_pause:
+        waited = self._limiter.held_in_vain
+        if waited > self._service.longest_pause:
             raise self._error(
                 message,
                 f"{fault}, and asks to wait {fault.after:g} s (Retry-After), "
-                f"{self._limiter.held:.0f} s in all; longest_pause allows {self._service.longest_pause:g} s. "
+                f"{waited:.0f} s in all without an answer; longest_pause allows "
+                f"{self._service.longest_pause:g} s. "
                 "Run again when the pause is over, or raise it.",
             ) from None
 

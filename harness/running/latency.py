@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.config import LatencyConfig
-from harness.llm import Form, ModelConfig
+from harness.llm import Form, ModelConfig, came_in_batch
 from harness.progress import Silent
 from harness.report import LatencyRow
 from harness.running.context import Context
@@ -36,7 +36,7 @@ from harness.store import key_of
 from harness.types import Answered, Query, Ranking
 
 # Raised when the same would be measured otherwise than before.
-_VERSION = 1
+_VERSION = 2
 _SEED = 7
 # asked beforehand and not counted
 _WARM_UP = 3
@@ -79,9 +79,13 @@ class _Tools(RunTools):
         purpose: Purpose = "rewriting",
         passages: Sequence[tuple[str, ...]] = (),
     ) -> list[Answered]:
-        """The answers of the ledger."""
+        """The answers of the ledger; raises NotMeasuredError for those that came in batches."""
         begun = perf_counter()
         found = RunTools.answers(self, model, form, texts, name, purpose=purpose, passages=passages)
+        if any(came_in_batch(one) for one in found):
+            raise NotMeasuredError(
+                "the language model has answered in batches, whose time is not that of a query"
+            )
         self.waited.append(sum(one.seconds for one in found) - (perf_counter() - begun))
         return found
 

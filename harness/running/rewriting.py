@@ -82,6 +82,9 @@ def _look_below(
 def _as_far_as_known(
     rewrite: RewriterConfig | None, known: Known, tools: RunTools, missing: dict[str, NotAsked]
 ) -> Known:
+    if known.upon and not isinstance(rewrite, ModelConfig):
+        # of texts that are not known yet: code of the user's is not run on others
+        return known
     try:
         return Known(tools.rewritten(rewrite, known.queries), known.upon)
     except NotAskedError as error:

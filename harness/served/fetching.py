@@ -13,7 +13,7 @@ from typing import Any
 from harness.errors import LlmError
 from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
 from harness.llm.interrupt import canceller
-from harness.llm.limiter import RateLimiter
+from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
 from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
@@ -78,8 +78,9 @@ class _Fetching:
         self._spending = spending
         self._secrets = endpoint.secrets()
         self._secret = Secret(*(value.removeprefix("Bearer ") for value in self._secrets.values()))
-        self._limiter = RateLimiter(endpoint.requests_per_minute, endpoint.tokens_per_minute)
-        self._held_before = 0.0
+        self._limiter = limiter_of(
+            f"{endpoint.base_url} {endpoint.model}", endpoint.requests_per_minute, endpoint.tokens_per_minute
+        )
         # ``spending`` is that of the whole run, which may have asked before.
         before = (spending.cost or 0.0) + (spending.unseen_cost or 0.0)
         self._budget = Budget(
@@ -146,7 +147,7 @@ class _Fetching:
                 if pause is None:
                     raise self._error(fault, tries) from None
             else:
-                self._held_before = self._limiter.held
+                self._limiter.answered()
                 self._keep(asked, rows, used)
                 return
             await self._wait(asked_for + pause)
@@ -233,7 +234,7 @@ class _Fetching:
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
         self._limiter.hold(seconds)
-        waited, longest = self._limiter.held - self._held_before, self._endpoint.longest_pause
+        waited, longest = self._limiter.held_in_vain, self._endpoint.longest_pause
         if waited > longest:
             raise ServedError(
                 f"{self._endpoint.model} asks to wait {seconds:g} s (Retry-After), {waited:.0f} s in all "

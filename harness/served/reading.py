@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.finite import SINGLE, finite
 from harness.served.fetching import UnusableError
 
 _MOST_TOKENS = 10**9
@@ -32,14 +32,15 @@ def numbers(row: Any, noun: str) -> NDArray[np.float32]:
     """A list of finite numbers in single precision; raises UnusableError."""
     if not isinstance(row, list) or not row:
         raise UnusableError(f"a {noun} that is no list of numbers")
-    return np.array([finite(value, noun) for value in row], dtype=np.float32)
+    return np.array([number(value, noun) for value in row], dtype=np.float32)
 
 
-def finite(value: Any, noun: str) -> float:
+def number(value: Any, noun: str) -> float:
     """A number that is finite in single precision; raises UnusableError."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not abs(float(value)) < 3e38:
+    found = finite(value, SINGLE)
+    if found is None:
         raise UnusableError(f"a {noun} that holds no finite number")
-    return float(value)
+    return found
 
 
 def tokens_used(data: Any) -> int | None:

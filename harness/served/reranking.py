@@ -13,7 +13,7 @@ import numpy as np
 from harness.llm.tokens import estimate_tokens
 from harness.served.endpoint import RerankEndpoint
 from harness.served.fetching import Asked
-from harness.served.reading import finite, in_order, tokens_used
+from harness.served.reading import in_order, number, tokens_used
 
 Pair = tuple[str, str]
 
@@ -74,4 +74,4 @@ def _scores(data: Any, count: int, form: str) -> tuple[list[Any], int | None]:
     else:
         results = data.get("results") if isinstance(data, dict) else None
         scores = in_order(results, count, "relevance_score", "scores")
-    return [np.array([finite(score, "score")], dtype=np.float32) for score in scores], tokens_used(data)
+    return [np.array([number(score, "score")], dtype=np.float32) for score in scores], tokens_used(data)

@@ -10,6 +10,7 @@ from harness.config import load_config
 from harness.progress import Silent
 from harness.report import LatencyRow, PriceRow
 from harness.report.history import same_result
+from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
 
 MODEL = 'model: "embedded:all-MiniLM-L6-v2"'
@@ -161,3 +162,23 @@ def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(write_conf
     # its answers are counted once
     (facts,) = results.record.counts["rewriting"].values()
     assert (facts["calls"], facts["from_ledger"]) == (5, 0)
+
+
+def test_the_time_of_a_batch_is_not_taken_for_that_of_a_query(write_config, monkeypatch):
+    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+    with FakeServer(Batches(lambda line: completion("words"))) as server:
+        endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"rewrite: {{kind: llm, endpoint: {endpoint}, batch: {{poll: 0.02}}}}\n{MEASURED}",
+            cache="fresh",
+        )
+        rows, _ = run(path)
+    said = "the language model has answered in batches, whose time is not that of a query"
+    assert [(row.stage, row.p50, row.total_p50, row.remark) for row in rows] == [
+        ("rewrite", None, None, said),
+        ("retrieve", rows[1].p50, None, said),
+    ]
+    assert rows[1].p50 is not None

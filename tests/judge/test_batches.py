@@ -153,6 +153,19 @@ def test_a_batch_whose_making_was_heard_but_not_answered_is_found_and_not_made_t
     assert len(script.batches) == 1
 
 
+def test_a_batch_that_may_have_been_made_stays_in_the_books_though_it_cannot_be_looked_up(ledger):
+    script = Batches(by_number)
+    # the key may make batches and not list them
+    script.faults = {"POST batches": [Heard(cut=0)], "GET batches": [error(403, "not with this key")] * 2}
+    with FakeServer(script) as server:
+        for _ in range(2):
+            with pytest.raises(LlmError, match="not with this key"):
+                judge_all(batched(server.url), ledger, pairs(6))
+        graded, _ = judge_all(batched(server.url), ledger, pairs(6))
+    assert grades(graded) == [0, 1, 2, 3, 4, 0]
+    assert len(script.batches) == 1
+
+
 def test_an_outage_that_is_too_long_ends_the_wait_and_not_the_batch(ledger):
     script = Batches(by_number, looks=2)
     script.faults = {"GET batches": [error(503)] * 1000}

@@ -87,6 +87,7 @@ def test_answers_outlast_a_failure(tools):
         ([[0, 0.1], [1, 0.9]], "scores that rise.*of distances the negative"),
         ([99], "places go from 0 to 4"),
         ([[0, None]], "the score None"),
+        ([[0, 10**400]], "the score 1000"),
         ("text", "no list of hits"),
         ({"a": 1}, "no list of hits"),
     ],
@@ -121,6 +122,8 @@ def test_a_service_scores_pairs_by_query(monkeypatch):
     [
         ([1.0], "returned 1 scores for 2 passages"),
         ([1.0, "high"], "the score 'high'"),
+        ([1.0, 1e39], r"the score '1e\+39'"),
+        ([1.0, 10**400], "the score '1000"),
         ([{"index": 0, "score": 1}, {"index": 0, "score": 2}], "scored a passage twice"),
         ([{"index": 0, "score": 1}, {"index": 7, "score": 2}], "the index '7' for 2 passages"),
         ({"a": 1}, "returned dict for 2 passages"),

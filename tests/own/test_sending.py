@@ -1,6 +1,7 @@
 """Requests to a user's service over real HTTP: limits, faults that may pass, and those that do not."""
 
 import threading
+import time
 
 import pytest
 from pydantic import ValidationError
@@ -94,6 +95,16 @@ def test_a_pause_longer_than_allowed_ends_it():
         asked(service(server.url))
 
 
+def test_pauses_between_which_there_are_answers_are_not_added_up():
+    def script(request, number):
+        busy = Answer(429, {}, headers={"retry-after": "0.1"})
+        return echo(request, number) if number % 2 else busy
+
+    with FakeServer(script) as server:
+        config = service(server.url, response="said", max_concurrency=1, longest_pause=0.15)
+        assert asked(config, ["a", "b", "c"]) == ["a", "b", "c"]
+
+
 def test_what_was_answered_before_a_failure_has_been_handed_on():
     last = threading.Event()
 
@@ -160,3 +171,13 @@ def test_a_template_keeps_the_type_of_a_value_that_stands_alone():
     values = {"k": 3, "query": 'hä "x"', "texts": ["one"]}
     assert fill(template, values) == {"a": 3, "b": ['say hä "x" 3', {"c": ["one"]}], "d": 5}
     assert names_in(template) == {"k", "query", "texts"}
+
+
+def test_the_rate_limit_holds_from_one_batch_of_requests_to_the_next():
+    with FakeServer(echo) as server:
+        config = service(server.url, response="said", requests_per_minute=120)
+        begun = time.monotonic()
+        for query in "abcd":
+            asked(config, [query])
+        # two at once, the others half a second apart
+        assert time.monotonic() - begun >= 0.9

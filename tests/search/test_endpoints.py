@@ -188,6 +188,7 @@ UNUSABLE = {
     "too many": (lambda body: body["data"].append(body["data"][0]), r"6 vectors for 5 texts"),
     "not a number": (put(float("nan")), "no finite number"),
     "infinite": (put(float("inf")), "no finite number"),
+    "too large": (put(10**400), "no finite number"),
     "null": (put(None), "no finite number"),
     "a word": (put("0.5"), "no finite number"),
     "one shorter": (cut_first, "vectors of 23, 24 numbers"),

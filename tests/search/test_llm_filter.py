@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -126,6 +127,17 @@ def test_an_answer_that_cannot_be_used_ends_the_run_or_leaves_the_query_unfilter
         assert server.count == count, "all answers are in the ledger, the useless one among them"
     assert [one.failed for one in found] == ["", reason, ""]
     assert found[1].documents is None
+
+
+def test_a_query_that_is_asked_in_several_wordings_is_counted_once(tmp_path, table):
+    def one_fails(request, number):
+        return says("I cannot say") if "bolts" in fenced(request) else answers(request, number)
+
+    with FakeServer(one_fails) as server, Context.at(tmp_path / "cache", Silent()) as context:
+        own = RunTools(context, {query.query_id: query for query in QUERIES})
+        wordings = [replace(query, text=f"{query.text} {i}") for query in QUERIES for i in range(2)]
+        with pytest.raises(LlmError, match="1 of 3 queries"):
+            own.narrowed(config(server.url, table), DOCUMENTS, wordings)
 
 
 def test_a_column_of_too_many_values_is_refused(tmp_path, table):

@@ -1,8 +1,11 @@
 """Steps of the user's own: called with texts, cached by the version stated, checked before they count."""
 
+from hashlib import sha256
+
 import pytest
 
 from harness.bench.flow import run_bench
+from harness.bench.plan import make_plan
 from harness.config import load_config
 from harness.errors import ConfigError, HarnessError
 from harness.progress import Silent
@@ -135,3 +138,34 @@ def test_a_name_that_is_no_call_is_refused_when_it_is_read(write_config):
         load_config(write_config(retrieve="{kind: python, call: mine, version: a}"))
     with pytest.raises(ConfigError, match=r"retrieve\.version: this key is missing"):
         load_config(write_config(retrieve="{kind: python, call: 'mine:run'}"))
+
+
+def test_a_plan_runs_a_rewriter_only_where_a_language_model_rewrites_its_texts(write_config, monkeypatch):
+    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+    calls = []
+    monkeypatch.setattr(
+        "tests.search.own.polite", lambda questions: calls.append(questions) or questions, raising=True
+    )
+    own = "{kind: python, call: 'tests.search.own:polite', version: a}"
+    model = "{kind: llm, endpoint: {model: m, base_url: 'http://localhost:9', api_key_env: FAKE_KEY}}"
+    for first, second, times in ((own, "null", 0), ("null", own, 0), (model, own, 0), (own, model, 1)):
+        calls.clear()
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve=f"{{kind: bm25, rewrite: {second}}}",
+            rerank="null",
+            more=f"rewrite: {first}\nmeasures: [ndcg_exp@3]",
+            cache="own-cache",
+        )
+        make_plan(load_config(path), Silent())
+        assert len(calls) == times, (first, second)
+
+
+@pytest.mark.parametrize("content", ["1 / 0", "def f(:", "from os import nothing_of_the_kind"])
+def test_a_module_that_cannot_be_imported_is_named(tools, content, tmp_path, monkeypatch):
+    name = f"broken_{sha256(content.encode()).hexdigest()[:8]}"
+    (tmp_path / f"{name}.py").write_text(content)
+    monkeypatch.chdir(tmp_path)
+    config = PythonRewriterConfig(call=f"{name}:f", version="1")
+    with pytest.raises(HarnessError, match=rf"call: {name}:f: {name} cannot be imported: \w+Error: [^<]*$"):
+        tools.rewritten(config, QUERIES)

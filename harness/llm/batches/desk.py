@@ -68,6 +68,10 @@ class RefusedError(LlmError):
     """The endpoint does not take a request, and has done nothing about it."""
 
 
+class MaybeMadeError(LlmError):
+    """The endpoint does not say whether it has made a batch."""
+
+
 def address_of(endpoint: Endpoint) -> str:
     """Where batches are kept: those sent elsewhere cannot be found here."""
     return endpoint.azure.endpoint if endpoint.azure else endpoint.base_url
@@ -199,7 +203,10 @@ class BatchDesk:
         )
 
     async def _create(self, file_id: str) -> BatchState:
-        """Make a batch of a file once, though the answer to the request may be lost on its way."""
+        """Make a batch of a file once, though the answer to the request may be lost on its way.
+
+        Raises RefusedError where none has been made, MaybeMadeError where that is not known.
+        """
         lost = False
 
         async def make() -> BatchState:
@@ -208,11 +215,16 @@ class BatchDesk:
                 return found
             try:
                 return await self.client.create(file_id)
-            except CallError:
-                lost = True
+            except CallError as fault:
+                lost = lost or fault.again
                 raise
 
-        return await self.patiently(make)
+        try:
+            return await self.patiently(make)
+        except RefusedError as error:
+            if not lost:
+                raise
+            raise MaybeMadeError(f"{error} A batch may have been made before that. {_LATER}") from None
 
     async def _take_in(self, one: OnItsWay, state: BatchState, *, alone: bool) -> Brought:
         """Record what an ended batch has brought, then cross it out."""

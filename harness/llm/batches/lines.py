@@ -10,8 +10,11 @@ from typing import Any
 from harness.llm.batches.client import BatchState
 from harness.llm.client import ChatClient, Reply
 from harness.llm.faults import CallError
+from harness.types import Answered
 
 _OK = range(200, 300)
+# Between the names of a batch and of a request in it.
+_OF_BATCH = "/"
 # What an endpoint says of requests that it did not come to.
 _NOT_REACHED = {"batch_expired", "batch_cancelled"}
 
@@ -32,6 +35,11 @@ class Answers:
 def written(request: Mapping[str, Any]) -> bytes:
     """A request as a line; lone surrogates, which no JSON parser has to take, are no part of a prompt."""
     return json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def came_in_batch(answer: Answered) -> bool:
+    """Whether an answer on record came in a batch, so that its time is that of the batch."""
+    return _OF_BATCH in answer.request_id
 
 
 def read_answers(files: list[bytes], chat: ChatClient, state: BatchState) -> Answers:
@@ -94,4 +102,4 @@ def _outcome(row: dict[str, Any], chat: ChatClient, state: BatchState) -> Reply 
         return fault
     # What the batch is called makes the id unlike that of any other try.
     own = chat.clean(str(response.get("request_id") or row.get("id") or ""))
-    return replace(reply, request_id=f"{state.batch_id}/{own}"[:200])
+    return replace(reply, request_id=f"{state.batch_id}{_OF_BATCH}{own}"[:200])

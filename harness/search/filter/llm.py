@@ -105,7 +105,8 @@ class LlmFilter(Filter[LlmFilterConfig]):
                 values = {}
             found.append({column: _as_written(column, its, facts, c) for column, its in values.items()})
         if self._failed:
-            self._tell(len(queries), tools)
+            # several wordings of one query are filtered by the question behind them
+            self._tell(len({query.query_id for query in queries}), tools)
         return [{column: its for column, its in one.items() if its} for one in found]
 
     def _form(self, prompt: Prompt, facts: Facts) -> FieldsForm:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from harness.finite import SINGLE, finite
 from harness.own.code import broken
 from harness.own.sending import Message, send
 from harness.own.service import ServiceConfig
@@ -103,12 +102,13 @@ def _scores(answer: Any, count: int, who: str) -> list[float]:
         raise broken(who, f"returned {returned} for {count} passages")
     scores: dict[int, float] = {}
     for place, item in enumerate(answer):
-        index, score = _parts(item, place)
-        if isinstance(score, bool) or not isinstance(score, Real) or not math.isfinite(score):
-            raise broken(who, f"returned the score {str(score)[:60]!r}")
+        index, given = _parts(item, place)
+        score = finite(given, SINGLE)
+        if score is None:
+            raise broken(who, f"returned the score {str(given)[:60]!r}")
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
             raise broken(who, f"returned the index {str(index)[:60]!r} for {count} passages")
-        scores[index] = float(score)
+        scores[index] = score
     if len(scores) < count:
         raise broken(who, "scored a passage twice and another one not")
     return [scores[place] for place in range(count)]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from harness.finite import finite
 from harness.own.code import broken
 from harness.search.depth import Depth
 from harness.search.step import Passages, RetrieverConfig
@@ -54,11 +53,12 @@ def _ranking(
     found: list[int] = []
     scores: list[float] = []
     for rank, hit in enumerate(answer):
-        named, score = _parts(hit, -float(rank))
+        named, given = _parts(hit, -float(rank))
         found.append(_place(who, query, named, places))
-        if isinstance(score, bool) or not isinstance(score, Real) or not math.isfinite(score):
-            raise broken(who, f"returned the score {_short(score)} for query {query.query_id}")
-        scores.append(float(score))
+        score = finite(given)
+        if score is None:
+            raise broken(who, f"returned the score {_short(given)} for query {query.query_id}")
+        scores.append(score)
     if len(set(found)) < len(found):
         raise broken(who, f"ranked a passage twice for query {query.query_id}")
     if any(later > earlier for earlier, later in pairwise(scores)):
