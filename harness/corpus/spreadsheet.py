@@ -39,7 +39,7 @@ def read_csv(path: Path, note: Note) -> Records:
 
 
 def read_xlsx(path: Path, note: Note) -> Records:
-    """The records of the first sheet that holds anything, as text; whole numbers without ``.0``."""
+    """The records of the first sheet that holds anything, as text, with the row each stands in."""
     from harness.corpus.workbook import TITLE, read_workbook
 
     sheets = read_workbook(path)
@@ -49,7 +49,12 @@ def read_xlsx(path: Path, note: Note) -> Records:
     name = title.removeprefix(TITLE)
     more = f"; {len(sheets) - 1} more are left out" if len(sheets) > 1 else ""
     note(f"{path}: read from the sheet {name!r}{more}.")
-    return _without_empty(path, list(_records(path, body, "\t", 1)), note)
+    records, breaks = [], 0
+    for line, record in _records(path, body, "\t", 1):
+        # a line break in a cell begins no row of the sheet
+        records.append((line - breaks, record))
+        breaks += sum(cell.count("\n") for cell in record)
+    return _without_empty(path, records, note)
 
 
 def _decoded(path: Path, note: Note) -> str:
