@@ -159,8 +159,13 @@ class LiveBoard:
         hidden = len(self._rows) - len(latest)
         table = Table(box=SIMPLE_HEAD, padding=(0, 1), caption=f"{hidden} more above" if hidden else None)
         for i, column in enumerate(self._columns):
+            # a name that is too long goes on in the next line: cut, it may be any of several settings
             table.add_column(
-                column, justify="right" if i else "left", no_wrap=True, overflow="ellipsis", min_width=5
+                column,
+                justify="right" if i else "left",
+                no_wrap=i > 0,
+                overflow="ellipsis" if i else "fold",
+                min_width=5 if i else 20,
             )
         for name, cells in latest:
             figures = (Text(printable(cells.get(column, "–"))) for column in self._columns[1:])

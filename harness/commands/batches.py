@@ -30,7 +30,6 @@ def add(parts: Any, cache: Path) -> None:
         "batches",
         help="show the batches that are on their way, or cancel them",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--cancel", action="store_true", help="have the endpoints end them")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.corpus.reading import refuse_special
-from harness.corpus.table import Row, Table, nearest, read_table
+from harness.corpus.table import TABLES, Row, Table, nearest, read_table
 from harness.errors import CorpusError
 
 PLACES = ("start", "page", "text")
@@ -84,11 +84,10 @@ def read_hits(path: Path) -> HitFile:
 
 def _table(path: Path) -> Table:
     if path.suffix.lower() != ".parquet":
-        try:
-            return read_table(path, ("query_id",), CorpusError)
-        except CorpusError as error:
-            known = "Known: .csv, .jsonl."
-            raise CorpusError(str(error).replace(known, "Known: .jsonl, .csv, .parquet.")) from error
+        if path.suffix.lower() not in TABLES:
+            known = ", ".join((*TABLES, ".parquet"))
+            raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {known}.")
+        return read_table(path, ("query_id",), CorpusError)
     from pyarrow import ArrowException, parquet
 
     refuse_special(path)

@@ -35,6 +35,8 @@ class Table:
     rows: tuple[Row, ...]
 
 
+TABLES = (".csv", ".tsv", ".jsonl", ".xlsx")
+
 # What people call the columns of these files, or other tools do.
 _MEANT = {
     "query_id": ("id", "qid", "query", "question_id", "queryid", "_id"),

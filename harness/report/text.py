@@ -18,7 +18,8 @@ def to_text(table: Table, width: int | None = None) -> str:
     """One line a row where that fits into ``width`` cells (None: any width), else two.
 
     Of two lines the first holds what the row is called, the second its figures: names of settings grow long,
-    and a figure that is broken in two cannot be read. Prose and notes are wrapped.
+    and a figure that is broken in two cannot be read. Prose, notes and long names are wrapped; figures that
+    do not fit beside each other go on in a further line.
     """
     plain, prose = _apart(_plain(table))
     gaps = [gap for gap in (_GAP, _NARROW) if width is None or one_line_width(plain, gap) <= width]
@@ -82,19 +83,42 @@ def _one_line(table: Table, prose: list[list[str]], width: int | None, gap: str)
 
 
 def _two_lines(table: Table, prose: list[list[str]], width: int | None) -> list[str]:
-    widths = _widths(table)[table.names :]
-    sides = [i in table.left for i in range(table.names, len(table.columns))]
-    head = " · ".join(table.columns[: table.names])
-    lines = [head, _GAP + _line(table.columns[table.names :], widths, sides)]
-    lines.append("─" * max(cell_len(line) for line in lines))
+    """Names on lines of their own; figures that do not fit go on in a further line, as in the head."""
+    sides = [i in table.left for i in range(len(table.columns))]
+    widths = _widths(table)
+    lines = _wrapped(" · ".join(table.columns[: table.names]), width)
+    gap, groups = _fitting(table, width)
+
+    def figures(cells: tuple[str, ...]) -> list[str]:
+        return [_GAP + _line(cells[a:b], widths[a:b], sides[a:b], gap) for a, b in groups]
+
+    lines += figures(table.columns)
+    lines.append("─" * max(map(cell_len, lines)))
     last = None
     for row, texts in zip(table.rows, prose, strict=True):
         name = " · ".join(row[: table.names])
         if name != last:
-            lines.append(name)
+            lines += _wrapped(name, width)
         last = name
-        lines += [_GAP + _line(row[table.names :], widths, sides), *_paragraphs(texts, width)]
+        lines += [*figures(row), *_paragraphs(texts, width)]
     return lines
+
+
+def _fitting(table: Table, width: int | None) -> tuple[str, list[tuple[int, int]]]:
+    """The gap between figures, and the columns that stand on one line together, as (first, end)."""
+    widths, count = _widths(table), len(table.columns)
+    for gap in (_GAP, _NARROW):
+        whole = sum(widths[table.names :]) + len(gap) * (count - table.names - 1) + len(_GAP)
+        if width is None or whole <= width:
+            return gap, [(table.names, count)]
+    groups, begin, used = [], table.names, len(_GAP)
+    for at in range(table.names, count):
+        needed = widths[at] + (len(_GAP) if at > begin else 0)
+        if at > begin and used + needed > (width or 0):
+            groups.append((begin, at))
+            begin, used, needed = at, len(_GAP), widths[at]
+        used += needed
+    return _GAP, [*groups, (begin, count)]
 
 
 def _widths(table: Table) -> list[int]:

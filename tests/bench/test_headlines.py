@@ -91,3 +91,14 @@ def test_of_more_rows_than_fit_the_latest_are_shown():
     assert "setting-49" in drawn
     assert "setting-0 " not in drawn
     assert "40 more above" in drawn
+
+
+def test_a_long_name_goes_on_in_the_next_line():
+    name = "headings rules fields=company years=period boost=none minmax late_interaction"
+    board = LiveBoard(("mean ndcg_evidence@5000", "chunks", "seconds", "retrieve", "rerank"))
+    board.put(name, {"chunks": "14,647", "seconds": "1.2", "retrieve": "0.512", "rerank": "0.544"})
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, height=30)
+    console.print(board)
+    drawn = console.file.getvalue()
+    for word in (*name.split(), "14,647", "0.512", "0.544"):
+        assert word in drawn

@@ -140,9 +140,9 @@ def test_a_damaged_parquet_and_an_unknown_ending_are_refused(tmp_path):
     (tmp_path / "hits.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(CorpusError, match=r"hits\.parquet: cannot be read as parquet"):
         read_hits(tmp_path / "hits.parquet")
-    (tmp_path / "hits.tsv").write_text("query_id\n")
-    with pytest.raises(CorpusError, match=r"Known: \.jsonl, \.csv, \.parquet"):
-        read_hits(tmp_path / "hits.tsv")
+    (tmp_path / "hits.ods").write_text("query_id\n")
+    with pytest.raises(CorpusError, match=r"Known: \.csv, .*\.jsonl, .*\.parquet"):
+        read_hits(tmp_path / "hits.ods")
 
 
 def test_offsets_page_and_text_each_find_their_place():

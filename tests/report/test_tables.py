@@ -133,3 +133,19 @@ def test_a_split_without_queries_is_told_with_the_remedy():
 
 def test_a_plain_figure_that_rounds_to_zero_has_no_sign():
     assert (number(-0.0004), number(-0.0006), number(None)) == ("0.000", "-0.001", "–")
+
+
+@pytest.mark.parametrize("width", [24, 40, 60, 80])
+def test_no_line_is_wider_than_the_terminal_and_no_figure_is_lost(width):
+    columns = ("setting", *(f"measure {i}" for i in range(9)))
+    names = ("chunk=500/0 minmax late_interaction against chunk=1000/0", "short")
+    rows = tuple((name, *(f"0.{n}{i}5" for i in range(9))) for n, name in enumerate(names))
+    lines = to_text(Table("t", columns, rows), width).splitlines()
+    assert max(map(len, lines)) <= width
+    text = " ".join(" ".join(lines).split())
+    for cell in (*columns, *rows[0][1:], *rows[1]):
+        assert cell in text
+    # figures stand below the heads of their columns
+    head = next(i for i, line in enumerate(lines) if "measure 0" in line)
+    first = next(i for i, line in enumerate(lines) if "0.005" in line)
+    assert lines[first].index("0.005") + 5 == lines[head].index("measure 0") + 9
