@@ -110,6 +110,7 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     for words, problem in {
         ("--setting", "base"): "give --worst N with it",
         ("--worst", "-1"): "cannot be -1",
+        ("--worst", "3", "--format", "json"): "take --format csv",
     }.items():
         assert exit_code("show", "results/one", *words) == 1
         assert problem in capsys.readouterr().err

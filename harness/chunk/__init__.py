@@ -148,6 +148,8 @@ def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = Non
         "config": config.model_dump(mode="json"),
         "tokenizer": {"name": reader.name, "special": reader.special} if reader else None,
     }
+    if isinstance(config, RowsConfig):
+        facts["tables"] = OUTLINE_VERSION
     if config.reads_sentences:
         facts["sentences"] = SENTENCES_VERSION
     if config.libraries:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -19,6 +20,14 @@ from harness.types import Document
 
 # Their overlap is in tokens, however lengths are counted.
 _IN_TOKENS = {"TokenTextSplitter", "SentenceTransformersTokenTextSplitter"}
+# What finds sentences or tokens for a class, and so decides its chunks too.
+_USED_BY = {
+    "KonlpyTextSplitter": ("konlpy",),
+    "NLTKTextSplitter": ("nltk",),
+    "SpacyTextSplitter": ("spacy",),
+    "TokenTextSplitter": ("tiktoken",),
+    "SentenceTransformersTokenTextSplitter": ("sentence-transformers", "transformers"),
+}
 
 
 class LangchainConfig(ChunkerConfig):
@@ -63,8 +72,12 @@ class LangchainConfig(ChunkerConfig):
 
     @property
     def libraries(self) -> dict[str, str]:
-        """The version of the library, which decides the chunks too."""
-        return {"langchain-text-splitters": version("langchain-text-splitters")}
+        """The versions of the library and of what the class needs besides, where that is installed."""
+        found = {"langchain-text-splitters": version("langchain-text-splitters")}
+        for name in _USED_BY.get(self.splitter, ()):
+            with suppress(PackageNotFoundError):
+                found[name] = version(name)
+        return found
 
 
 def split_documents(

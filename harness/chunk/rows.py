@@ -53,7 +53,7 @@ class RowsConfig(SizedConfig):
         max_length=1,
         description="What parts the fields of delimited text. Empty: a tab, comma, semicolon or bar, where "
         "all records have as many fields; text of which that does not hold is no delimited text. Given: all "
-        "documents are delimited by it.",
+        "documents but workbooks are delimited by it.",
     )
 
 
@@ -90,7 +90,7 @@ def tables_of(document: Document, config: RowsConfig) -> list[RowTable]:
     found: list[RowTable] = []
     for start, end in _blocks(document):
         sheet = _SHEET.match(document.text, start, end)
-        delimiter = config.delimiter or ("\t" if sheet else None)
+        delimiter = "\t" if sheet else config.delimiter
         table = _delimited(
             document.text, (sheet.end() if sheet else start, end), start, delimiter, config.header_rows
         )
@@ -115,7 +115,12 @@ def _delimited(text: str, span: Span, top: int, delimiter: str | None, header_ro
     if not body:
         # a heading without rows is a row
         return RowTable((((records.spans[0][0], records.spans[-1][1]),) if records.spans else ()), ())
-    return RowTable(body, ((top, body[0][0]),) if top < body[0][0] else ())
+    return RowTable(body, _heading(text, top, body[0][0]))
+
+
+def _heading(text: str, start: int, end: int) -> tuple[Span, ...]:
+    """What is shown before rows; nothing where only blanks stand above, such as the indent of the first."""
+    return ((start, end),) if text[start:end].strip() else ()
 
 
 def _figures(text: str, start: int, end: int, config: RowsConfig) -> Iterator[RowTable]:
@@ -128,7 +133,7 @@ def _figures(text: str, start: int, end: int, config: RowsConfig) -> Iterator[Ro
             heading += 1
         above = _above(text, reached, start + first, config.above)
         rows = tuple(lines[heading:])
-        yield RowTable(rows, ((above, rows[0][0]),) if above < rows[0][0] else ())
+        yield RowTable(rows, _heading(text, above, rows[0][0]))
         reached = start + last
 
 

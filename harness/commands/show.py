@@ -68,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
     if args.setting and not args.worst:
         raise ConfigError("--setting chooses whose worst queries are listed: give --worst N with it.")
+    if args.worst and args.format == "json":
+        raise ConfigError("--format json has the verdict, not the worst queries: take --format csv for them.")
     runs = [] if (args.results / "summary.csv").exists() else past_runs(args.results, headline_of)
     if runs:
         if args.worst:

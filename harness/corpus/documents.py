@@ -69,7 +69,7 @@ def find_documents(
         if not paths:
             raise CorpusError(f"documents: nothing but {names}, which are not documents. Name the documents.")
     strange = {path for path in paths.values() if path.suffix.lower() not in {*SUFFIXES, *more}}
-    ids = _ids([path for path in paths.values() if path not in strange])
+    ids = _ids([path for path in paths.values() if path not in strange], base)
     ids |= {path: document_id(path.name) for path in strange}
     files: dict[str, DocumentFile] = {}
     for path in sorted(paths.values()):
@@ -99,22 +99,29 @@ def refuse_unknown(path: Path, more: Sequence[str] = ()) -> None:
         )
 
 
-def _ids(paths: Sequence[Path]) -> dict[Path, str]:
-    """The id of every file: its stem, with folders before it where files of several folders share it."""
+def _ids(paths: Sequence[Path], base: Path) -> dict[Path, str]:
+    """The id of every file: its stem, with folders before it where files of several folders share it.
+
+    Folders count from ``base`` and as they are named, so that ids are the same on every machine.
+    """
     ids: dict[Path, str] = {}
     by_stem: dict[str, list[Path]] = {}
     for path in paths:
         by_stem.setdefault(document_id(path.stem), []).append(path)
     for stem, own in by_stem.items():
-        folders = [path.resolve().parent.parts for path in own]
+        folders = [Path(os.path.relpath(path.parent, base)).parts for path in own]
         depth = 0
         if len(set(folders)) == len(folders) > 1:
-            while len({parts[len(parts) - depth :] for parts in folders}) < len(folders):
+            while len({_last(parts, depth) for parts in folders}) < len(folders):
                 depth += 1
         for path, parts in zip(own, folders, strict=True):
-            named = [document_id(part) for part in parts[len(parts) - depth :]] if depth else []
+            named = [document_id(part) for part in _last(parts, depth)]
             ids[path] = "/".join([*named, stem])
     return ids
+
+
+def _last(parts: tuple[str, ...], count: int) -> tuple[str, ...]:
+    return parts[max(0, len(parts) - count) :]
 
 
 def _matches(pattern: str, base: Path) -> list[Path]:

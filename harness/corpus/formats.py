@@ -21,16 +21,18 @@ class Format:
     """Which files it reads, by which packages (the first one does the reading), and how.
 
     A page is None where something but text stands on it, such as a picture alone, and '' where nothing does.
+    ``version`` is raised whenever the same file would yield another text.
     """
 
     suffixes: tuple[str, ...]
     packages: tuple[str, ...]
     paged: bool
     read: Callable[[Path], Sequence[str | None]]
+    version: int = 1
 
 
 FORMATS = (
-    Format(WORKBOOK_SUFFIXES, ("openpyxl",), True, read_workbook),
+    Format(WORKBOOK_SUFFIXES, ("openpyxl",), True, read_workbook, version=2),
     Format(WORD_SUFFIXES, ("python-docx",), False, read_word),
     Format(WEB_SUFFIXES, ("beautifulsoup4", "lxml"), False, read_web),
     Format(SLIDES_SUFFIXES, ("python-pptx",), True, read_slides),
@@ -44,9 +46,11 @@ def format_of(path: Path) -> Format | None:
 
 
 def libraries_of(path: Path) -> list[str]:
-    """The libraries that read a file, with their versions, for cache keys; none for PDF and plain text."""
+    """What reads a file, with its versions, for cache keys; empty for PDF and plain text."""
     found = format_of(path)
-    return [f"{name} {_version(name)}" for name in found.packages] if found else []
+    if found is None:
+        return []
+    return [f"format-{found.version}", *(f"{name} {_version(name)}" for name in found.packages)]
 
 
 def _version(package: str) -> str:

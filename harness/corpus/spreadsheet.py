@@ -17,8 +17,9 @@ Note = Callable[[str], None]
 # A quoted page of a filing is well beyond the default of 131,072 characters a field.
 _MAX_FIELD = 10_000_000
 _SEP_LINE = re.compile(r"sep=(?P<mark>.)\r?\n", re.IGNORECASE)
+_IN_ROWS = re.compile(rb"[\x80-\xff]{4,}")
+_LINE_END = re.compile(r"\r\n?|\n")
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_WHOLE = re.compile(r"-?\d+\.0+")
 
 
 def read_csv(path: Path, note: Note) -> Records:
@@ -37,7 +38,7 @@ def read_csv(path: Path, note: Note) -> Records:
 
 
 def read_xlsx(path: Path, note: Note) -> Records:
-    """The records of the first sheet that holds anything, as text; whole numbers without ``.0``."""
+    """The records of the first sheet that holds anything, as text, with the row each stands in."""
     from harness.corpus.workbook import TITLE, read_workbook
 
     sheets = read_workbook(path)
@@ -47,10 +48,11 @@ def read_xlsx(path: Path, note: Note) -> Records:
     name = title.removeprefix(TITLE)
     more = f"; {len(sheets) - 1} more are left out" if len(sheets) > 1 else ""
     note(f"{path}: read from the sheet {name!r}{more}.")
-    records = [
-        (line, [cell[: cell.index(".")] if _WHOLE.fullmatch(cell) else cell for cell in record])
-        for line, record in _records(path, body, "\t", 1)
-    ]
+    records, breaks = [], 0
+    for line, record in _records(path, body, "\t", 1):
+        # a line break in a cell begins no row of the sheet
+        records.append((line - breaks, record))
+        breaks += sum(cell.count("\n") for cell in record)
     return _without_empty(path, records, note)
 
 
@@ -67,7 +69,9 @@ def _decoded(path: Path, note: Note) -> str:
     try:
         return read_utf8(path).removeprefix("\ufeff")
     except CorpusError:
-        if b"\0" in raw:
+        # letters of Western text stand among ASCII; those of Chinese, Japanese or Cyrillic in rows
+        high = sum(byte >= 0x80 for byte in raw)
+        if b"\0" in raw or sum(map(len, _IN_ROWS.findall(raw))) * 2 > high:
             raise
         try:
             text = raw.decode("cp1252")
@@ -83,7 +87,7 @@ def mark_of(text: str) -> str:
     """The mark between columns: what ``sep=`` says, else what stands in the header most, else a comma."""
     if declared := _SEP_LINE.match(text):
         return declared["mark"]
-    header = text.split("\n", 1)[0]
+    header = _LINE_END.split(text, maxsplit=1)[0]
     counts = {mark: header.count(mark) for mark in _MARKS}
     best = max(counts, key=lambda mark: counts[mark])
     return best if counts[best] > counts[","] else ","

@@ -8,7 +8,7 @@ import re
 # `paraphrase-multilingual-…`, `multilingual-e5-…`, `bge-m3`, `…-v3`.
 _ENGLISH = re.compile(
     r"""
-      (all|paraphrase|multi-qa|msmarco|nli|stsb|gtr-t5|sentence-t5)-(?!multilingual|xlm).*
+      (all|paraphrase|multi-qa|msmarco|nli|stsb|gtr-t5|sentence-t5)-(?!.*(multilingual|xlm)).*
     | maxsim
     | ms-marco-(?!multilingual).*
     | bge-(small|base|large)-en.*  | bge-reranker-(base-en|large-en).*

@@ -27,7 +27,8 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
         return {}
     told = {}
     for query_id, spans in best.items():
-        ranking = [chunks[chunk_id] for chunk_id in ranked.get(query_id, []) if chunk_id in chunks]
+        # what another pipeline returned twice has no offsets of its own, but takes a rank
+        ranking = [chunks.get(chunk_id) for chunk_id in ranked.get(query_id, [])]
         found = [(rank, span) for span in spans if (rank := _rank_of(span, ranking)) is not None]
         rank, span = min(found, key=lambda one: one[0]) if found else (None, spans[0])
         place = f"{span['document']}" + (f", page {span['page']}" if span.get("page") else "")
@@ -49,10 +50,12 @@ def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:
     return ranked
 
 
-def _rank_of(span: dict[str, str], ranking: list[Chunk]) -> int | None:
+def _rank_of(span: dict[str, str], ranking: list[Chunk | None]) -> int | None:
     """The first rank, from 1, whose chunk shares text with a span."""
     start, end = int(span["start"]), int(span["end"])
     for rank, chunk in enumerate(ranking, 1):
-        if chunk.doc_id == span["document"] and any(a < end and start < b for a, b in chunk.spans):
+        if chunk is None or chunk.doc_id != span["document"]:
+            continue
+        if any(a < end and start < b for a, b in chunk.spans):
             return rank
     return None

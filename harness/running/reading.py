@@ -43,8 +43,9 @@ class Reading:
     """How the chunks of a setting are read; ``key`` identifies the chunking.
 
     ``read`` gives the spans of the chunks that are found, of which those of a ranking's first ``top_n`` are
-    merged. ``always`` are the spans that stand whether they are found or not: what each chunk is read in
-    or, where it matters what else is found, the chunks themselves.
+    merged. ``headings`` are what the larger chunks that may be read show before them. ``always`` are the
+    spans that stand whether they are found or not: what each chunk is read in or, where it matters what else
+    is found, the chunks themselves.
     """
 
     chunks: tuple[Chunk, ...]
@@ -53,6 +54,7 @@ class Reading:
     top_n: int | None
     always: tuple[Chunk, ...]
     before: Mapping[_Place, _Spans]
+    headings: Mapping[_Place, _Spans]
     corpus: Corpus = field(repr=False)
     tokenizer: ModelTokenizer = field(repr=False)
     context: Context = field(repr=False)
@@ -68,7 +70,7 @@ class Reading:
             rows = [row[chunk_id] for chunk_id in found.chunk_ids]
             first: dict[str, float] = {}
             read = [*self.read(rows[: self.top_n]), *_own(self.chunks, rows[len(rows[: self.top_n]) :])]
-            own = self.before or _before([self.chunks[i] for i in rows], read)
+            own = self.before or _before([self.chunks[i] for i in rows], read, self.headings)
             for i, place, score in zip(rows, read, found.scores, strict=True):
                 document = documents[self.chunks[i].doc_id]
                 span = Chunk.of(document, *place, own[document.doc_id, *place])
@@ -109,13 +111,21 @@ def reading_of(
         return None
     sources = RunSources(corpus, context, tokenizer)
     reader = READERS.make(setting.read)
+    larger = getattr(setting.read, "chunk", None)
+    headings = {
+        (one.doc_id, one.start, one.end): one.before
+        for one in (sources.chunks(larger) if larger is not None else ())
+        if one.before
+    }
     if isinstance(reader, Merger):
         together, top_n = reader.together(chunks, sources), reader.config.top_n
         _warn_of_cut(chunks, together(range(len(chunks))), setting, context)
-        return Reading(tuple(chunks), key, together, top_n, tuple(chunks), {}, corpus, tokenizer, context)
+        return Reading(
+            tuple(chunks), key, together, top_n, tuple(chunks), {}, headings, corpus, tokenizer, context
+        )
     spans = reader.run(chunks, sources)
     _warn_of_cut(chunks, spans, setting, context)
-    before = _before(chunks, spans)
+    before = _before(chunks, spans, headings)
     always = tuple(
         Chunk.of(sources.document(doc_id), start, end, shown)
         for (doc_id, start, end), shown in before.items()
@@ -127,18 +137,25 @@ def reading_of(
         None,
         always,
         before,
+        headings,
         corpus,
         tokenizer,
         context,
     )
 
 
-def _before(chunks: Sequence[Chunk], spans: Sequence[Span]) -> dict[_Place, _Spans]:
-    """What is shown before each span: all that its chunks show before them and that it does not hold."""
+def _before(
+    chunks: Sequence[Chunk], spans: Sequence[Span], headings: Mapping[_Place, _Spans]
+) -> dict[_Place, _Spans]:
+    """What is shown before each span: all that it and its chunks show before them and that it does not hold.
+
+    ``headings`` are what spans that are larger chunks show themselves.
+    """
     found: dict[_Place, set[Span]] = {}
     for chunk, (start, end) in zip(chunks, spans, strict=True):
         shown = {(first, min(last, start)) for first, last in chunk.before if first < start}
-        found.setdefault((chunk.doc_id, start, end), set()).update(shown)
+        place = (chunk.doc_id, start, end)
+        found.setdefault(place, set()).update(shown, headings.get(place, ()))
     return {place: _united(shown) for place, shown in found.items()}
 
 

@@ -106,3 +106,14 @@ def test_what_is_read_keeps_the_heading(run):
     assert all(chunk.before in ((), ((0, head),)) for chunk in read)
     assert any(chunk.before for chunk in read)
     assert all(chunk.start == 0 or chunk.before for chunk in read)
+
+
+@pytest.mark.parametrize("kind", ["parent", "merge"])
+def test_a_larger_chunk_is_read_with_its_own_heading(run, kind):
+    small = "{kind: recursive, chunk_size: 20}"
+    _, folder = run(small, f"{{kind: {kind}, chunk: {{kind: rows}}}}")
+    (read,) = read_chunk_offsets(folder).values()
+    rows = [PLAN.index(line) for line in PLAN.splitlines()[1:]]
+    whole = [chunk for chunk in read if chunk.start in rows and PLAN[chunk.end : chunk.end + 1] == "\n"]
+    assert whole
+    assert all(chunk.before == ((0, rows[0]),) for chunk in whole)

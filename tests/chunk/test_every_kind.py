@@ -1,5 +1,6 @@
 """What holds for every chunker, whatever the text."""
 
+import json
 from itertools import pairwise
 
 import pytest
@@ -168,6 +169,14 @@ def test_model_tokens_need_a_model(config):
         chunk_documents([document("a")], parse(config), None)
     with pytest.raises(ConfigError, match="needs the tokenizer"):
         chunker_fingerprint(parse(config), None)
+
+
+def test_the_fingerprint_knows_the_rules_and_libraries_that_cut(monkeypatch):
+    rows, tokens = parse({"kind": "rows"}), parse({"kind": "langchain", "splitter": "TokenTextSplitter"})
+    before = chunker_fingerprint(rows)
+    assert "tiktoken" in json.loads(chunker_fingerprint(tokens))["libraries"]
+    monkeypatch.setattr("harness.chunk.OUTLINE_VERSION", -1)
+    assert chunker_fingerprint(rows) != before
 
 
 def test_the_fingerprint_tells_apart_what_gives_other_chunks(minilm, byte_level):

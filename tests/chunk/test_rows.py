@@ -54,6 +54,16 @@ def test_delimited_text_is_known_by_its_records():
     assert texts(prose) == [prose]
 
 
+def test_sheets_are_parted_by_tabs_whatever_delimits_the_files_beside_them():
+    sheet = 'Sheet: Crew\nname\tnote\nAda\t"two\nlines"\n'
+    assert texts(sheet, (0,), delimiter=";") == ['Sheet: Crew\nname\tnote\nAda\t"two\nlines"']
+
+
+def test_blanks_alone_are_no_heading():
+    assert texts("   1 2\n3 4\n5 6") == ["1 2", "3 4", "5 6"]
+    assert texts("\n\na,b\n1,2\n3,4", header_rows=0) == ["a,b", "1,2", "3,4"]
+
+
 PDF = """The yard grew in the year.
 
 Volumes by site

@@ -118,6 +118,23 @@ def test_files_of_one_name_in_several_folders_are_told_apart_by_them(write, tmp_
     }
 
 
+def test_ids_do_not_depend_on_where_the_corpus_lies_or_on_links(write, tmp_path):
+    for name in ("b.txt", "docs/a.txt", "docs/docs/a.txt", "docs/b.txt", "store/1.txt", "store/2.txt"):
+        write(name, name)
+    for number in "12":
+        (tmp_path / f"y{number}").mkdir()
+        (tmp_path / f"y{number}" / "r.txt").symlink_to(tmp_path / "store" / f"{number}.txt")
+    found = find_documents(["b.txt", "docs/**/*.txt", "y*/r.txt"], tmp_path)
+    assert {file.path.relative_to(tmp_path).as_posix(): file.doc_id for file in found} == {
+        "b.txt": "b",
+        "docs/a.txt": "docs/a",
+        "docs/docs/a.txt": "docs/docs/a",
+        "docs/b.txt": "docs/b",
+        "y1/r.txt": "y1/r",
+        "y2/r.txt": "y2/r",
+    }
+
+
 def test_the_answer_key_is_no_document(write, tmp_path):
     for name in ("a.txt", "labels.csv", "queries.csv"):
         write(name, "x")

@@ -59,6 +59,27 @@ def test_windows_letters_are_read_and_said(tmp_path):
     assert any("Windows-1252" in line for line in told)
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gbk", "公司二零二三年的收入是多少"),
+        ("cp1251", "какова выручка компании"),
+        ("cp932", "売上高はいくらですか"),
+    ],
+)
+def test_other_alphabets_are_not_taken_for_windows_letters(tmp_path, encoding, text):
+    path = tmp_path / "q.csv"
+    path.write_bytes(f"query_id,text\nq1,{text}\n".encode(encoding))
+    with pytest.raises(CorpusError, match=r"q\.csv: byte 0x.* is not UTF-8 .* Save it as UTF-8"):
+        read_queries(path, SplitConfig())
+
+
+def test_the_header_ends_at_a_carriage_return(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_bytes(b"query_id,text\rq1,first; second; third; fourth\r")
+    assert [one.text for one in read_queries(path, SplitConfig()).queries] == ["first; second; third; fourth"]
+
+
 def test_a_workbook_is_read_from_its_first_sheet_that_holds_anything(plain, tmp_path):
     book = Workbook()
     book.create_sheet("grades")
@@ -79,6 +100,15 @@ def test_a_cell_with_a_line_break_and_quotes_survives_a_workbook(tmp_path):
         book.active.append(record)
     book.save(tmp_path / "l.xlsx")
     assert read_labels(tmp_path / "l.xlsx")[0].quote == quote
+
+
+def test_a_fault_in_a_workbook_is_told_by_the_row_of_its_sheet(tmp_path):
+    book = Workbook()
+    for record in [HEAD, ["q1", "a", None, "two\nlines", 4], [None] * 5, ["q2", "a", None, "x", 9]]:
+        book.active.append(record)
+    book.save(tmp_path / "l.xlsx")
+    with pytest.raises(LabelError, match="line 4: grade is '9'"):
+        read_labels(tmp_path / "l.xlsx")
 
 
 def test_all_faults_of_a_file_are_told_at_once(tmp_path):

@@ -1,5 +1,7 @@
 """Workbooks become text, a sheet a page; offsets count that text."""
 
+import re
+import zipfile
 from datetime import date, datetime, time
 
 import pytest
@@ -71,3 +73,39 @@ def test_a_file_that_is_no_workbook_is_told(tmp_path):
     openpyxl.Workbook().save(tmp_path / "empty.xlsx")
     with pytest.raises(CorpusError, match="the file holds no text"):
         parse_documents([DocumentFile("e", tmp_path / "empty.xlsx")], PypdfConfig(), "fail")
+
+
+def test_whole_numbers_have_no_point_and_text_stays_as_it_is(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["1.0", "007", "a\rb\r\nc", 4.25])
+    book.save(tmp_path / "plain.xlsx")
+    # as programs write it that put every number down as a fraction
+    path = with_sheet(tmp_path, lambda xml: xml.replace(b"<v>4.25</v>", b"<v>4.0</v>"))
+    assert read_workbook(path) == ['Sheet: Sheet\n1.0\t007\t"a\nb\nc"\t4\n']
+
+
+def test_a_formula_that_was_never_computed_is_no_empty_cell(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["total", "=1+1", None, "=2+2"])
+    book.save(tmp_path / "plain.xlsx")
+    with pytest.raises(CorpusError, match=r"formula in cell B1 of sheet 'Sheet' and 1 more has no value"):
+        read_workbook(tmp_path / "plain.xlsx")
+
+    # a spreadsheet program notes what it computed, an empty text too
+    def calculate(xml):
+        xml, changed = re.subn(rb"(<f>1\+1</f>)<v ?(/>|></v>)", rb"\1<v>2</v>", xml)
+        assert changed == 1
+        assert b'r="D1"' in xml
+        return xml.replace(b'r="D1"', b'r="D1" t="str"')
+
+    assert read_workbook(with_sheet(tmp_path, calculate)) == ["Sheet: Sheet\ntotal\t2\n"]
+
+
+def with_sheet(folder, change):
+    """The workbook ``plain.xlsx`` with the XML of its sheet changed."""
+    path = folder / "changed.xlsx"
+    with zipfile.ZipFile(folder / "plain.xlsx") as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, change(content) if name.endswith("sheet1.xml") else content)
+    return path

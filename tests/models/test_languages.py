@@ -31,6 +31,7 @@ def test_english_models_are_known(name):
         "BAAI/bge-small-zh-v1.5",
         "BAAI/bge-reranker-v2-m3",
         "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
+        "sentence-transformers/msmarco-distilbert-multilingual-en-de-v2-tmp-lng-aligned",
         "Alibaba-NLP/gte-multilingual-base",
         "Snowflake/snowflake-arctic-embed-m-v2.0",
         "jinaai/jina-embeddings-v3",

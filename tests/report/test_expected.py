@@ -75,6 +75,12 @@ def test_what_was_not_retrieved_says_so(tmp_path):
     assert read_expected(folder, "s") == {"q": "[not in the 2 retrieved; d; grade 4] far"}
 
 
+def test_what_another_pipeline_returned_twice_takes_a_rank(tmp_path):
+    ranked = [("retrieve", "q", ["d:0-10", "d~2:0-10", "d:10-20"])]
+    folder = result(tmp_path, ranked, [("q", 12, 15, 4, "", "third")])
+    assert read_expected(folder, "s") == {"q": "[at rank 3; d; grade 4] third"}
+
+
 def test_a_query_without_relevant_text_expects_nothing(tmp_path):
     folder = result(
         tmp_path, [("retrieve", "q", ["d:0-10"])], [("q", 0, 5, 0, "", "no"), ("p", 0, 5, "", "", "?")]
