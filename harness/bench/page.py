@@ -67,8 +67,9 @@ def statistics(
     with reporter.task("report", len(wanted)) as task:
         for measure in wanted:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
-            changed = {"reranked": _reranked(by_stage, measure, scores, places)}
-            out[measure] = {"about": about(measure), **found, **changed}
+            if "why" not in found:
+                found["reranked"] = _reranked(by_stage, measure, scores, places)
+            out[measure] = {"about": about(measure), **found}
             task.advance()
     return out
 

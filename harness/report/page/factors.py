@@ -19,20 +19,22 @@ def factors(settings: Sequence[Setting], measured: Sequence[int | None]) -> list
 
     ``measured`` is the median length of each setting's chunks in tokens. A value is a number or a word.
     """
-    found = [
+    found: list[dict[str, Any]] = [
         {"name": name, "about": about, "values": [value(one) for one in settings]}
         for name, about, value in _FACTORS
     ]
     lengths = {"name": "median tokens", "about": "Median length of a chunk", "values": list(measured)}
     place = 1 + max((i for i, one in enumerate(found) if one["name"] in ("size", "overlap")), default=0)
     found.insert(place, lengths)
-    # that a lexical setting has no model says nothing its retriever does not say
-    least = {"embedding": 2}
-    return [
-        one
-        for one in found
-        if len(set(one["values"])) > 1 and len(set(one["values"]) - {None}) >= least.get(one["name"], 1)
-    ]
+    return [one for one in found if _tells(one["name"], set(one["values"]))]
+
+
+def _tells(name: str, values: set[Any]) -> bool:
+    """Whether a column tells settings apart.
+
+    That a lexical setting has no model says nothing its retriever does not say.
+    """
+    return len(values) > 1 and (name != "embedding" or len(values - {None}) > 1)
 
 
 def retrievals(settings: Sequence[Setting]) -> list[int]:

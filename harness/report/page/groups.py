@@ -29,7 +29,7 @@ def groups(queries: Sequence[str], listed: Mapping[str, Row]) -> list[dict[str, 
         if few or not 2 <= len(names) <= MOST_GROUPS or len(names) * 2 > len(queries):
             continue
         place = {name: i for i, name in enumerate(names)}
-        found = {"name": column, "names": names, "of": [place.get(value) for value in values]}
+        found: dict[str, Any] = {"name": column, "names": names, "of": [place.get(value) for value in values]}
         if all(_parting(one["of"]) != _parting(found["of"]) for one in out):
             out.append(found)
     return out
