@@ -107,3 +107,35 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         timeout=120,
     )
     assert done.stdout.split() == ["started", "2"], done.stderr
+
+
+def test_the_same_result_again_keeps_the_page_of_the_first(write_config):
+    from harness.bench.flow import run_bench
+    from harness.progress import Silent
+
+    config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}"))
+    first = harness.run(config)
+    page = (first.folder / "report.html").read_bytes()
+    (first.folder.parent / "notes.md").write_text("mine")
+    # as a script may run it, without a page of its own
+    _, folder = run_bench(config, Silent())
+    assert folder == first.folder
+    assert (folder / "report.html").read_bytes() == page
+    assert (folder.parent / "notes.md").read_text() == "mine"
+
+    def fails(unfinished):
+        raise HarnessError("no page today")
+
+    with pytest.raises(HarnessError, match="no page today"):
+        run_bench(config, Silent(), fails)
+    assert (folder / "report.html").read_bytes() == page
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["notes.md", "tiny"]
+
+
+def test_what_a_user_has_put_into_a_result_survives_the_next_run(write_config):
+    config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}"))
+    first = harness.run(config)
+    (first.folder / "notes.md").write_text("mine")
+    harness.run(config)
+    kept = [path.read_text() for path in first.folder.parent.rglob("notes.md")]
+    assert kept == ["mine"]

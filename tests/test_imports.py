@@ -20,6 +20,10 @@ HEAVY = {
     "faiss",
     "langchain_text_splitters",
     "openpyxl",
+    "docx",
+    "pptx",
+    "bs4",
+    "lxml",
     "openvino",
     "httpx",
     "jmespath",
@@ -59,6 +63,7 @@ STAGES |= {"served"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
 ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
+ALLOWED["labelling"] = ALLOWED["running"] | {"running"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
 ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate"}
 ALLOWED["hits"] = ALLOWED["bench"] | {"bench"}

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 TORCH = "torch==2.13.0"
 RUNTIME_EXTRAS = ("pdfium", "tiktoken", "xlsx", "plots")
-DEV_EXTRAS = ("jieba", "faiss", "fast", "corpus", "peers", "dev")
+DEV_EXTRAS = ("jieba", "faiss", "docx", "html", "pptx", "fast", "corpus", "peers", "dev")
 HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n"
 
 

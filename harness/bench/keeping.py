@@ -33,5 +33,15 @@ def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path],
 
 
 def _name_beside(current: Path, earlier: Path) -> str | None:
-    """What an earlier result is called beside the current one; None where they are the same result."""
-    return None if same_result(current, earlier) else name_of_earlier(earlier, current.name)
+    """What an earlier result is called beside the current one; None where they are the same result.
+
+    Of the same result, what the current one lacks moves over, such as a page made with `harness report`.
+    """
+    if not same_result(current, earlier):
+        return name_of_earlier(earlier, current.name)
+    for path in sorted(earlier.rglob("*")):
+        there = current / path.relative_to(earlier)
+        if path.is_file() and not there.exists():
+            there.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(there)
+    return None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.comparison import Comparison, ScoreMatrix, Verdict, select, verdict_json
+from harness.comparison import Comparison, ScoreMatrix, Verdict, from_scores, select, verdict_json
 from harness.errors import HarnessError
 from harness.evaluate.verdict import matrices_of
 from harness.measures import about
@@ -23,6 +24,7 @@ from harness.verdict import (
     headline_of,
     options_of,
     refuse_no_quality,
+    reranked,
     sensitivity_of,
     turning_of,
     verdict_of,
@@ -49,19 +51,24 @@ def write_page(
     return path, page
 
 
-def statistics(tables: Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
+def statistics(
+    tables: Tables, reporter: Reporter, measures: Sequence[str] | None = None
+) -> dict[str, dict[str, Any]]:
     """What is known of every measure at the last stage of each setting, as plain values.
 
-    Settings are named by their place in the order of the tables. Where a statistic cannot be had, ``why``
-    says so.
+    Of all ``measures`` by default. Settings are named by their place in the order of the tables. Where a
+    statistic cannot be had, ``why`` says so.
     """
     places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
-    scores = _scores(tables)
+    by_stage = _by_stage(tables)
+    scores = _scores(tables, by_stage)
     out: dict[str, dict[str, Any]] = {}
-    with reporter.task("report", len(scores.matrices)) as task:
-        for measure in scores.matrices:
+    wanted = [one for one in scores.matrices if measures is None or one in measures]
+    with reporter.task("report", len(wanted)) as task:
+        for measure in wanted:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
-            out[measure] = {"about": about(measure), **found}
+            changed = {"reranked": _reranked(by_stage, measure, scores, places)}
+            out[measure] = {"about": about(measure), **found, **changed}
             task.advance()
     return out
 
@@ -72,7 +79,21 @@ def headline(tables: Tables) -> str:
     return headline_of(tables.record, measures) if measures else ""
 
 
-def _scores(tables: Tables) -> Scores:
+@dataclass(frozen=True)
+class _Scored:
+    """The scores of a result by measure, and what is known of its queries."""
+
+    by_measure: Mapping[str, Sequence[QueryScore]]
+    splits: Mapping[str, str]
+    clusters: Mapping[str, str]
+
+    def at(self, stage: str, measure: str) -> ScoreMatrix | None:
+        """The scores at one stage; None where no setting has it."""
+        rows = [row for row in self.by_measure[measure] if row.stage == stage]
+        return from_scores(rows, measure, self.splits, clusters=self.clusters) if rows else None
+
+
+def _by_stage(tables: Tables) -> _Scored:
     by_measure: dict[str, list[QueryScore]] = {}
     splits: dict[str, str] = {}
     clusters: dict[str, str] = {}
@@ -82,7 +103,22 @@ def _scores(tables: Tables) -> Scores:
         by_measure.setdefault(row["measure"], []).append(score)
         splits[row["query_id"]] = row["split"]
         clusters[row["query_id"]] = row.get("cluster", "")
-    matrices = matrices_of(by_measure, splits, clusters)
+    return _Scored(by_measure, splits, clusters)
+
+
+def _reranked(scored: _Scored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
+    """Every reranked setting against its own retrieval, as `_pair` has it, and the two means."""
+    before, after = (scored.at(stage, measure) for stage in ("retrieve", "rerank"))
+    if before is None or after is None:
+        return []
+    return [
+        [*_pair(one, places), figure(one.mean_against), figure(one.mean), one.n]
+        for one in reranked(before, after, scores.options)
+    ]
+
+
+def _scores(tables: Tables, scored: _Scored) -> Scores:
+    matrices = matrices_of(scored.by_measure, scored.splits, scored.clusters)
     settings = next(iter(matrices.values())).settings if matrices else ()
     names = {("", name): name for name in settings}
     return Scores(

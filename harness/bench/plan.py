@@ -23,15 +23,20 @@ from harness.running.corpus import Corpus, load_corpus
 from harness.running.endpoints import pairs_to_buy, texts_to_buy
 from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_answers
-from harness.running.search import Point, is_searched, search
+from harness.running.search import Point, is_searched, pairs_left, search
 from harness.running.services import Unasked, unasked
 from harness.running.tools import vectors_file
 from harness.search import RETRIEVERS, NotAsked, leaves
+from harness.types import Query
 
 
 @dataclass(frozen=True, slots=True)
 class SettingPlan:
-    """One setting: its chunks, how many of their texts are not embedded yet, the pairs its reranker reads."""
+    """One setting: its chunks, and what is to be computed that neither the cache nor a setting above it has.
+
+    ``to_embed`` are texts of chunks, ``pairs`` what rerankers score: exact where what is retrieved is in the
+    cache, else at most as many.
+    """
 
     setting: str
     chunks: int
@@ -99,6 +104,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     judge = pool_judge_config(config)
     queries = corpus.queries.queries
     planned: set[tuple[str, bytes]] = set()
+    scored: set[tuple[str, bytes]] = set()
     rows = []
     chunkings = [chunk_corpus(corpus, setting, context) for setting in config.settings]
     for setting, chunking in zip(config.settings, chunkings, strict=True):
@@ -110,7 +116,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
                 tokens_p50=chunking.health.get("tokens_p50", 0),
                 overlong=chunking.health["overlong"],
                 to_embed=len(keys - planned),
-                pairs=len(queries) * _pairs_of_a_query(setting, chunking),
+                pairs=_to_score(setting, chunking, queries, scored, context),
             )
         )
         planned |= keys
@@ -142,12 +148,24 @@ def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tup
     return missing
 
 
-def _pairs_of_a_query(setting: Setting, chunking: Chunking) -> int:
-    """How many chunks the rerankers score for a query, about, where a length of text is retrieved."""
-    return sum(_pairs_by_reranker(setting, chunking))
+def _to_score(
+    setting: Setting,
+    chunking: Chunking,
+    queries: Sequence[Query],
+    planned: set[tuple[str, bytes]],
+    context: Context,
+) -> int:
+    """How many pairs are to be scored; those that are known are added to ``planned``."""
+    if not setting.rerank:
+        return 0
+    left = pairs_left(setting, chunking, queries, context) or []
+    new = {pair for pairs in left for pair in pairs} - planned
+    planned |= new
+    return len(new) + len(queries) * sum(_pairs_by_reranker(setting, chunking)[len(left) :])
 
 
 def _pairs_by_reranker(setting: Setting, chunking: Chunking) -> list[int]:
+    """How many chunks each reranker scores for a query; about, where a length of text is retrieved."""
     retrieved = _estimated_ranks(setting, chunking)
     return [
         min(depth for depth in (len(chunking.chunks), reranker.top_n, retrieved) if depth is not None)

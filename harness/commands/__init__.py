@@ -8,12 +8,29 @@ from harness.commands import (
     cache,
     check_kind,
     comparing,
+    find,
     importing,
     judge,
+    labels,
+    plot,
     report,
     score,
     show,
     validate,
 )
 
-COMMANDS = (bench, validate, show, report, comparing, score, judge, importing, check_kind, cache)
+COMMANDS = (
+    bench,
+    validate,
+    show,
+    report,
+    plot,
+    comparing,
+    find,
+    labels,
+    score,
+    judge,
+    importing,
+    check_kind,
+    cache,
+)

@@ -22,6 +22,8 @@ Start with:
   harness compare results/quickstart     which setting is best, and is it real?
   harness judge --help                   language models as judges: cost, trust
   harness score --run R --qrels Q        evaluate a TREC run, as trec_eval does
+  harness find "revenue" --in my.yaml    find passages in your documents, to label
+  harness labels --help                  grade what was retrieved, in a spreadsheet
   harness check-kind my.yaml             try steps of your own before a run does
 """
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.bench.plan import Plan
+    from harness.report import Table
 
 
 def add(commands: Any) -> None:
@@ -52,13 +53,27 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
     return [("judge", judge.judge), ("to judge", missing)]
 
 
+def _settings(plan: Plan) -> Table:
+    """What each setting takes; what is in the cache is left out of what is to be computed."""
+    from harness.report import Table
+
+    return Table(
+        "settings: what is not in the cache yet, at most",
+        ("setting", "chunks", "median tokens", "too long", "to embed", "pairs to score"),
+        tuple(
+            (s.setting, *(f"{n:,}" for n in (s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs)))
+            for s in plan.settings
+        ),
+    )
+
+
 def run(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
     from harness.bench.plan import make_plan
     from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.report import counted
-    from harness.terminal import TerminalReporter, print_facts, print_table
+    from harness.terminal import TerminalReporter, print_facts, show
 
     config = load_config(args.config)
     reporter = TerminalReporter()
@@ -83,11 +98,7 @@ def run(args: argparse.Namespace) -> int:
             ("measures", ", ".join(config.measures)),
         ],
     )
-    print_table(
-        "settings",
-        ("setting", "chunks", "median tokens", "too long", "to embed", "pairs to score"),
-        [(s.setting, s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs) for s in plan.settings],
-    )
+    show(_settings(plan))
     problems = [one.problem for one in plan.rewriting]
     problems += [one.problem for one in plan.services]
     problems += [one.problem for one in plan.endpoints]

@@ -88,8 +88,8 @@ class BenchConfig(StageConfig):
     )
     documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
         min_length=1,
-        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx. `**` goes into "
-        "folders.",
+        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx, .docx, .html, "
+        ".pptx, each with an extra. `**` goes into folders.",
     )
     parser: ParserConfig = Field(
         PypdfConfig(),

@@ -56,6 +56,23 @@ def folded(text: str) -> View:
     return _view(text, _fold)
 
 
+def is_same_text(cell: str, text: str) -> bool:
+    """Whether a cell of a table holds a text: white space, line ends and invisible characters aside.
+
+    So is the apostrophe that keeps a spreadsheet from reading a cell as a formula.
+    """
+    of_cell, of_text = _letters(cell), _letters(text)
+    return of_text in (of_cell, of_cell.removeprefix("'"))
+
+
+def _letters(text: str) -> str:
+    """What of a text survives a spreadsheet: no white space, nothing invisible, no control characters."""
+    seen = whitespace_free(text).text
+    if seen.isprintable():
+        return seen
+    return "".join(one for one in seen if unicodedata.category(one) not in ("Cc", "Cs", "Cn"))
+
+
 def _view(text: str, spell: Callable[[str], str]) -> View:
     kept: list[str] = []
     offsets = array("i")

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.corpus.align import is_same_text
 from harness.corpus.answers import answer_span
 from harness.corpus.documents import ids_meant
 from harness.corpus.labels import LabelRow
@@ -179,7 +180,7 @@ def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Plac
             f"({len(document.text)} characters). Count characters of the extracted text, not bytes."
         )
     found = document.text[start:end]
-    if row.quote and row.quote != found:
+    if row.quote and not is_same_text(row.quote, found):
         raise LabelError(
             f"{_where(row)}: at {start}-{end} of {document.doc_id} stands {_snippet(found)!r}, not the quote "
             f"{_snippet(row.quote)!r}. Correct the offsets, or leave them out to have the quote searched."

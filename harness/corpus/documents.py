@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
 
+from harness.corpus.formats import FORMAT_SUFFIXES
 from harness.corpus.globbing import expand
 from harness.corpus.reading import refuse_special
-from harness.corpus.workbook import WORKBOOK_SUFFIXES
 from harness.errors import CorpusError
 
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
-SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES + WORKBOOK_SUFFIXES
+SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES + FORMAT_SUFFIXES
 # What parsers of the user's own often read: tables of labels may name such files with their ending.
-_OTHERS = (".docx", ".doc", ".odt", ".rtf", ".html", ".htm", ".xml", ".json", ".pptx", ".epub")
+_OTHERS = (".doc", ".odt", ".rtf", ".xml", ".json", ".ppt", ".xls", ".epub")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,14 @@ def find_documents(
     more: Sequence[str] = (),
     leave_out: Collection[Path] = (),
     note: Callable[[str], None] = lambda _: None,
+    unknown: bool = False,
 ) -> list[DocumentFile]:
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
     ``more`` are endings that can be read besides `SUFFIXES`, by a parser of the user's own. Files in
     ``leave_out``, such as the labels, are no documents; ``note`` is told which. Files of one name in several
-    folders get ids with as many of their folders as tell them apart.
+    folders get ids with as many of their folders as tell them apart. With ``unknown`` files that cannot be
+    read are listed too, under their whole name: reading them fails, file by file.
     Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name
     that is not UTF-8 and for two files that would share an id.
     """
@@ -66,17 +68,16 @@ def find_documents(
         note(f"Not read as documents, because the configuration names them for something else: {names}.")
         if not paths:
             raise CorpusError(f"documents: nothing but {names}, which are not documents. Name the documents.")
-    ids = _ids(list(paths.values()))
+    strange = {path for path in paths.values() if path.suffix.lower() not in {*SUFFIXES, *more}}
+    ids = _ids([path for path in paths.values() if path not in strange])
+    ids |= {path: document_id(path.name) for path in strange}
     files: dict[str, DocumentFile] = {}
     for path in sorted(paths.values()):
-        if path.suffix.lower() not in {*SUFFIXES, *more}:
-            raise CorpusError(
-                f"{path}: cannot read a {path.suffix or 'file without a suffix'} as a document. "
-                f"Known: {', '.join(dict.fromkeys([*SUFFIXES, *more]))}. Convert it, narrow the pattern, or "
-                "name a parser of your own (docs/own-steps.md)."
-            )
+        if not unknown:
+            refuse_unknown(path, more)
         _refuse_undecodable(path)
-        file = DocumentFile(ids[path], path)
+        twin = path in strange and ids[path] in files
+        file = DocumentFile(document_id(str(path)) if twin else ids[path], path)
         if file.doc_id in files:
             raise CorpusError(
                 f"{files[file.doc_id].path} and {path} would both be document {file.doc_id!r}. Rename one."
@@ -85,6 +86,17 @@ def find_documents(
     if not files:
         raise CorpusError("documents: no pattern is given. Name the files, for example docs/*.pdf.")
     return list(files.values())
+
+
+def refuse_unknown(path: Path, more: Sequence[str] = ()) -> None:
+    """Raise CorpusError for a file whose type is neither in `SUFFIXES` nor in ``more``."""
+    known = dict.fromkeys([*SUFFIXES, *more])
+    if path.suffix.lower() not in known:
+        raise CorpusError(
+            f"{path}: cannot read a {path.suffix or 'file without a suffix'} as a document. "
+            f"Known: {', '.join(known)}. Convert it, narrow the pattern, or name a parser of your own "
+            "(docs/own-steps.md)."
+        )
 
 
 def _ids(paths: Sequence[Path]) -> dict[Path, str]:

@@ -71,12 +71,11 @@ def _label(path: Path, raw: Row) -> LabelRow:
         line=raw.line,
         query_id=raw.get("query_id"),
         document=raw.get("document"),
-        grade=_grade(where, raw.get("grade")),
-        start=_integer(where, "start", raw.get("start"), 0),
-        end=_integer(where, "end", raw.get("end"), 1),
-        page=_integer(where, "page", raw.get("page"), 1),
-        # Offsets are checked against the quote to the letter; without them the spaces around it mean nothing.
-        quote=raw.cells.get("quote", "") if raw.get("quote") else "",
+        grade=grade_of(where, raw.get("grade")),
+        start=whole_number(where, "start", raw.get("start"), 0),
+        end=whole_number(where, "end", raw.get("end"), 1),
+        page=whole_number(where, "page", raw.get("page"), 1),
+        quote=raw.get("quote"),
         evidence=raw.get("evidence"),
         note=raw.get("note"),
         judge=raw.get("judge") or "human",
@@ -100,14 +99,16 @@ def _whole(value: str) -> str:
     return head if point and tail and not tail.strip("0") else value
 
 
-def _grade(where: str, value: str) -> int:
+def grade_of(where: str, value: str) -> int:
+    """A cell as a grade; raises LabelError that begins with ``where``."""
     value = _whole(value)
     if value not in {str(grade) for grade in range(MAX_GRADE + 1)}:
         raise LabelError(f"{where}: grade is {value!r}. Write an integer from 0 to {MAX_GRADE}.")
     return int(value)
 
 
-def _integer(where: str, column: str, value: str, least: int) -> int | None:
+def whole_number(where: str, column: str, value: str, least: int) -> int | None:
+    """A cell as an integer, None for an empty one; raises LabelError that begins with ``where``."""
     value = _whole(value)
     if not value:
         return None

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
+from harness.corpus.formats import FORMAT_SUFFIXES, format_of
 from harness.corpus.parse import parse_document
 from harness.corpus.parsers import ParserConfig, suffixes_of
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
-from harness.corpus.workbook import WORKBOOK_SUFFIXES
 from harness.corpus.worker_process import OnPage
 from harness.corpus.workers import Lost, Workers
 from harness.errors import CorpusError
@@ -46,7 +46,7 @@ def parse_documents(
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     """Parse all files; both lists follow the order of ``files``.
 
-    PDFs and workbooks are read in worker processes, the largest first; one that is beyond a limit of
+    All but plain text is read in worker processes, the largest first; a file that is beyond a limit of
     ``parsing`` or kills its worker is a bad file like any other. ``on_done`` is told of each file as it ends,
     with what was read or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are
     left out.
@@ -60,7 +60,7 @@ def parse_documents(
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)
 
-    apart = (*suffixes_of(parser), *WORKBOOK_SUFFIXES)
+    apart = (*suffixes_of(parser), *FORMAT_SUFFIXES)
     paged = [file for file in files if file.path.suffix.lower() in apart]
     for file in files:
         if file not in paged:
@@ -109,8 +109,9 @@ def _parse_in_workers(
                 parsed[file] = outcome
                 workers.submit(file, partial(read_again, file.path, parser), first=True)
             elif isinstance(outcome, Lost):
-                packed = file.path.suffix.lower() in WORKBOOK_SUFFIXES
-                reader = "openpyxl" if packed else parser.kind
+                own = file.path.suffix.lower() in suffixes_of(parser)
+                form = None if own else format_of(file.path)
+                reader = form.packages[0] if form else parser.kind
                 record(file, _at(outcome, f"{reader} {outcome.reason}", file.path))
             else:
                 record(file, outcome)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
-from harness.corpus.documents import DocumentFile
+from harness.corpus.documents import DocumentFile, refuse_unknown
+from harness.corpus.formats import Format, format_of
 from harness.corpus.parsers import PARSERS, ParserConfig, release_of, second_reader, suffixes_of
 from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
@@ -19,7 +21,6 @@ from harness.corpus.text import (
     text_sha256,
     without_surrogates,
 )
-from harness.corpus.workbook import WORKBOOK_SUFFIXES, read_workbook
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.types import Document
@@ -32,14 +33,16 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
 
     ``on_page`` is told the number of every PDF page before it is read.
 
-    PDF pages, and the sheets of a workbook, are joined with a newline between them, which belongs to the page
-    before it. Line ends and spaces of text files stay as they are, so offsets count the file's own
+    PDF pages, sheets of a workbook and slides are joined with a newline between them, which belongs to the
+    page before it. Line ends and spaces of text files stay as they are, so offsets count the file's own
     characters.
     """
     if file.path.suffix.lower() in suffixes_of(parser):
         return _parse_pages(file, parser, on_page or _tell_nobody)
-    if file.path.suffix.lower() in WORKBOOK_SUFFIXES:
-        return _parse_workbook(file)
+    found = format_of(file.path)
+    if found is not None:
+        return _parse_format(file, found)
+    refuse_unknown(file.path, suffixes_of(parser))
     return _parse_text(file)
 
 
@@ -81,13 +84,19 @@ def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> P
     return ParsedDocument(document, _stats(document, file.path, empty, pdf.encryption, pdf.warnings))
 
 
-def _parse_workbook(file: DocumentFile) -> ParsedDocument:
-    sheets = [without_surrogates(sheet) for sheet in read_workbook(file.path)]
-    if not sheets:
-        raise CorpusError(f"{file.path}: no sheet holds anything. Fill it, or leave it out.")
-    text, page_starts = join_pages(sheets)
+def _parse_format(file: DocumentFile, found: Format) -> ParsedDocument:
+    read = found.read(file.path)
+    parts = [without_surrogates(part or "") for part in read]
+    if not any(part.strip() for part in parts):
+        raise CorpusError(f"{file.path}: the file holds no text. Fill it, or leave it out.")
+    if not found.paged:
+        return _unpaged(file, "".join(parts))
+    empty = tuple(number for number, part in enumerate(parts, 1) if not part.strip())
+    text, page_starts = join_pages(parts)
     document = Document(file.doc_id, text, page_starts, text_sha256(text))
-    return ParsedDocument(document, _stats(document, file.path, (), "none", ()))
+    blank = tuple(number for number, part in enumerate(read, 1) if part == "")
+    stats = _stats(document, file.path, empty, "none", ())
+    return ParsedDocument(document, replace(stats, blank_pages=blank))
 
 
 def _parse_text(file: DocumentFile) -> ParsedDocument:

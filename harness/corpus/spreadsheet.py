@@ -28,10 +28,9 @@ def read_csv(path: Path, note: Note) -> Records:
     CorpusError that names the line.
     """
     text = _decoded(path, note)
-    first, mark = 1, ""
+    mark, first = mark_of(text), 1
     if declared := _SEP_LINE.match(text):
-        mark, text, first = declared["mark"], text[declared.end() :], 2
-    mark = mark or _mark_of(text)
+        text, first = text[declared.end() :], 2
     if mark != ",":
         note(f"{path}: read with {_MARKS.get(mark, repr(mark))} between the columns.")
     return _without_empty(path, list(_records(path, text, mark, first)), note)
@@ -80,8 +79,10 @@ def _decoded(path: Path, note: Note) -> str:
         return text
 
 
-def _mark_of(text: str) -> str:
-    """The mark that parts the columns of the header: the one that stands in it most, by default a comma."""
+def mark_of(text: str) -> str:
+    """The mark between columns: what ``sep=`` says, else what stands in the header most, else a comma."""
+    if declared := _SEP_LINE.match(text):
+        return declared["mark"]
     header = text.split("\n", 1)[0]
     counts = {mark: header.count(mark) for mark in _MARKS}
     best = max(counts, key=lambda mark: counts[mark])

@@ -31,7 +31,8 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         reporter.warn,
         [str(row.line) for row in found if row.figures_differ],
         ("label was", "labels were"),
-        "found by likeness, but the figures in quote and text differ; compare them in anchoring.csv",
+        "found by likeness, but the figures in quote and text differ; compare them in the anchoring.csv of a "
+        "run",
         ("label file, line", "label file, lines"),
     )
     _tell(

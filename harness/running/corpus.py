@@ -19,6 +19,7 @@ from harness.corpus import (
     bad_document,
     credit_duplicates,
     find_documents,
+    ids_meant,
     parse_documents,
     parser_fingerprint,
     read_judgments,
@@ -28,7 +29,8 @@ from harness.corpus import (
     refuse_special,
     suffixes_of,
 )
-from harness.corpus.workbook import library_of
+from harness.corpus.formats import libraries_of
+from harness.corpus.table import nearest
 from harness.errors import CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
@@ -84,7 +86,7 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
         read = [path for path in (config.queries, config.labels, file) if path is not None]
         read += _files_of_steps(config)
     with context.timed("parse"):
-        files = find_documents(config.documents, Path(), suffixes_of(config.parser), read, note)
+        files = _files(config, context, read)
         hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, context, files, hashes)
         documents = {item.document.doc_id: item.document for item in parsed}
@@ -106,12 +108,44 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
     return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes, label_rows)
 
 
+def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[Document]:
+    """The documents alone, or the one called ``only``, from the cache where they have been read before.
+
+    Neither queries nor labels need to be there. Raises CorpusError for what cannot be used.
+    """
+    others = [path for path in (config.queries, config.labels) if path is not None]
+    judge = config.relevance.judge
+    others += [Path(judge.file)] if isinstance(judge, LabelsConfig) and judge.file else []
+    others += _named_by_steps(config)
+    files = _files(config, context, others)
+    if only:
+        named = next((name for name in ids_meant(only) if name in {file.doc_id for file in files}), None)
+        if named is None:
+            ids = [file.doc_id for file in files]
+            raise CorpusError(f"There is no document {only!r}{nearest(only, ids)}. Correct the name.")
+        files = [file for file in files if file.doc_id == named]
+    parsed, _ = _parse(config, context, files, {str(item.path): _sha256(item.path) for item in files})
+    return [item.document for item in parsed]
+
+
+def _files(config: BenchConfig, context: Context, others: Sequence[Path]) -> list[DocumentFile]:
+    """The files of the documents; ``others`` are read for something else."""
+    more, note = suffixes_of(config.parser), context.reporter.note
+    skip = config.on_bad_document != "fail"
+    return find_documents(config.documents, Path(), more, others, note, skip)
+
+
 def _files_of_steps(config: BenchConfig) -> list[Path]:
     """The files that contexts and filters read, each once; what is in them is checked where they are used."""
-    files = dict.fromkeys(file for s in config.settings for one in s.context for file in one.files)
-    files |= dict.fromkeys(file for s in config.settings for file in _files_of_filters(s.finder))
+    files = _named_by_steps(config)
     for file in files:
         refuse_special(file)
+    return files
+
+
+def _named_by_steps(config: BenchConfig) -> list[Path]:
+    files = dict.fromkeys(file for s in config.settings for one in s.context for file in one.files)
+    files |= dict.fromkeys(file for s in config.settings for file in _files_of_filters(s.finder))
     return list(files)
 
 
@@ -163,7 +197,7 @@ def _parse(
     fingerprint = parser_fingerprint(config.parser)
     keys = {
         file: key_of(
-            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *library_of(file.path)
+            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *libraries_of(file.path)
         )
         for file in files
     }

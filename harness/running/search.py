@@ -232,24 +232,39 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
 
 def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> bool:
     """Whether searching the setting would find everything in the cache and compute nothing."""
+    left = pairs_left(setting, chunking, queries, context)
+    return left is not None and not any(left)
+
+
+def pairs_left(
+    setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context
+) -> list[set[tuple[str, bytes]]] | None:
+    """The pairs that each reranker of a setting has yet to score, as (model, digest); computes nothing.
+
+    None where what is retrieved is not in the cache. The list ends with the first reranker that has any
+    left: what the next one reads depends on it.
+    """
     tools = RunTools(context, {query.query_id: query for query in queries})
     # a plan runs no rewriter that it need not run, such as code of the user's
     if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
-        return False
+        return None
     try:
         asked = tools.rewritten(setting.rewrite, queries)
         if not tools.is_known(setting.finder, chunking.passages, asked):
-            return False
+            return None
     except NotAskedError:
-        return False
+        return None
     point = Point(setting.model_copy(update={"rerank": ()}), chunking)
     one = _search_chunks([point], queries, context)[0]
     one = replace(one, setting=setting)
+    left: list[set[tuple[str, bytes]]] = []
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
-        path = scores_file(context.reranker(config), context)
-        if is_computed("pairs", pairs, path, context) != pairs:
-            return False
+        scorer = context.reranker(config)
+        new = pairs - is_computed("pairs", pairs, scores_file(scorer, context), context)
+        left.append({(scorer.fingerprint, key) for key in new})
+        if new:
+            break
         # all its scores are known, and what the next one reads depends on them
         _rerank_all([one], place, queries, context)
-    return True
+    return left

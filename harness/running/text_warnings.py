@@ -72,7 +72,7 @@ def _warn_of_repairs(parsed: Sequence[ParsedDocument], config: BenchConfig, cont
         more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
         context.reporter.warn(
             f"{counted(len(repaired), 'document')} could be read only in spite of faults ({shown}{more}); "
-            "documents.csv lists all of them"
+            "the documents.csv that a run writes lists all of them"
         )
 
 

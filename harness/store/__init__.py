@@ -1,7 +1,7 @@
 """What is kept on disk: the content-addressed cache, results, and the one place that knows their paths."""
 
 from harness.store.artifacts import Artifacts, key_of
-from harness.store.atomic import write_text
+from harness.store.atomic import write_bytes, write_text
 from harness.store.collections import CollectionFolders, Slot
 from harness.store.faults import Faults
 from harness.store.folders import replace_folder
@@ -23,5 +23,6 @@ __all__ = [
     "replace_folder",
     "sizes",
     "tidy",
+    "write_bytes",
     "write_text",
 ]

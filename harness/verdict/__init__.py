@@ -3,7 +3,7 @@
 Of settings with one another, of a result with an earlier one, and of a ranking before and after the reranker.
 """
 
-from harness.verdict.changes import changed_table, reranked_table
+from harness.verdict.changes import changed_table, reranked, reranked_table
 from harness.verdict.compared import compared_parts, standings_table
 from harness.verdict.costs import costs_of
 from harness.verdict.filters import filter_notes, filter_table
@@ -48,6 +48,7 @@ __all__ = [
     "options_of",
     "read_stored",
     "refuse_no_quality",
+    "reranked",
     "reranked_table",
     "scores_of",
     "sensitivity_of",

@@ -18,6 +18,11 @@ def reranked_table(before: ScoreMatrix, after: ScoreMatrix, options: Options | N
     return _changes(before, after, title, ("retrieved", "reranked"), options)
 
 
+def reranked(before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None) -> list[Comparison]:
+    """Every reranked setting against its own retrieval, as one family of comparisons."""
+    return compare_changes(_in_order_of(after, before), after, options)
+
+
 def changed_table(
     before: ScoreMatrix, after: ScoreMatrix, names: tuple[str, str], options: Options | None = None
 ) -> Part | None:

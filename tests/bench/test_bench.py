@@ -355,3 +355,13 @@ def test_what_the_parser_worked_around_reaches_the_terminal(write_config, corpus
     (told,) = [text for text in reporter.warnings if "in spite of faults" in text]
     (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "odd"]
     assert f"1 document could be read only in spite of faults (odd: {row['reason'].split('; ')[0]})" in told
+
+
+def test_a_plan_counts_what_the_cache_does_not_have(write_config):
+    config = load_config(write_config(cache="own-cache", chunk="{kind: recursive_token, chunk_size: 90}"))
+    (before,) = make_plan(config, Silent()).settings
+    assert before.to_embed > 0
+    assert before.pairs > 0
+    run_bench(config, Silent())
+    (after,) = make_plan(config, Silent()).settings
+    assert (after.to_embed, after.pairs) == (0, 0)

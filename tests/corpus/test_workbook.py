@@ -69,5 +69,5 @@ def test_a_file_that_is_no_workbook_is_told(tmp_path):
     with pytest.raises(CorpusError, match=r"bad\.xlsx: cannot be read as a workbook .* Save it anew"):
         read_workbook(path)
     openpyxl.Workbook().save(tmp_path / "empty.xlsx")
-    with pytest.raises(CorpusError, match="no sheet holds anything"):
+    with pytest.raises(CorpusError, match="the file holds no text"):
         parse_documents([DocumentFile("e", tmp_path / "empty.xlsx")], PypdfConfig(), "fail")

@@ -5,7 +5,7 @@ import { createContext, runInContext } from 'node:vm';
 const ASSETS = new URL('../../harness/report/page/assets/', import.meta.url);
 
 export function load(names, files = ['format.js', 'data.js', 'scale.js']) {
-  const context = createContext({ state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '' } });
+  const context = createContext({ URLSearchParams, state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '', factors: '' } });
   const source = files.map((file) => readFileSync(new URL(file, ASSETS), 'utf8')).join('\n');
   runInContext(`${source}\nthis.found = { ${names.join(', ')}, setData: (data) => { DATA = data; } };`, context);
   return { ...context.found, state: context.state };

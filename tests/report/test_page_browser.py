@@ -12,8 +12,8 @@ from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 
 pytestmark = MARKS
 SECTIONS = (
-    *("answer", "board", "differences", "curves", "splits", "losses", "queries", "histograms"),
-    *("judged", "price", "health", "origin"),
+    *("answer", "board", "differences", "curves", "reranked", "splits", "losses", "kinds", "queries"),
+    *("histograms", "judged", "price", "health", "origin"),
 )
 DOCUMENT = HOSTILE + TEXT[len(HOSTILE) :]
 
@@ -138,10 +138,10 @@ def test_the_drill_down_shows_passages_with_their_evidence_marked(chromium, page
     chromium.run("document.querySelectorAll('#queries tbody tr')[1].click()")
     assert chromium.find("#drill-title").text.startswith("What of q1?")
     passages = chromium.run(
-        "return [...document.querySelectorAll('#drill .passage')].map(p => ["
+        "return [...document.querySelectorAll('#drill .ranking:first-child .passage')].map(p => ["
         "p.querySelector('.passage-text').cloneNode(true), p.querySelector('.num:last-child')])"
         ".map(([t, n]) => {"
-        "const marks = [...t.querySelectorAll('mark')].map(m => m.childNodes[1].textContent);"
+        "const marks = [...t.querySelectorAll('mark')].map(m => m.children[1].textContent);"
         "t.querySelectorAll('.hidden').forEach(h => h.remove());"
         "return [n.textContent.replace(/[^0-9–]/g, ''), t.textContent, marks]; })"
     )
@@ -210,7 +210,7 @@ def test_pairs_losses_costs_and_folds_answer(chromium, page):
     chromium.until(
         "return document.querySelector('#price .axis-title')?.textContent === 'seconds of computing'"
     )
-    for fold in chromium.driver.find_elements("css selector", "#origin summary"):
+    for fold in chromium.driver.find_elements("css selector", "#origin .body summary"):
         fold.click()
     assert "0000" in chromium.find("#origin").text
     assert "gain: exponential" in chromium.find("#footer").text
@@ -307,7 +307,7 @@ def test_a_row_shows_the_heading_of_its_table_and_what_is_judged_in_both(chromiu
     chromium.run("document.querySelectorAll('#queries tbody tr')[1].click()")
     passages = chromium.run(
         "return [...document.querySelectorAll('#drill .passage-text')].map(p => {"
-        "const marks = [...p.querySelectorAll('mark')].map(m => m.childNodes[1].textContent);"
+        "const marks = [...p.querySelectorAll('mark')].map(m => m.children[1].textContent);"
         "p = p.cloneNode(true);"
         "p.querySelectorAll('.hidden').forEach(h => h.remove());"
         "return [p.textContent, marks]; })"

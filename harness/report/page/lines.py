@@ -69,13 +69,13 @@ def _sections(setting: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _varying(one: Mapping[str, Any], flat: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The keys in which lines with the same kind of chunker differ; kinds of other stages count always."""
-    alike = [other for other in flat if other.get("chunk.kind") == one.get("chunk.kind")]
-    return {
-        key
-        for key in one
-        if len({repr(other.get(key)) for other in (flat if key.endswith(".kind") else alike)}) > 1
-    }
+    """The keys in which a line differs from lines with the same kind of that step; kinds count always."""
+
+    def alike(key: str) -> list[Mapping[str, Any]]:
+        kind = f"{key.partition('.')[0]}.kind"
+        return [other for other in flat if key == kind or other.get(kind) == one.get(kind)]
+
+    return {key for key in one if len({repr(other.get(key)) for other in alike(key)}) > 1}
 
 
 def _flat(rest: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

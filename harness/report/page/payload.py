@@ -11,6 +11,8 @@ from harness.report.filters import count_filters
 from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
 from harness.report.page.asked import asked_detail
 from harness.report.page.detail import Detail, passages_detail
+from harness.report.page.factors import factors, retrievals
+from harness.report.page.groups import groups
 from harness.report.page.lines import curves
 from harness.report.page.numbers import figure, in_millionths, plain, scaled
 from harness.report.page.tables import Tables
@@ -31,6 +33,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
     record = tables.record
     axes = Axes.of(tables)
     counts = record.get("counts", {})
+    configured, measured = _configured(record, axes.settings), _measured(tables, axes)
     return {
         "name": record.get("config", {}).get("name") or tables.name,
         "level": record.get("config", {}).get("bootstrap", {}).get("level", 0.95),
@@ -42,7 +45,9 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "summary": _summary(tables["summary"], axes),
         "scores": _scores(tables["per_query"], axes),
         "statistics": statistics,
-        "curves": curves(_configured(record, axes.settings), _measured(tables, axes)),
+        "curves": curves(configured, measured),
+        "factors": factors(configured, measured),
+        "retrievals": retrievals(configured),
         "losses": _losses(tables, axes),
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
@@ -94,6 +99,7 @@ class Axes:
 
 
 def _queries(tables: Tables, axes: Axes) -> dict[str, list[Any]]:
+    """The questions, one value of each column a question; ``groups`` are the columns that part them."""
     listed = {row["query_id"]: row for row in tables["queries"]}
     split = {row["query_id"]: row["split"] for row in tables["per_query"]}
 
@@ -106,6 +112,7 @@ def _queries(tables: Tables, axes: Axes) -> dict[str, list[Any]]:
         "type": column("type", ""),
         "split": [split.get(q, listed.get(q, {}).get("split", "")) for q in axes.queries],
         "answerable": [cell != "no" for cell in column("answerable", "yes")],
+        "groups": groups(axes.queries, listed),
     }
 
 

@@ -21,7 +21,7 @@ function boardColumns(leader, ticks, place) {
   const splits = ['train', 'validation'].filter((name) => DATA.summary[name] && DATA.settings.some((_, i) => known(mean(i, name))));
   const difference = (i) => (i === leader ? null : pair(i, leader));
   const columns = [
-    { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },
+    { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => h('span.foreign', { title: DATA.settings[i] }, DATA.settings[i]) },
     { key: 'n', title: 'n', num: true, about: 'Queries in the mean', value: (i) => summary(i, { split: state.split })?.n, cell: (i) => whole(summary(i, { split: state.split })?.n) },
     { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
     {
@@ -40,6 +40,7 @@ function boardColumns(leader, ticks, place) {
       { key: 'real', title: 'standing', value: (i) => ranked().indexOf(i), cell: (i) => standing(i) },
     );
   }
+  columns.push(...factorColumns());
   splits.forEach((name) => { columns.push({ key: name, title: name, num: true, value: (i) => mean(i, name), cell: (i) => fixed(mean(i, name)) }); });
   if (judged && state.measure !== judged) {
     columns.push({ key: 'judged', title: judged, num: true, about: 'Share of the ranks that were judged', value: (i) => summary(i, { measure: judged })?.mean, cell: (i) => percent(summary(i, { measure: judged })?.mean) });
@@ -59,32 +60,64 @@ function answerFirst(columns) {
   return [...first, ...columns.filter((one) => !first.includes(one))];
 }
 
+// What settings differ in: a column each, and a choice to filter by.
+function factorColumns() {
+  return DATA.factors.map(({ name, about, values }) => {
+    const num = values.every((value) => value === null || typeof value === 'number');
+    return { key: `factor-${name}`, title: name, num, about, value: (i) => values[i], cell: (i) => (num ? whole(values[i]) : foreign(values[i] ?? NONE, 'span')) };
+  });
+}
+
+function factorTools() {
+  const chosen = new URLSearchParams(state.factors);
+  const order = (x, y) => (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y), 'en', { numeric: true }));
+  // the measured length follows from the size: it stands in its column
+  const some = DATA.factors.filter((one) => one.name !== 'median tokens' || !DATA.factors.some((other) => other.name === 'size'));
+  return some.map(({ name, values }) => {
+    const options = [...new Set(values.map((value) => value ?? ''))].sort(order);
+    return select(name, [['*', 'all'], ...options.map((value) => [value, value === '' ? 'none' : value])], chosen.has(name) ? chosen.get(name) : '*', (value) => {
+      if (value === '*') chosen.delete(name);
+      else chosen.set(name, value);
+      choose({ factors: chosen.toString() });
+    }, { 'data-keep': `factor-${name}` });
+  });
+}
+
+function boardTools() {
+  if (DATA.settings.length < 3) return null;
+  const many = DATA.settings.length > 5;
+  if (!many && !DATA.factors.length) return null;
+  return h('div.tools', null,
+    many && search('Filter settings', state.named, (named) => choose({ named }), { 'data-keep': 'board-filter' }),
+    factorTools(),
+    (state.factors || state.named) && h('button.quiet', { type: 'button', onclick: () => choose({ factors: '', named: '' }) }, 'All settings'));
+}
+
 section({
   id: 'board',
   title: 'Leader board',
-  on: ['measure', 'stage', 'split'],
+  on: ['measure', 'stage', 'split', 'named', 'factors'],
   render() {
     const order = ranked();
     if (!order.length) return null;
-    const wanted = board.filter.trim().toLowerCase();
+    const wanted = state.named.trim().toLowerCase();
     const [low, high, ticks] = scoreRange(order.map((i) => summary(i, { split: state.split })), 5);
     const place = percentOf(low, high);
-    const leader = atFinal() ? statistics().verdict?.leader ?? order[0] : order[0];
-    const shown = () => order.filter((i) => !board.filter || DATA.settings[i].toLowerCase().includes(board.filter.trim().toLowerCase()));
-    const holder = h('div');
-    const show = () => swap(holder, table(boardColumns(leader, ticks, place), shown(), {
-      caption: 'Leader board', sort: 'mean', keep: 'board', most: 30,
-      open: (i) => choose({ a: i, b: i === leader ? order[1] ?? i : leader }),
-      label: (i) => DATA.settings[i],
-    }));
-    show();
+    const leader = leaderOf();
+    const shown = order.filter((i) => DATA.settings[i].toLowerCase().includes(wanted) && factorsMatch(i));
+    const folded = DATA.settings.length - order.length;
     return [
       h('p.lede', null, atFinal()
         ? `Intervals are of the mean over queries. Whether two settings differ is told by their paired difference, which is far sharper than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and standing are over all queries.'}`
-        : 'Plain means of one stage. The verdict and its tests are on the last stage of every setting.'),
-      DATA.settings.length > 5 ? h('div.tools', null, search('Filter settings', wanted, (text) => { board.filter = text; show(); }, { 'data-keep': 'board-filter' })) : null,
-      holder,
+        : `Plain means of one stage. The verdict and its tests are on the last stage of every setting.${folded ? ' Settings that retrieve alike, or that have no such stage, are not listed again.' : ''}`,
+      order.length > 1 && ' Choose a row to read what it gained and lost against the leader, question by question.'),
+      boardTools(),
+      shown.length ? table(boardColumns(leader, ticks, place), shown, {
+        caption: 'Leader board', sort: 'mean', keep: 'board', most: 30,
+        picked: (i) => i === state.chosen,
+        open: (i, row) => pickSetting(i, leader, row),
+        label: (i) => DATA.settings[i],
+      }) : h('p.nothing', null, 'No setting fits.'),
     ];
   },
 });
-const board = { filter: '' };

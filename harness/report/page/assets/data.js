@@ -45,11 +45,23 @@ function score(setting, query, measure = state.measure, stage = state.stage) {
   return known(value) ? value / SCALE : null;
 }
 
+// Before its reranker a setting ranks as the plain one does that cuts and retrieves alike: the plain one stands
+// for both, so that no retrieval is listed twice.
+function once(settings, stage) {
+  if (stage !== 'retrieve' && !stage.startsWith('retrieve.')) return settings;
+  const alike = (i) => DATA.retrievals?.[i] ?? i;
+  const plain = (i) => stageOf(i, 'final') === stageOf(i, 'retrieve');
+  const kept = new Map();
+  for (const i of settings) {
+    const before = kept.get(alike(i));
+    if (before === undefined || (plain(i) && !plain(before))) kept.set(alike(i), i);
+  }
+  return settings.filter((i) => kept.get(alike(i)) === i);
+}
+
 // Settings from the highest mean down; those without a value come last.
 function ranked(stage = state.stage, measure = state.measure) {
-  return DATA.settings
-    .map((_, i) => i)
-    .filter((i) => stageOf(i, stage) >= 0)
+  return once(DATA.settings.map((_, i) => i).filter((i) => stageOf(i, stage) >= 0), stage)
     .map((i) => [i, summary(i, { stage, measure })?.mean ?? -1])
     .sort((a, b) => b[1] - a[1])
     .map(([i]) => i);
@@ -81,6 +93,41 @@ function pair(a, b) {
   return row
     ? { a, b, difference, low: few ? null : low, high: few ? null : high, wins, losses, ...rest }
     : { a, b, difference: -difference, low: few ? null : minus(high), high: few ? null : minus(low), wins: losses, losses: wins, ...rest };
+}
+
+// The setting that the others are held against.
+function leaderOf() {
+  const order = ranked();
+  return (atFinal() ? statistics().verdict?.leader : null) ?? order[0];
+}
+
+// The queries on which two settings differ, the largest gain of a first: {query, difference}.
+function changes(a, b, split = state.split) {
+  return DATA.queries.id
+    .map((_, query) => ({ query, x: score(a, query), y: score(b, query) }))
+    .filter((one) => known(one.x) && known(one.y) && one.x !== one.y && (split === 'all' || DATA.queries.split[one.query] === split))
+    .map(({ query, x, y }) => ({ query, difference: x - y }))
+    .sort((x, y) => y.difference - x.difference || x.query - y.query);
+}
+
+// The mean of a setting over the questions of every group, and how many count: [{mean, n}].
+function groupMeans(setting, group, split = state.split) {
+  const sums = group.names.map(() => ({ sum: 0, n: 0 }));
+  group.of.forEach((place, query) => {
+    const value = score(setting, query);
+    if (place === null || !known(value) || (split !== 'all' && DATA.queries.split[query] !== split)) return;
+    sums[place].sum += value;
+    sums[place].n += 1;
+  });
+  return sums.map(({ sum, n }) => ({ mean: n ? sum / n : null, n }));
+}
+
+// Whether a setting has the values that the reader filters by, as `name=value` joined by `&`.
+function factorsMatch(setting, wanted = state.factors) {
+  return [...new URLSearchParams(wanted)].every(([name, value]) => {
+    const factor = DATA.factors.find((one) => one.name === name);
+    return !factor || String(factor.values[setting] ?? '') === value;
+  });
 }
 
 // What a measure counts, in a line.

@@ -1,13 +1,20 @@
 // One question: what was ranked for it, what was judged, and how every setting did.
 
-const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false };
+const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false, find: '' };
 
-function openQuery(query, setting, list = null) {
+// The setting to show beside another: the one that was asked for, else the leader, else the second.
+function besides(setting) {
+  const order = ranked();
+  return [state.a, state.b, leaderOf(), ...order].find((i) => i !== undefined && i !== setting && order.includes(i)) ?? -1;
+}
+
+function openQuery(query, setting, list = null, other = besides(setting)) {
   drilled.from = document.activeElement;
-  Object.assign(drilled, { query, setting, list: list?.length ? list : DATA.queries.id.map((_, i) => i) });
+  Object.assign(drilled, { query, setting, other, list: list?.length ? list : DATA.queries.id.map((_, i) => i) });
   drawDrill();
   const dialog = byId('drill');
   if (!dialog.open) dialog.showModal();
+  remember();
   dialog.scrollTop = 0;
 }
 
@@ -41,33 +48,27 @@ function askedNote(setting, query) {
     texts.length ? texts.map((text, i) => [i ? h('span.soft', null, ' · ') : null, foreign(text, 'span')]) : h('span.soft', null, 'nothing')))) : null;
 }
 
-function rankedColumn(setting, query) {
+function rankedColumn(setting, query, other = -1) {
   const ranking = rankingOf(setting, query);
+  const beside = other >= 0 ? rankingOf(other, query) : null;
+  const places = beside?.[0].length ? matched(ranking, beside) : null;
   return h('section.ranking', { 'aria-label': `Ranking of ${DATA.settings[setting]}` },
     h('h3', null, foreign(DATA.settings[setting], 'span'), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
     askedNote(setting, query),
     ranking?.[0].length
-      ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query)))
+      ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query, places ? places[rank] : null)))
       : h('p.soft', null, 'There is no ranking of this question here.'));
 }
 
-// At which rank a judged span is first touched; null where it is not among the ranks shown.
-function foundAt(span, ranking) {
-  const at = (ranking?.[0] || []).findIndex((place) => touches(chunkAt(place), span));
-  return at < 0 ? null : at + 1;
-}
-
-function evidenceList(query, setting) {
+function evidenceList(query, setting, other = -1) {
   const spans = DATA.detail.evidence[query];
   if (!spans.length) return h('p.soft', null, 'Nothing was judged for this question.');
   const ranking = rankingOf(setting, query);
-  const item = (span) => {
-    const rank = foundAt(span, ranking);
-    return h('li', null, gradeChip(span[3]), ' ',
-      rank ? h('b.small', null, `at rank ${rank} `) : h('b.small.missed', null, `not in the first ${DATA.detail.ranks} `),
-      where(span[0], span[4], span[1], span[2]),
-      span[5] ? h('p.small.foreign', null, span[5]) : null);
-  };
+  const beside = other >= 0 ? rankingOf(other, query) : null;
+  const item = (span) => h('li', null, gradeChip(span[3]), ' ', foundNote(span, ranking),
+    beside ? [h('span.soft.small', null, ' · beside it '), foundNote(span, beside)] : null, ' ',
+    where(span[0], span[4], span[1], span[2]),
+    span[5] ? h('p.small.foreign', null, span[5]) : null);
   // what was read and dismissed is often much, and asked for seldom
   const off = spans.filter((span) => span[3] === 0);
   return [
@@ -88,14 +89,15 @@ function allSettings(query) {
 // Where there is one column the judged text stands above the ranking, folded away until one asks for it.
 const small = matchMedia('(max-width: 900px)');
 
-function judgedFold(query, setting) {
+function judgedFold(query, setting, other) {
   const n = DATA.detail.evidence[query].length;
   return h('details.judged-fold', { open: drilled.unfolded, ontoggle: (event) => { drilled.unfolded = event.target.open; } },
-    h('summary', null, `Judged text${n ? ` (${whole(n)})` : ''}`), evidenceList(query, setting));
+    h('summary', null, `Judged text${n ? ` (${whole(n)})` : ''}`), evidenceList(query, setting, other));
 }
 
 function drawDrill(focus) {
   const { query, setting } = drilled;
+  const other = drilled.other === setting ? -1 : drilled.other;
   const q = DATA.queries;
   const at = drilled.list.indexOf(query);
   const names = DATA.settings.map((name, i) => [i, name]);
@@ -114,15 +116,20 @@ function drawDrill(focus) {
     h('div.drill-body', null,
       h('aside', null,
         h('h3', null, 'Settings'), allSettings(query),
-        small.matches ? null : [h('h3', null, 'Judged text'), evidenceList(query, setting)]),
+        small.matches ? null : [h('h3', null, 'Judged text'), evidenceList(query, setting, other)]),
       h('div', null,
         h('div.tools', null,
           select('setting', names, setting, pick('setting'), { 'data-keep': 'setting' }),
           names.length > 1 && select('beside it', [[-1, 'none'], ...names.filter(([i]) => i !== setting)], drilled.other, pick('other'), { 'data-keep': 'other' }),
-          DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => { choose({ stage }); drawDrill('stage'); }, { 'data-keep': 'stage' })),
-        small.matches ? judgedFold(query, setting) : null,
-        h(`div.rankings${drilled.other >= 0 && drilled.other !== setting ? '.two' : ''}`, null, rankedColumn(setting, query), drilled.other >= 0 && drilled.other !== setting ? rankedColumn(drilled.other, query) : null))));
+          DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => { choose({ stage }); drawDrill('stage'); }, { 'data-keep': 'stage' }),
+          search('Search in passages', drilled.find, (find) => { drilled.find = find; findInPassages(dialog, find); }, { 'data-keep': 'find-passage' }),
+          h('span.soft.small.found-count', { role: 'status' })),
+        small.matches ? judgedFold(query, setting, other) : null,
+        other >= 0 ? besidePanel(query, setting, other) : null,
+        h('div.rankings', null, rankedColumn(setting, query, other), other >= 0 ? rankedColumn(other, query, setting) : null))));
+  findInPassages(dialog, drilled.find);
   if (focus) dialog.querySelector(`[data-keep="${focus}"]`)?.focus();
+  if (dialog.open) remember(true);
 }
 
 function startDrill() {
@@ -137,5 +144,6 @@ function startDrill() {
   });
   small.addEventListener('change', () => { if (dialog.open) drawDrill(); });
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener('close', () => remember());
   dialog.addEventListener('close', () => drilled.from?.isConnected && drilled.from.focus({ preventScroll: true }));
 }

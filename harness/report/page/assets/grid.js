@@ -3,6 +3,8 @@
 // grid({label, rows: names, columns: count, fill(r, c): colour, text(r, c): what it says,
 //       mark(r, c): text in the cell, open(r, c), start: [r, c], height, narrowest, widest, heads: names})
 
+const PAPER = 430;
+
 function grid(options) {
   const { rows, columns, height = rows.length > 30 ? 14 : 22 } = options;
   const canvas = h('canvas', {
@@ -21,7 +23,9 @@ function grid(options) {
   const paint = () => {
     const room = scroller.clientWidth;
     if (!room || !columns) return;
-    const width = Math.min(Math.max(room / columns, options.narrowest || 4), options.widest || 40);
+    const printing = 'printing' in document.documentElement.dataset;
+    // what is left of a sheet of A4 beside the names
+    const width = printing ? Math.min(PAPER / columns, options.widest || 40) : Math.min(Math.max(room / columns, options.narrowest || 4), options.widest || 40);
     const sharp = Math.min(window.devicePixelRatio || 1, 2);
     at.width = width;
     canvas.width = Math.round(width * columns * sharp);
@@ -92,7 +96,7 @@ function grid(options) {
     }
   });
   new ResizeObserver(paint).observe(scroller);
-  const node = h('div.grid', null, h('div.grid-body', null, names, scroller), readout);
+  const node = h('div.grid', null, h('div.grid-body', null, names, scroller), readout, h('p.saves', null, svgButton(options.label.split('.')[0], () => gridText(options))));
   node.paint = paint;
   return node;
 }

@@ -71,6 +71,7 @@ section({
     return [
       h('p.lede', null, `Each column is a question, each row a setting, coloured by its ${state.measure}. Open one to read what was ranked.`),
       heatTools(),
+      two ? h('p.on-paper', null, 'A is ', foreign(name(state.a), 'b'), ', B is ', foreign(name(state.b), 'b'), '.') : null,
       h('p.soft.small', { role: 'status' }, `${count(shown.length, 'question')} shown${undefinedOnes ? `; ${whole(undefinedOnes)} more without a value of ${state.measure}, in the table below` : ''}.`),
       shown.length ? [h('div.heat-scale', { 'aria-hidden': true }, '0', h('i.heat-ramp'), '1'), grid({
         label: `${state.measure} of every question under every setting. Arrow keys move, Enter opens the question.`,

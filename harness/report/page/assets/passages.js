@@ -22,20 +22,61 @@ function textOf(document, start, end) {
   return parts;
 }
 
-// Cut letters into runs of one grade: [{text, grade}]; where spans overlap the highest grade shows.
+// Line breaks that a PDF makes at the right margin of its prose: after a long line of words. Those of tables,
+// lists and headings stay.
+const LONG_LINE = 60;
+
+function softBreaks(letters) {
+  const out = new Set();
+  let start = 0;
+  for (let at = 0; at < letters.length; at += 1) {
+    if (letters[at] !== '\n') continue;
+    const line = letters.slice(start, at);
+    const figures = line.filter((letter) => letter >= '0' && letter <= '9' || letter === '|' || letter === '\t').length;
+    const next = letters[at + 1];
+    if (line.length >= LONG_LINE && figures < 0.15 * line.length && next !== undefined && next !== '\n') out.add(at);
+    start = at + 1;
+  }
+  return out;
+}
+
+// Cut letters into runs of one grade: [{at, letters, grade}]; where spans overlap the highest grade shows.
 function runs(from, letters, spans) {
   const cuts = new Set([from, from + letters.length]);
   for (const [, start, end] of spans) for (const cut of [start, end]) if (cut > from && cut < from + letters.length) cuts.add(cut);
   const edges = [...cuts].sort((x, y) => x - y);
   return edges.slice(0, -1).map((start, k) => {
     const over = spans.filter(([, s, e]) => s <= start && e > start).map((span) => span[3]);
-    return { text: letters.slice(start - from, edges[k + 1] - from).join(''), grade: over.length ? Math.max(...over) : null };
+    return { at: start - from, letters: letters.slice(start - from, edges[k + 1] - from), grade: over.length ? Math.max(...over) : null };
   });
 }
 
-function marked(run) {
-  if (run.grade === null) return run.text;
-  return h(`mark.grade-${run.grade}`, { title: `judged, grade ${run.grade}` }, hidden(`[judged, grade ${run.grade}: `), run.text, hidden(']'));
+function isControl(letter) {
+  const code = letter.codePointAt(0);
+  return (code < 32 && code !== 9 && code !== 10) || (code >= 127 && code < 160);
+}
+
+// The letters as they are; characters that print nothing get a mark, soft breaks become spaces to the eye.
+function written(run, soft) {
+  const out = [];
+  let plain = '';
+  const flush = () => { if (plain) out.push(plain); plain = ''; };
+  run.letters.forEach((letter, k) => {
+    if (soft.has(run.at + k)) {
+      flush();
+      out.push(h('span.soft-break', null, letter));
+    } else if (isControl(letter)) {
+      flush();
+      out.push(h('span.control', { title: `a character that prints nothing: U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}` }, letter));
+    } else plain += letter;
+  });
+  flush();
+  return out;
+}
+
+function marked(run, soft) {
+  if (run.grade === null) return written(run, soft);
+  return h(`mark.grade-${run.grade}`, { title: `judged, grade ${run.grade}` }, hidden(`[judged, grade ${run.grade}: `), h('span', null, written(run, soft)), hidden(']'));
 }
 
 function passageText(chunk, query) {
@@ -49,7 +90,8 @@ function passageText(chunk, query) {
     for (const [from, letters] of textOf(document, first, last)) {
       some = true;
       if (from > reached) out.push(h('span.soft', null, ' […] '));
-      out.push(...runs(from, letters, spans).map(marked));
+      const soft = softBreaks(letters);
+      out.push(...runs(from, letters, spans).map((run) => marked(run, soft)));
       reached = from + letters.length;
     }
   }
@@ -78,7 +120,8 @@ function where(document, page, start, end) {
   return h('span.soft.small', null, foreign(DATA.detail.documents[document]), known(page) ? `, page ${page}` : '', h('span.num', null, `, ${whole(start)}–${whole(end)}`));
 }
 
-function passage(rank, ranking, query) {
+// `beside` is the rank of the same text in the other ranking, -1 where it has none, null where there is no other.
+function passage(rank, ranking, query, beside = null) {
   const [chunks, scores, grades, earned] = ranking;
   const chunk = chunkAt(chunks[rank]);
   const grade = grades[rank];
@@ -87,6 +130,7 @@ function passage(rank, ranking, query) {
     h('div.passage-head', null,
       h('span.rank.num', null, rank + 1), gradeChip(grade),
       again && badge('out', earned[rank] ? `earns ${earned[rank]}` : 'earns nothing again', 'its evidence was read further up'),
+      beside !== null && (beside < 0 ? badge('only', 'only here', 'the ranking beside it does not show this text') : h('span.soft.small.num', null, `beside it at ${beside + 1}`)),
       h('span.soft.small.num', null, scores[rank] === null ? 'not scored' : `score ${amount(scores[rank])}`),
       where(chunk.document, chunk.page, chunk.start, chunk.end)),
     passageText(chunk, query));

@@ -10,7 +10,7 @@ function plot(label, height, drawing) {
     swap(box, g('svg', { viewBox: `0 0 ${width} ${height}`, width: '100%', role: 'img', 'aria-label': label }, drawing(width, height)));
   };
   new ResizeObserver(redraw).observe(box);
-  return box;
+  return [box, h('p.saves', null, svgButton(label.split(';')[0], () => svgText(box.querySelector('svg'))))];
 }
 
 // Axes with lines of a grid; x and y are {ticks, at, title, text}.

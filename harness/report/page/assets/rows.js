@@ -29,13 +29,15 @@ function strip(children, { height = 22, label = '' } = {}) {
 
 // rows: [{setting, drawing, value, note}]; the value stands in its own column as text
 function rowChart(rows, { ticks, place, head = null, caption }) {
-  return h('figure.rows', { 'aria-label': caption },
+  const figure = h('figure.rows', { 'aria-label': caption },
     head,
     h('div.row-list', null, rows.map((row) => h('div.row', null,
       h('div.row-name', null, foreign(row.name, 'span'), row.badge || null),
       h('div.row-value.num', null, row.value),
       h('div.row-plot', null, row.drawing)))),
-    h('div.row.row-axis', null, h('div.row-name'), h('div.row-value'), h('div.row-plot', null, axis(ticks, place))));
+    h('div.row.row-axis', null, h('div.row-name'), h('div.row-value'), h('div.row-plot', null, axis(ticks, place))),
+    h('p.saves.row-saves', null, svgButton(caption, () => rowsText(figure))));
+  return figure;
 }
 
 function legend(entries) {

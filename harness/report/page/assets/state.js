@@ -1,6 +1,6 @@
 // What the reader has chosen. A section says which choices it depends on and is drawn again when they change.
 
-const state = { measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1 };
+const state = { measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, named: '', factors: '', group: '', price: '', folded: '' };
 const sections = [];
 
 function section(one) {
@@ -10,7 +10,9 @@ function section(one) {
 function choose(changes) {
   const changed = Object.keys(changes).filter((key) => state[key] !== changes[key]);
   Object.assign(state, changes);
-  if (changed.length) draw((one) => one.on.some((key) => changed.includes(key)));
+  if (!changed.length) return;
+  draw((one) => one.on.some((key) => changed.includes(key)));
+  remember(changed.every((key) => QUIET.includes(key)));
 }
 
 function draw(which = () => true) {
@@ -65,6 +67,7 @@ function startTheme() {
   addEventListener('beforeprint', () => {
     document.documentElement.dataset.printing = '';
     repaint();
+    for (const grid of document.querySelectorAll('.grid')) grid.paint();
   });
   addEventListener('afterprint', () => {
     delete document.documentElement.dataset.printing;

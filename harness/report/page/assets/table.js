@@ -1,7 +1,7 @@
 // Tables that sort by their headers, keep the first column in sight and walk by arrow keys.
 //
 // columns: {key, title, value(row): what to sort by, cell(row): what to show, num, about, wide}
-// options: {caption, sort, down, open(row), label(row), most, keep}
+// options: {caption, sort, down, open(row), label(row), picked(row): whether it is the chosen one, most, keep}
 
 function table(columns, rows, options = {}) {
   const kept = table.kept[options.keep] || { sort: options.sort ?? null, down: options.down ?? true, all: false };
@@ -9,6 +9,7 @@ function table(columns, rows, options = {}) {
   const head = h('tr');
   const body = h('tbody');
   const more = h('p.more');
+  const save = h('p.saves', null, csvButton(options.caption, columns, () => sorted()));
 
   const sorted = () => {
     const column = columns.find((one) => one.key === kept.sort);
@@ -50,9 +51,9 @@ function table(columns, rows, options = {}) {
   show();
   if (options.open) body.addEventListener('keydown', walk);
   return h('div.table', null,
-    edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': options.caption },
+    edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${options.caption}` },
       h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body))),
-    more);
+    more, save);
 }
 
 // A shadow at the right edge while columns are hidden there, a line beside the first column once some are on the left.
@@ -77,7 +78,7 @@ function breakable(measure) {
 
 function line(columns, row, place, options) {
   const node = h('tr', options.open ? {
-    class: 'opens', tabindex: place === 0 ? 0 : -1, 'aria-label': options.label?.(row),
+    class: options.picked?.(row) ? 'opens picked' : 'opens', tabindex: place === 0 ? 0 : -1, 'aria-label': options.label?.(row),
     onclick: (event) => { if (!event.target.closest('a, button')) options.open(row, node); },
   } : null,
   columns.map((column, i) => h(`${i === 0 ? 'th' : 'td'}${column.num ? '.num' : ''}${column.wide ? '.wide-cell' : ''}`,

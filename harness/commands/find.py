@@ -1,0 +1,108 @@
+"""`harness find`: passages that may answer a question, as rows for the labels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.labelling.finding import Evidence
+
+_DESCRIPTION = """\
+Find evidence for labels: passages of your documents with document, page and offsets. Those that hold the
+words letter by letter come first (white space and case aside), then those that share words with them (BM25).
+No model is loaded; what a run has read of the documents is not read again.
+
+  harness find "total revenue 2023" --in my.yaml
+  harness find "total revenue 2023" --in my.yaml --document annual-report --top 5
+  harness find "closed the plant" --in my.yaml --query q2 --format csv
+
+With --format csv they are rows for labels.csv: fill in the grade, 0 to 4, of those you keep.
+"""
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser(
+        "find", help="find passages in your documents, to label them", description=_DESCRIPTION
+    )
+    parser.add_argument("text", metavar="TEXT", help="words of the passage, or of the question")
+    parser.add_argument(
+        "--in",
+        dest="config",
+        type=Path,
+        required=True,
+        metavar="CONFIG",
+        help="YAML file that names documents",
+    )
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="how many passages; default 10")
+    parser.add_argument("--document", default="", metavar="NAME", help="look in this document only")
+    parser.add_argument("--query", default="", metavar="ID", help="with --format csv: their query_id")
+    parser.add_argument("--format", choices=("text", "csv"), default="text", help="text (default) or csv")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the documents, find and print."""
+    from harness.config import load_config
+    from harness.errors import ConfigError
+    from harness.labelling.finding import find_evidence
+    from harness.labelling.rows import COLUMNS
+    from harness.running.context import Context
+    from harness.running.corpus import load_documents
+    from harness.terminal import TerminalReporter, print_error, width, write_lines
+
+    if args.top < 1:
+        raise ConfigError(f"--top says how many passages to show; it cannot be {args.top}.")
+    if not args.text.strip():
+        raise ConfigError("There is nothing to look for: give some words.")
+    if args.query and args.format != "csv":
+        raise ConfigError("--query fills the query_id of rows: give --format csv with it.")
+    config = load_config(args.config)
+    with Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
+        documents = load_documents(config, context, args.document)
+        found = find_evidence(args.text, documents, context, args.top)
+    if not found:
+        where = args.document or f"{len(documents)} documents"
+        print_error(f"No passage of {where} shares a word with it. Try other words, or fewer.")
+        return 1
+    if args.format == "csv":
+        write_lines(",".join(COLUMNS) + "\n" + _rows(found, args.query), args.output)
+    else:
+        write_lines(_text(found, width()), args.output)
+    return 0
+
+
+def _rows(found: list[Evidence], query_id: str) -> str:
+    from harness.labelling.rows import label_lines, quote_of
+
+    return label_lines(
+        {
+            "query_id": query_id,
+            "document": one.document.doc_id,
+            "page": one.page or "",
+            "start": one.start,
+            "end": one.end,
+            "quote": quote_of(one.text),
+        }
+        for one in found
+    )
+
+
+def _text(found: list[Evidence], width: int) -> str:
+    from harness.printable import printable
+    from harness.text.characters import on_one_line
+    from harness.text.wrapping import wrapped
+
+    how = {"exact": "letter by letter", "words": "by words"}
+    lines: list[str] = []
+    for number, one in enumerate(found, 1):
+        page = f", page {one.page}" if one.page else ""
+        head = f"{number}. {one.document.doc_id}{page}, {one.start}-{one.end} ({how[one.how]})"
+        lines += wrapped(printable(head), width)
+        shown = printable(on_one_line(one.text))
+        lines += [f"   {line}" for line in wrapped(shown, max(width - 3, 20))]
+        lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,56 @@
+"""The formats that are neither PDF nor plain text: one table; each format is one file.
+
+A format is read whole, in a worker process: pages (sheets, slides) where ``paged``, else one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from harness.corpus.slides import SLIDES_SUFFIXES, read_slides
+from harness.corpus.web import WEB_SUFFIXES, read_web
+from harness.corpus.word import WORD_SUFFIXES, read_word
+from harness.corpus.workbook import WORKBOOK_SUFFIXES, read_workbook
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Which files it reads, by which packages (the first one does the reading), and how.
+
+    A page is None where something but text stands on it, such as a picture alone, and '' where nothing does.
+    """
+
+    suffixes: tuple[str, ...]
+    packages: tuple[str, ...]
+    paged: bool
+    read: Callable[[Path], Sequence[str | None]]
+
+
+FORMATS = (
+    Format(WORKBOOK_SUFFIXES, ("openpyxl",), True, read_workbook),
+    Format(WORD_SUFFIXES, ("python-docx",), False, read_word),
+    Format(WEB_SUFFIXES, ("beautifulsoup4", "lxml"), False, read_web),
+    Format(SLIDES_SUFFIXES, ("python-pptx",), True, read_slides),
+)
+FORMAT_SUFFIXES = tuple(suffix for one in FORMATS for suffix in one.suffixes)
+
+
+def format_of(path: Path) -> Format | None:
+    """The format of a file by its ending; None for PDF, plain text and what is not known."""
+    return next((one for one in FORMATS if path.suffix.lower() in one.suffixes), None)
+
+
+def libraries_of(path: Path) -> list[str]:
+    """The libraries that read a file, with their versions, for cache keys; none for PDF and plain text."""
+    found = format_of(path)
+    return [f"{name} {_version(name)}" for name in found.packages] if found else []
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

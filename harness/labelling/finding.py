@@ -1,0 +1,101 @@
+"""Passages for a question: those that hold its words letter by letter, then by BM25. Loads no model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.labelling.passages import passage_spans
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search import Passages
+from harness.search.retrieve import Bm25Config, Bm25Retriever
+from harness.store import key_of
+from harness.text.spans import Span
+from harness.types import Document, Query
+
+How = Literal["exact", "words"]
+# what may stand between two letters of a text and is not seen: white space, soft hyphens, zero widths
+_BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage that may answer: a range of a document, its page (None: unpaged text), how it was found."""
+
+    document: Document
+    start: int
+    end: int
+    how: How
+
+    @property
+    def page(self) -> int | None:
+        """The page on which it begins, from 1."""
+        return self.document.page_of(self.start)
+
+    @property
+    def text(self) -> str:
+        """The passage as it stands in the document."""
+        return self.document.text[self.start : self.end]
+
+
+def find_evidence(
+    sought: str, documents: Sequence[Document], context: Context, top: int | None = None
+) -> list[Evidence]:
+    """The ``top`` passages for what is sought, all of them for None; none where no word of it is anywhere.
+
+    First come the passages that hold it letter by letter, white space and case aside, then those that share
+    words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
+    """
+    by_id = {document.doc_id: document for document in documents}
+    of_document = {document.doc_id: passage_spans(document) for document in documents}
+    spans = [(doc_id, span) for doc_id, own in of_document.items() for span in own]
+    exact = _exact(sought, documents, of_document)
+    ranked = _by_words(sought, spans, by_id, context)
+    place = {found: rank for rank, found in enumerate(ranked)}
+    # a text that runs over several passages is none of them: it comes first
+    first = sorted(exact, key=lambda found: place.get(found, -1))
+    known = set(first)
+    found = [Evidence(by_id[doc_id], *span, "exact") for doc_id, span in first]
+    found += [
+        Evidence(by_id[doc_id], *span, "words") for doc_id, span in ranked if (doc_id, span) not in known
+    ]
+    return found[:top]
+
+
+def _exact(
+    sought: str, documents: Sequence[Document], spans: dict[str, list[Span]]
+) -> list[tuple[str, Span]]:
+    """The passages that hold the text, each once; a text longer than a passage is its own."""
+    letters = [re.escape(letter) for letter in sought if not letter.isspace()]
+    if not letters:
+        return []
+    pattern = re.compile(_BETWEEN.join(letters), re.IGNORECASE)
+    found: dict[tuple[str, Span], None] = {}
+    for document in documents:
+        own, at = spans.get(document.doc_id, []), 0
+        for match in pattern.finditer(document.text):
+            while at < len(own) and own[at][1] <= match.start():
+                at += 1
+            whole = at < len(own) and own[at][0] <= match.start() and match.end() <= own[at][1]
+            found[document.doc_id, own[at] if whole else match.span()] = None
+    return list(found)
+
+
+def _by_words(
+    sought: str, spans: Sequence[tuple[str, Span]], documents: dict[str, Document], context: Context
+) -> list[tuple[str, Span]]:
+    """The passages that share words with what is sought, best first."""
+    if not spans:
+        return []
+    texts = tuple(documents[doc_id].text[slice(*span)] for doc_id, span in spans)
+    ids = tuple(f"{doc_id}:{start}-{end}" for doc_id, (start, end) in spans)
+    key = key_of("evidence", [[one.doc_id, one.sha256] for one in documents.values()])
+    passages = Passages(ids, texts, tuple(map(len, texts)), key)
+    config = Bm25Config(top_k=len(ids), stop_words="short")
+    query = Query("sought", sought, "train")
+    (ranking,) = Bm25Retriever(config).run(passages, [query], RunTools(context)).rankings
+    by_id = dict(zip(ids, spans, strict=True))
+    return [by_id[passage] for passage in ranking.chunk_ids]

@@ -1,0 +1,123 @@
+"""Graded sheets → rows of a labels file: checked against the text, none added twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.corpus import AnchorConfig, anchor, ids_meant, read_labels
+from harness.corpus.labels import grade_of, whole_number
+from harness.corpus.spreadsheet import Note
+from harness.corpus.table import FaultsOfRows, Row, nearest, read_table
+from harness.errors import LabelError
+from harness.labelling.rows import quote_of
+from harness.labelling.sheet import is_passage
+from harness.types import Document
+
+_NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a graded sheet brings: new ``rows`` by column, and how many are empty or known already."""
+
+    rows: tuple[dict[str, Any], ...]
+    ungraded: int
+    known: int
+
+
+def graded_rows(
+    sheet: Path,
+    documents: Mapping[str, Document],
+    query_ids: Sequence[str],
+    labels: Path,
+    config: AnchorConfig,
+    note: Note = lambda _: None,
+) -> Added:
+    """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
+
+    A row that stands there already with the same grade is passed over. Raises LabelError that names all lines
+    at fault: a passage that is not at its offsets, an unknown query or document, a grade that is none, a
+    second grade for a passage.
+    """
+    table = read_table(sheet, _NEEDED, LabelError, note)
+    known = _known(labels, documents, config, note)
+    faults, ungraded, again = FaultsOfRows(LabelError), 0, 0
+    rows: list[dict[str, Any]] = []
+    for raw in table.rows:
+        if not raw.get("grade"):
+            ungraded += 1
+            continue
+        with faults.of_a_row():
+            where = f"{sheet}, line {raw.line}"
+            row = _row(where, raw, documents, query_ids)
+            key = (row["query_id"], row["document"], row["start"], row["end"])
+            if key not in known:
+                known[key] = (row["grade"], f"line {raw.line} of the sheet")
+                rows.append(row)
+                continue
+            grade, place = known[key]
+            if grade != row["grade"]:
+                raise LabelError(
+                    f"{where}: the passage has grade {grade} on {place}, and {row['grade']} here. Keep one."
+                )
+            again += 1
+    faults.end()
+    return Added(tuple(rows), ungraded, again)
+
+
+def _known(
+    labels: Path, documents: Mapping[str, Document], config: AnchorConfig, note: Note
+) -> dict[tuple[str, str, int, int], tuple[int, str]]:
+    """Grade and place of every label by what it grades; none where the file is not there yet."""
+    if not labels.exists():
+        return {}
+    listed = config.model_copy(update={"on_unanchored": "list"})
+    rows = read_labels(labels, note)
+    there = [row for row in rows if any(name in documents for name in ids_meant(row.document))]
+    found = anchor(there, documents, listed).anchorings
+    return {
+        (at.query_id, at.doc_id, at.start, at.end): (row.grade, f"line {row.line} of {labels}")
+        for row, at in zip(there, found, strict=True)
+        if at.accepted and at.start is not None and at.end is not None
+    }
+
+
+def _row(where: str, raw: Row, documents: Mapping[str, Document], query_ids: Sequence[str]) -> dict[str, Any]:
+    """One graded row as a label; raises LabelError."""
+    query_id, name = raw.get("query_id"), raw.get("document")
+    if query_id not in query_ids:
+        raise LabelError(
+            f"{where}: there is no query {query_id!r}{nearest(query_id, query_ids)}. Correct the id."
+        )
+    document = next((documents[one] for one in ids_meant(name) if one in documents), None)
+    if document is None:
+        raise LabelError(
+            f"{where}: there is no document {name!r}{nearest(name, documents)}. Correct the name."
+        )
+    start = whole_number(where, "start", raw.get("start"), 0)
+    end = whole_number(where, "end", raw.get("end"), 1)
+    if start is None or end is None or not start < end <= len(document.text):
+        raise LabelError(
+            f"{where}: start and end are no range of the text of {document.doc_id}, which has "
+            f"{len(document.text)} characters. Leave them as the sheet had them."
+        )
+    text = document.text[start:end]
+    if not is_passage(raw.get("passage"), text):
+        raise LabelError(
+            f"{where}: the passage does not stand at {start}-{end} of {document.doc_id}. Leave it as the "
+            "sheet had it; where the document has changed, run the benchmark and make the sheet anew."
+        )
+    return {
+        "query_id": query_id,
+        "document": document.doc_id,
+        "page": document.page_of(start) or "",
+        "start": start,
+        "end": end,
+        "quote": quote_of(text),
+        "grade": grade_of(where, raw.get("grade")),
+        "evidence": raw.get("evidence"),
+        "note": raw.get("note"),
+    }

@@ -1,0 +1,119 @@
+"""The sheet in which people grade: a row a passage, written for a spreadsheet and read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.corpus.align import is_same_text
+from harness.errors import ConfigError
+from harness.labelling.rows import harmless
+from harness.labelling.unjudged import Wanted
+from harness.store.atomic import write_bytes, write_text
+from harness.types import Document
+
+COLUMNS = (
+    "query_id",
+    "question",
+    "document",
+    "page",
+    "start",
+    "end",
+    "above",
+    "passage",
+    "grade",
+    "evidence",
+    "settings",
+    "best_rank",
+)
+_WIDTHS = {"question": 40, "passage": 90, "above": 30, "document": 24}
+# a cell of Excel holds 32,767 characters
+_LONGEST = 30_000
+_CUT = " […]"
+
+
+def sheet_rows(
+    wanted: Sequence[Wanted], documents: Mapping[str, Document], questions: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """The rows of a sheet, their grades empty."""
+    return [
+        {
+            "query_id": one.query_id,
+            "question": questions.get(one.query_id, ""),
+            "document": one.doc_id,
+            "page": documents[one.doc_id].page_of(one.start) or "",
+            "start": one.start,
+            "end": one.end,
+            "above": "\n".join(documents[one.doc_id].text[a:b].strip() for a, b in one.above),
+            "passage": documents[one.doc_id].text[one.start : one.end],
+            "grade": "",
+            "evidence": "",
+            "settings": len(one.settings),
+            "best_rank": one.best_rank,
+        }
+        for one in wanted
+    ]
+
+
+def is_passage(cell: str, text: str) -> bool:
+    """Whether a cell of a sheet holds a passage, which may have been cut for its length."""
+    if len(cell) >= _LONGEST and cell.endswith(_CUT):
+        return is_same_text(cell.removesuffix(_CUT).removeprefix("'"), text[: _LONGEST - len(_CUT)])
+    return is_same_text(cell, text)
+
+
+def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as .xlsx, or as .csv that Excel reads as UTF-8; raises ConfigError for other endings."""
+    if path.suffix.lower() == ".xlsx":
+        write_bytes(path, _workbook(rows))
+    elif path.suffix.lower() == ".csv":
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([harmless(_cut(row[name])) for name in COLUMNS] for row in rows)
+        write_text(path, "\ufeff" + out.getvalue())
+    else:
+        raise ConfigError(f"{path}: a sheet is a .xlsx or a .csv file. Give it one of these endings.")
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return value[: _LONGEST - len(_CUT)] + _CUT
+    return value
+
+
+def _workbook(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    try:
+        from openpyxl import Workbook
+        from openpyxl.styles import Alignment, Font
+        from openpyxl.utils import get_column_letter
+        from openpyxl.worksheet.datavalidation import DataValidation
+    except ImportError as error:
+        raise ConfigError(
+            "writing .xlsx takes openpyxl: pip install harness[xlsx]; or write .csv."
+        ) from error
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "to grade"
+    sheet.append(COLUMNS)
+    for row in rows:
+        sheet.append([harmless(_cut(row[name])) for name in COLUMNS])
+    grades = DataValidation(type="whole", operator="between", formula1="0", formula2="4", allow_blank=True)
+    grades.error = "A grade is a whole number from 0 to 4."
+    sheet.add_data_validation(grades)
+    for number, name in enumerate(COLUMNS, 1):
+        letter = get_column_letter(number)
+        sheet.column_dimensions[letter].width = _WIDTHS.get(name, 11)
+        sheet[f"{letter}1"].font = Font(bold=True)
+        if name == "grade":
+            grades.add(f"{letter}2:{letter}{len(rows) + 1}")
+    for line in sheet.iter_rows(min_row=2):
+        for one in line:
+            one.alignment = Alignment(wrap_text=True, vertical="top")
+    sheet.freeze_panes = "A2"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()

@@ -1,0 +1,31 @@
+"""The leader board: means with their intervals, best first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.report.figures.shown import Shown
+from harness.report.figures.style import BLUE, GREY, axes, short
+
+
+def board(shown: Shown) -> Any:
+    """A dot and an interval a setting; hollow where another setting is really better."""
+    rows = shown.ranked()
+    standing = (shown.statistics.get("verdict") or {}).get("standing") or [""] * len(rows)
+    figure, plot = axes(0.9 + 0.28 * len(rows))
+    for y, (setting, mean) in enumerate(rows):
+        out = standing[setting] == "ruled out"
+        colour = GREY if out else BLUE
+        if mean.low is not None:
+            plot.plot([mean.low, mean.high], [y, y], color=colour, linewidth=2.2, alpha=0.55)
+        plot.plot(mean.mean, y, "o", color=colour, markerfacecolor="white" if out else colour, markersize=5.5)
+    plot.set_yticks(range(len(rows)), [short(shown.name(setting)) for setting, _ in rows])
+    plot.invert_yaxis()
+    plot.grid(axis="x")
+    plot.set_axisbelow(True)
+    plot.tick_params(axis="y", length=0)
+    counts = sorted({mean.n for _, mean in rows})
+    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    hollow = "\nhollow: another setting is really better" if "ruled out" in standing else ""
+    plot.set_xlabel(f"{shown.measure}, mean and {shown.level} interval over {n} queries{hollow}")
+    return figure

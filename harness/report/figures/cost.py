@@ -1,0 +1,99 @@
+"""Quality over what it costs a reader."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.report.figures.shown import Shown
+from harness.report.figures.style import BLUE, GREY, axes, short
+
+Point = tuple[float, float, int]
+
+
+def cost(shown: Shown) -> Any:
+    """The measure over the tokens of the first ranks; a line joins the settings that nothing beats.
+
+    Raises HarnessError where the results have no prices.
+    """
+    prices = shown.payload["prices"] or []
+    tokens = {row["setting"]: row for row in prices if row["stage"] == shown.last_stage(row["setting"])}
+    points = [
+        (float(tokens[i]["tokens_at_k"]), mean.mean, i)
+        for i, mean in shown.ranked()
+        if i in tokens and tokens[i].get("tokens_at_k") is not None
+    ]
+    if not points:
+        raise HarnessError(
+            "These results have no prices (tokens_at_k of prices.csv), so there is no cost to draw. "
+            "Run the benchmark again: newer versions write them."
+        )
+    best = front(points)
+    figure, plot = axes(3.6)
+    if len(best) > 1:
+        plot.step([x for x, _, _ in best], [y for _, y, _ in best], where="post", color=BLUE, linewidth=1.6)
+    for x, y, setting in sorted(points, key=lambda one: one in best):
+        inside = (x, y, setting) in best
+        plot.plot(
+            x,
+            y,
+            "o",
+            color=BLUE if inside else GREY,
+            markerfacecolor=BLUE if inside else "white",
+            markersize=6,
+        )
+    plot.margins(x=0.18, y=0.18)
+    plot.grid(axis="y")
+    plot.set_axisbelow(True)
+    k = next((row["k"] for row in tokens.values() if row.get("k") is not None), None)
+    plot.set_xlabel(f"tokens a reader must read{f', first {k} ranks' if k is not None else ''}")
+    plot.set_ylabel(shown.measure)
+    _name(figure, plot, [(x, y, short(shown.name(setting), 36)) for x, y, setting in best], points)
+    return figure
+
+
+# Offsets in points from a dot to the near end of its name, and which end that is.
+_PLACES = (
+    *((8, 0, "left"), (-8, 0, "right"), (0, 11, "center"), (0, -11, "center")),
+    *((6, 11, "left"), (6, -11, "left"), (-6, 11, "right"), (-6, -11, "right"), (0, 22, "center")),
+)
+
+
+def _name(figure: Any, plot: Any, named: list[tuple[float, float, str]], points: list[Point]) -> None:
+    """Put names beside dots where they cover no dot, line or other name; those without room are left out."""
+    figure.draw_without_rendering()
+    per_point = figure.dpi / 72
+    frame = plot.get_window_extent()
+    taken = []
+    for x, y, _ in points:
+        at = plot.transData.transform((x, y))
+        taken.append(
+            (at[0] - 5 * per_point, at[1] - 5 * per_point, at[0] + 5 * per_point, at[1] + 5 * per_point)
+        )
+    for (x, y, _), (right, up, _) in pairwise(named):
+        low, turn, high = (plot.transData.transform(at) for at in ((x, y), (right, y), (right, up)))
+        taken += [(*low, *turn), (*turn, *high)]
+    for x, y, text in named:
+        at = plot.transData.transform((x, y))
+        wide, high = 5.0 * len(text) * per_point, 9 * per_point
+        for right, up, end in _PLACES:
+            left = at[0] + right * per_point - {"left": 0.0, "center": wide / 2, "right": wide}[end]
+            low = at[1] + up * per_point - high / 2
+            box = (left, low, left + wide, low + high)
+            free = all(box[2] < a or box[0] > c or box[3] < b or box[1] > d for a, b, c, d in taken)
+            if free and left > frame.x0 and box[2] < frame.x1:
+                taken.append(box)
+                plot.annotate(
+                    text, (x, y), (right, up), textcoords="offset points", ha=end, va="center", fontsize=8
+                )
+                break
+
+
+def front(points: list[Point]) -> list[Point]:
+    """The points that no other beats: none costs as little, is as good, and better in one of the two."""
+
+    def beaten(one: Point) -> bool:
+        return any(x <= one[0] and y >= one[1] and (x < one[0] or y > one[1]) for x, y, _ in points)
+
+    return sorted(one for one in points if not beaten(one))

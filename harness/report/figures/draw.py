@@ -1,0 +1,33 @@
+"""The table of kinds of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.report.figures.board import board
+from harness.report.figures.cost import cost
+from harness.report.figures.curve import curve
+from harness.report.figures.losses import losses
+from harness.report.figures.reranker import reranker
+from harness.report.figures.shown import Shown
+from harness.report.figures.style import saved, style
+
+KINDS: dict[str, Callable[[Shown], Any]] = {
+    "board": board,
+    "curve": curve,
+    "cost": cost,
+    "losses": losses,
+    "reranker": reranker,
+}
+
+
+def drawn(kind: str, shown: Shown, form: str) -> bytes:
+    """A figure as a file. Raises HarnessError where the results lack what it shows, or without matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise HarnessError("Figures take matplotlib: pip install 'harness[plots]'.") from error
+    with style():
+        return saved(KINDS[kind](shown), form)

@@ -1,0 +1,137 @@
+// Tables as CSV and drawings as SVG, made here and handed to the browser as a file: nothing is sent.
+
+function saveFile(name, type, text) {
+  const link = h('a', { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function fileName(what, ending) {
+  const plain = `${DATA.name}-${what}`.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').slice(0, 80);
+  return `${plain || 'table'}.${ending}`;
+}
+
+function textIn(content) {
+  const node = h('span', null, content);
+  for (const one of node.querySelectorAll('.hidden')) one.remove();
+  return node.textContent.trim();
+}
+
+// Numbers as they are; text as it is shown, behind an apostrophe where a spreadsheet would take it for a formula.
+function csvCell(value) {
+  if (!known(value)) return '';
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function csvOf(columns, rows) {
+  const shown = columns.filter((one) => one.value || one.cell);
+  const cell = (one, row) => {
+    const value = one.value?.(row);
+    return one.num && (typeof value === 'number' || !known(value)) ? value : textIn(one.cell(row)).replaceAll(NONE, '');
+  };
+  const lines = [shown.map((one) => one.key), ...rows.map((row) => shown.map((one) => cell(one, row)))];
+  return lines.map((line) => line.map(csvCell).join(',')).join('\n').concat('\n');
+}
+
+function csvButton(what, columns, rows) {
+  return h('button.save', {
+    type: 'button', 'aria-label': `Save the table ${what} as CSV`,
+    onclick: () => saveFile(fileName(what, 'csv'), 'text/csv;charset=utf-8', csvOf(columns, rows())),
+  }, 'CSV');
+}
+
+const STYLES = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'paint-order', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'dominant-baseline'];
+
+// color(srgb 0.5 0 1 / 0.3), as browsers compute mixed colours, in the older form that every program reads.
+function olderColor(value) {
+  return value.replace(/color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)(?: \/ ([\d.e-]+))?\)/g, (_, r, v, b, a) => {
+    const parts = [r, v, b].map((part) => Math.round(255 * Number(part)));
+    return a === undefined ? `rgb(${parts.join(', ')})` : `rgba(${parts.join(', ')}, ${a})`;
+  });
+}
+
+// A copy of a drawing that carries its style with it.
+function styled(svg) {
+  const copy = svg.cloneNode(true);
+  const from = [svg, ...svg.querySelectorAll('*')];
+  [copy, ...copy.querySelectorAll('*')].forEach((node, i) => {
+    const own = getComputedStyle(from[i]);
+    node.removeAttribute('class');
+    for (const name of STYLES) {
+      const value = own.getPropertyValue(name);
+      if (value) node.setAttribute(name, olderColor(value));
+    }
+  });
+  return copy;
+}
+
+function serialised(svg, width, height) {
+  for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) svg.setAttribute(key, value);
+  svg.prepend(g('rect', { width, height, fill: color('surface') }));
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(svg)}\n`;
+}
+
+function svgText(svg) {
+  const box = svg.getBoundingClientRect();
+  return serialised(styled(svg), Math.round(box.width), Math.round(box.height));
+}
+
+function words(text, x, y, more = {}) {
+  return g('text', { x, y, 'font-family': getComputedStyle(document.body).fontFamily, 'font-size': 12, fill: color('ink'), 'dominant-baseline': 'middle', ...more }, text);
+}
+
+// A chart of rows: names and values as text, each strip where it stands.
+function rowsText(figure) {
+  const [names, values, drawn] = [230, 130, 520];
+  const rows = [...figure.querySelectorAll('.row-list > .row')];
+  const parts = [];
+  let y = 14;
+  for (const row of rows) {
+    const strip = row.querySelector('svg.strip');
+    const height = Math.max(26, (strip?.getBoundingClientRect().height || 22) + 6);
+    parts.push(words(textIn([...row.querySelector('.row-name').cloneNode(true).childNodes].map((one) => [one, ' '])), 10, y + height / 2));
+    parts.push(words(textIn([...row.querySelector('.row-value').cloneNode(true).childNodes]), names + values - 12, y + height / 2, { 'text-anchor': 'end' }));
+    if (strip) {
+      const copy = styled(strip);
+      for (const [key, value] of Object.entries({ x: names + values, y: y + 3, width: drawn, height: height - 6, overflow: 'visible' })) copy.setAttribute(key, value);
+      parts.push(copy);
+    }
+    y += height;
+  }
+  for (const tick of figure.querySelectorAll('.row-axis .axis span')) {
+    parts.push(words(tick.textContent, names + values + (drawn * parseFloat(tick.style.left)) / 100, y + 12, { 'text-anchor': 'middle', fill: color('ink-2') }));
+  }
+  return serialised(g('svg', null, parts), names + values + drawn + 30, y + 28);
+}
+
+// A grid that is painted in pixels on the page, as rectangles.
+function gridText({ rows, columns, fill, mark, heads }) {
+  const names = 240;
+  const cell = Math.min(Math.max(900 / columns, 4), 40);
+  const top = heads ? 22 : 6;
+  const parts = rows.map((name, r) => [
+    words(name, 8, top + r * 22 + 11),
+    Array.from({ length: columns }, (_, c) => {
+      const [x, y] = [names + c * cell, top + r * 22];
+      const paint = fill(r, c);
+      const said = mark?.(r, c, cell);
+      return [
+        paint ? g('rect', { x, y, width: cell - (cell > 6 ? 1 : 0), height: 21, fill: paint }) : null,
+        said ? words(said, x + cell / 2, y + 11, { 'text-anchor': 'middle', fill: paint ? inkOn(paint) : color('ink-2') }) : null,
+      ];
+    }),
+  ]);
+  const above = (heads || []).map((head, c) => words(head, names + (c + 0.5) * cell, 12, { 'text-anchor': 'middle' }));
+  return serialised(g('svg', null, parts, above), Math.ceil(names + columns * cell + 10), top + rows.length * 22 + 8);
+}
+
+function svgButton(what, make) {
+  return h('button.save', {
+    type: 'button', 'aria-label': `Save the drawing ${what} as SVG`,
+    onclick: () => saveFile(fileName(what, 'svg'), 'image/svg+xml', make()),
+  }, 'SVG');
+}

@@ -1,0 +1,109 @@
+"""What the settings of a result differ in, as the columns that the leader board filters by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.report.page.lines import size_of
+
+Setting = Mapping[str, Any]
+# What a setting does after its retrieval; two settings that share all before it share their first ranking.
+_LATER = frozenset({"name", "rerank", "read"})
+_OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
+
+
+def factors(settings: Sequence[Setting], measured: Sequence[int | None]) -> list[dict[str, Any]]:
+    """The factors in which settings differ: ``name``, ``about`` and one value a setting, None for none.
+
+    ``measured`` is the median length of each setting's chunks in tokens. A value is a number or a word.
+    """
+    found = [
+        {"name": name, "about": about, "values": [value(one) for one in settings]}
+        for name, about, value in _FACTORS
+    ]
+    lengths = {"name": "median tokens", "about": "Median length of a chunk", "values": list(measured)}
+    place = 1 + max((i for i, one in enumerate(found) if one["name"] in ("size", "overlap")), default=0)
+    found.insert(place, lengths)
+    # that a lexical setting has no model says nothing its retriever does not say
+    least = {"embedding": 2}
+    return [
+        one
+        for one in found
+        if len(set(one["values"])) > 1 and len(set(one["values"]) - {None}) >= least.get(one["name"], 1)
+    ]
+
+
+def retrievals(settings: Sequence[Setting]) -> list[int]:
+    """For every setting the place of the first one that cuts and retrieves as it does."""
+    first: dict[str, int] = {}
+    out = []
+    for place, one in enumerate(settings):
+        shared = {key: value for key, value in one.items() if key not in _LATER}
+        # a setting whose configuration is not known is like no other
+        out.append(first.setdefault(json.dumps(shared, sort_keys=True), place) if shared else place)
+    return out
+
+
+def _kinds(section: Any) -> str | None:
+    """The kinds of one step or of several, as ``a + b``; None where there is no such step."""
+    if isinstance(section, Mapping):
+        return str(section["kind"]) if section.get("kind") else None
+    if isinstance(section, list | tuple):
+        return " + ".join(kind for one in section if (kind := _kinds(one))) or None
+    return None
+
+
+def _retriever(setting: Setting) -> str | None:
+    section = setting.get("retrieve")
+    kind = _kinds(section)
+    if kind is None or not isinstance(section, Mapping) or not section.get("routes"):
+        return kind
+    return f"{kind} of {_kinds(section['routes'])}"
+
+
+def _model(setting: Setting) -> str | None:
+    """The models that embed, of the retriever and its routes."""
+    section = setting.get("retrieve")
+    if not isinstance(section, Mapping):
+        return None
+    routes = [one for one in section.get("routes") or () if isinstance(one, Mapping)]
+    names = [one["model"] for one in (section, *routes) if isinstance(one.get("model"), str)]
+    # an older result names the model in a section of its own
+    embed = setting.get("embed")
+    if not names and isinstance(embed, Mapping) and isinstance(embed.get("model"), str):
+        names = [embed["model"]]
+    return " + ".join(dict.fromkeys(_short(name) for name in names)) or None
+
+
+def _short(model: str) -> str:
+    return model.rsplit("/", 1)[-1].removeprefix("embedded:")
+
+
+def _size(setting: Setting) -> int | None:
+    found = size_of(setting)
+    return found[1] if found else None
+
+
+def _overlap(setting: Setting) -> int | None:
+    chunk = setting.get("chunk") or {}
+    return next((chunk[key] for key in _OVERLAPS if isinstance(chunk.get(key), int) and chunk[key]), None)
+
+
+def _step(name: str) -> Callable[[Setting], str | None]:
+    return lambda setting: _kinds(setting.get(name))
+
+
+_FACTORS: tuple[tuple[str, str, Callable[[Setting], str | int | None]], ...] = (
+    ("chunker", "How documents are cut", _step("chunk")),
+    ("size", "The configured size of a chunk, in the unit of its chunker", _size),
+    ("overlap", "What neighbouring chunks share, in the unit of the chunker", _overlap),
+    ("context", "What is written before a passage when it is indexed", _step("context")),
+    ("filter", "What narrows the documents that are searched", _step("filter")),
+    ("rewriter", "What becomes of a question before the search", _step("rewrite")),
+    ("retriever", "What finds the passages", _retriever),
+    ("embedding", "The model whose vectors are searched", _model),
+    ("reranker", "What orders the passages anew", _step("rerank")),
+    ("reader", "What becomes of the passages before they are read", _step("read")),
+)

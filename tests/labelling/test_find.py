@@ -1,0 +1,136 @@
+"""Evidence is found by words alone, and its rows anchor as labels."""
+
+import csv
+import io
+import subprocess
+import sys
+
+import pytest
+
+from harness.cli import main
+from harness.config import load_config
+from harness.corpus import AnchorConfig, anchor, read_labels
+from harness.corpus.text import text_sha256
+from harness.errors import CorpusError
+from harness.labelling.finding import find_evidence
+from harness.labelling.passages import passage_spans
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.corpus import load_documents
+from harness.types import Document
+
+PLANTS = (
+    "Total revenues\n96,773 in 2023, after 81,462 in 2022. The plant in Lyon was closed in May.\n\n"
+    "=SUM of what we sold. Our people work in four countries."
+)
+
+
+def document(name, text, pages=()):
+    return Document(name, text, pages, text_sha256(text))
+
+
+def find(sought, *documents, top=None, tmp_path=None):
+    with Context.at(tmp_path, Silent(), may_ask=False) as context:
+        return find_evidence(sought, documents, context, top)
+
+
+def write(tmp_path, monkeypatch, **texts):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    for name, text in texts.items():
+        (tmp_path / "docs" / f"{name}.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "my.yaml").write_text(
+        "name: mine\ndocuments: docs/*\nqueries: docs/queries.csv\nlabels: docs/labels.csv\n"
+        "chunk: {kind: page}\nretrieve: {kind: bm25}\n"
+    )
+
+
+def test_exact_text_comes_first_whatever_its_spaces_and_case(tmp_path):
+    other = document("other", "Revenues total much. Total total revenues revenues, all of the revenues.")
+    one, *rest = find("TOTAL  revenues 96,773", other, document("plants", PLANTS), tmp_path=tmp_path)
+    assert (one.document.doc_id, one.how) == ("plants", "exact")
+    assert "96,773 in 2023" in one.text
+    assert {found.how for found in rest} == {"words"}
+    assert rest[0].document.doc_id == "other"
+
+
+def test_a_quote_over_two_passages_is_found_whole(tmp_path):
+    quote = "closed in May. =SUM of what"
+    (found, *_) = find(quote, document("plants", PLANTS), tmp_path=tmp_path)
+    assert found.text == "closed in May.\n\n=SUM of what"
+
+
+@pytest.mark.parametrize(
+    ("sought", "text", "expected"),
+    [
+        ("2023年营业收入", "公司概况。\n\n报告期内，营业收入为96亿元。\n\n董事会成员。", "营业收入为96亿元"),
+        ("売上高 増加", "会社の概要。\n\n当期の売上高は増加した。\n\n役員。", "売上高は増加"),
+        ("Umsätze", "Vorwort.\n\nDie UMSÄTZE stiegen.\n\nSchluss.", "UMSÄTZE stiegen"),
+        ("employed", "Nothing here.\n\nWe employ 39,717.\n\nMore of it.", "employ 39,717"),
+    ],
+)
+def test_words_are_found_in_several_languages(sought, text, expected, tmp_path):
+    assert expected in find(sought, document("d", text), tmp_path=tmp_path)[0].text
+
+
+def test_no_passage_crosses_a_page_and_together_they_hold_all_letters():
+    text = "One sentence that goes on " + "and on " * 10 + "over the page. Then two.\n\nThen three.\n\nEnd"
+    one = document("d", text, (0, 40))
+    spans = passage_spans(one)
+    assert [end for _, end in spans if end <= 40] == [len(text[:40].rstrip())]
+    assert all(one.page_of(start) == one.page_of(end - 1) for start, end in spans)
+    assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
+
+
+def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
+    write(tmp_path, monkeypatch, plants=PLANTS)
+    with pytest.raises(SystemExit) as ended:
+        main(["find", "what we sold", "--in", "my.yaml", "--format", "csv", "--query", "q1"])
+    assert ended.value.code == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert rows[0]["quote"].startswith("'=SUM")
+    (tmp_path / "graded.csv").write_text(
+        "query_id,document,page,start,end,quote,grade\n"
+        + "".join(",".join(f'"{value}"' for value in {**row, "grade": "4"}.values()) + "\n" for row in rows)
+    )
+    documents = {
+        "plants": load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()))[0]
+    }
+    found = anchor(read_labels(tmp_path / "graded.csv"), documents, AnchorConfig())
+    assert found.judgments[0].grade == 4
+    assert PLANTS[found.judgments[0].start :].startswith("=SUM of what we sold")
+
+
+def test_queries_and_labels_beside_the_documents_are_not_evidence(tmp_path, monkeypatch, capsys):
+    write(tmp_path, monkeypatch, plants=PLANTS)
+    (tmp_path / "docs" / "queries.csv").write_text("query_id,text\nq1,Which plant in Lyon?\n")
+    with pytest.raises(SystemExit):
+        main(["find", "Lyon", "--in", "my.yaml"])
+    told = capsys.readouterr().out
+    assert "1. plants, " in told
+    assert "queries" not in told
+
+
+def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch, capsys):
+    write(tmp_path, monkeypatch, plants=PLANTS, rivals="Our rivals closed a plant.")
+    with pytest.raises(SystemExit):
+        main(["find", "plant", "--in", "my.yaml", "--document", "rivals.txt"])
+    assert "plants," not in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(["find", "zebra", "--in", "my.yaml"])
+    assert ended.value.code == 1
+    assert "No passage of 2 documents" in capsys.readouterr().err
+    with pytest.raises(CorpusError, match="did you mean 'rivals'"):
+        load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()), "rival")
+
+
+def test_no_model_is_loaded(tmp_path, monkeypatch):
+    write(tmp_path, monkeypatch, plants=PLANTS)
+    code = (
+        "import sys\nfrom harness.cli import main\ntry:\n"
+        "    main(['find', 'Lyon', '--in', 'my.yaml'])\nexcept SystemExit: pass\n"
+        "print(sorted({'torch', 'transformers', 'chromadb', 'tokenizers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "1. plants" in done.stdout

@@ -1,0 +1,203 @@
+"""What nobody has judged becomes a sheet, and its grades labels that the next run counts."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.errors import LabelError
+from harness.labelling.adding import add_rows
+from harness.labelling.sheet import COLUMNS, is_passage, write_sheet
+from harness.report import cells_of
+
+PLANTS = "=SUM of plants: Lyon was closed in May.\n\nThe plant in Graz makes gears. " + "It is old. " * 90
+WORKERS = "The plant employs 400 people.\x07 The plant in Lyon employed 300 before it was closed in May."
+TABLE = "Plant\tPeople\n" + "".join(f"Town {i}\t{i}00\n" for i in range(99)) + "Graz\t400\n"
+
+
+def ended(words):
+    with pytest.raises(SystemExit) as end:
+        main([str(word) for word in words])
+    return end.value.code
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    for name, text in {"plants.txt": PLANTS, "workers.txt": WORKERS, "table.tsv": TABLE}.items():
+        (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
+    (tmp_path / "queries.csv").write_text(
+        "query_id,text,split,answerable\nq1,Which plant was closed?,train,yes\n"
+        "q2,How many people work in Graz?,validation,yes\nq3,Who closed the moon?,train,no\n"
+    )
+    (tmp_path / "labels.csv").write_text(
+        "query_id,document,quote,grade\nq1,plants,Lyon was closed in May.,4\n"
+        "q2,workers,employs 400 people,1\n"
+    )
+    (tmp_path / "my.yaml").write_text(
+        "name: mine\ndocuments: docs/*\nqueries: queries.csv\nlabels: labels.csv\n"
+        "retrieve: {kind: bm25, top_k: 10}\nmeasures: [ndcg_exp@10, judged@10]\n"
+        "chunk:\n  - {kind: recursive_token, chunk_size: [60, 700], chunk_overlap: 0}\n  - {kind: rows}\n"
+    )
+    assert ended(["bench", "my.yaml"]) == 0
+    return tmp_path
+
+
+def judged():
+    """judged@10 by setting and query, of queries that have an answer."""
+    return {
+        (row["setting"], row["query_id"]): float(row["value"])
+        for row in cells_of(Path("results/mine"), "per_query")
+        if row["measure"] == "judged@10" and row["query_id"] != "q3"
+    }
+
+
+def sheet(path="sheet.csv", *more):
+    assert ended(["labels", "unjudged", "results/mine", "--output", path, *more]) == 0
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def save(rows, path="sheet.csv", mark=","):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), delimiter=mark)
+    writer.writeheader()
+    writer.writerows(rows)
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        file.write(out.getvalue())
+
+
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_a_graded_sheet_makes_the_whole_top_judged(corpus, mark, capsys):
+    before = judged()
+    assert min(before.values()) < 1
+    rows = sheet()
+    save([{**row, "grade": "2.0"} for row in rows], mark=mark)
+    capsys.readouterr()
+    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
+    assert f"{len(rows)} labels added." in capsys.readouterr().out
+    assert ended(["bench", "my.yaml"]) == 0
+    after = judged()
+    assert all(after[key] >= before[key] for key in before)
+    assert set(after.values()) == {1.0}
+    (corpus / "sheet.csv").unlink()
+    capsys.readouterr()
+    assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.csv"]) == 0
+    told = capsys.readouterr().out
+    assert "All that stands among the first 10 is judged; 1 unanswerable query left out." in told
+
+
+def test_a_workbook_is_graded_as_well(corpus):
+    openpyxl = pytest.importorskip("openpyxl")
+    assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.xlsx"]) == 0
+    book = openpyxl.load_workbook("sheet.xlsx")
+    page = book.active
+    names = [cell.value for cell in page[1]]
+    for line in page.iter_rows(min_row=2):
+        assert line[names.index("passage")].data_type == "s"
+        line[names.index("grade")].value = 1
+    book.save("sheet.xlsx")
+    assert ended(["labels", "add", "sheet.xlsx", "--in", "my.yaml"]) == 0
+    assert ended(["bench", "my.yaml"]) == 0
+    assert set(judged().values()) == {1.0}
+
+
+def test_each_passage_stands_once_the_most_wanted_first(corpus):
+    rows = sheet()
+    keys = [(row["query_id"], row["document"], row["start"], row["end"]) for row in rows]
+    assert len(set(keys)) == len(keys)
+    order = [(-int(row["settings"]), int(row["best_rank"])) for row in rows]
+    assert order == sorted(order)
+    assert {row["query_id"] for row in rows} == {"q1", "q2"}
+    assert all(row["grade"] == "" and row["question"] for row in rows)
+    # the answer of q1 is a label already
+    assert not [row for row in rows if row["query_id"] == "q1" and "Lyon was closed" in row["passage"][:60]]
+    shallow = sheet("shallow.csv", "--top", "1")
+    assert 0 < len(shallow) < len(rows)
+
+
+def test_a_row_of_a_table_shows_its_heading(corpus):
+    rows = [row for row in sheet() if row["document"] == "table" and "Graz" in row["passage"]]
+    assert {row["above"] for row in rows} == {"Plant\tPeople"}
+    assert not [row for row in rows if "People" in row["passage"]]
+
+
+def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
+    rows = [{**row, "grade": "0"} for row in sheet()]
+    save(rows)
+    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
+    before = (corpus / "labels.csv").read_bytes()
+    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
+    assert f"0 labels added; {len(rows)} stood there already." in capsys.readouterr().out
+    save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}])
+    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "sheet.csv, line 2: the passage has grade 0 on line 4 of labels.csv, and 3 here" in told
+    assert "grade is '9'" in told
+    assert (corpus / "labels.csv").read_bytes() == before
+
+
+def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
+    rows = [{**row, "grade": "1"} for row in sheet()]
+    save([{**rows[0], "passage": rows[0]["passage"] + " and more"}, {**rows[1], "document": "plantz"}])
+    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "line 2: the passage does not stand at" in told
+    assert "did you mean" in told
+
+
+def test_a_sheet_is_never_overwritten_and_needs_the_texts_of_the_run(corpus, capsys):
+    sheet()
+    assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.csv"]) == 1
+    assert "there already" in capsys.readouterr().err
+    (corpus / "docs" / "plants.txt").write_text("Another text.")
+    assert ended(["labels", "unjudged", "results/mine", "--output", "other.csv"]) == 1
+    assert "made of other texts: plants" in " ".join(capsys.readouterr().err.split())
+
+
+ROW = dict.fromkeys(("page", "evidence"), "") | {"query_id": "q", "document": "d", "quote": "a;b", "grade": 2}
+ROW |= {"start": 1, "end": 5}
+
+
+def test_rows_are_added_to_what_stands(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("\ufeffquery_id;document;page;start;end;quote;grade\nq0;d;;1;2;x;1", encoding="utf-8")
+    add_rows(path, [ROW])
+    assert path.read_text(encoding="utf-8").splitlines()[1:] == ["q0;d;;1;2;x;1", 'q;d;;1;5;"a;b";2']
+    assert path.read_text(encoding="utf-8").startswith("\ufeffquery_id;")
+
+
+def test_columns_that_are_missing_come_last(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("query_id,document,grade,quote\nq0,d,1,x\n", encoding="utf-8")
+    add_rows(path, [{**ROW, "evidence": "e"}])
+    assert path.read_text(encoding="utf-8").splitlines() == [
+        "query_id,document,grade,quote,page,start,end,evidence",
+        "q0,d,1,x,,,,",
+        "q,d,2,a;b,,1,5,e",
+    ]
+
+
+def test_json_lines_and_other_files(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    add_rows(path, [ROW])
+    assert path.read_text() == (
+        '{"query_id": "q", "document": "d", "quote": "a;b", "grade": 2, "start": 1, "end": 5}\n'
+    )
+    with pytest.raises(LabelError, match="CSV UTF-8"):
+        add_rows(tmp_path / "labels.xlsx", [ROW])
+
+
+def test_a_cell_that_was_cut_for_its_length_is_still_its_passage(tmp_path):
+    text = "=" + "long row " * 5000
+    row = dict.fromkeys(COLUMNS, "") | {"passage": text}
+    write_sheet(tmp_path / "sheet.csv", [row])
+    (written,) = csv.DictReader((tmp_path / "sheet.csv").open(encoding="utf-8-sig", newline=""))
+    cell = written["passage"]
+    assert cell.startswith("'=long")
+    assert len(cell) < 32_767
+    assert is_passage(cell, text)
+    assert not is_passage(cell, text.replace("row", "raw", 1))

@@ -1,0 +1,173 @@
+"""The leader board of report.html: what settings differ in, what they gain and lost, kinds of questions."""
+
+import csv
+import json
+
+import pytest
+
+from harness.bench.page import write_page
+from harness.report.page.factors import factors, retrievals
+from harness.report.page.groups import groups
+from tests.report.page_browser import MARKS, check
+from tests.report.page_results import config_of, write_folder
+
+BM25 = {"kind": "bm25", "top_k": 20}
+DENSE = {"kind": "chroma", "model": "org/embedder"}
+
+
+def setting(name, size=200, retrieve=BM25, **more):
+    return {
+        "name": name,
+        "chunk": {"kind": "sentence", "chunk_size": size, "chunk_overlap": 0},
+        "retrieve": retrieve,
+        **more,
+    }
+
+
+def test_only_what_varies_is_a_factor():
+    rerank = [{"kind": "cross_encoder"}, {"kind": "http"}]
+    fused = {"kind": "rrf", "routes": [BM25, DENSE]}
+    found = factors(
+        [setting("a"), setting("b", 400, DENSE), setting("c", 400, fused, rerank=rerank)], [50, 90, 90]
+    )
+    assert {one["name"]: one["values"] for one in found} == {
+        "size": [200, 400, 400],
+        "median tokens": [50, 90, 90],
+        "retriever": ["bm25", "chroma", "rrf of bm25 + chroma"],
+        "reranker": [None, None, "cross_encoder + http"],
+    }
+    assert factors([setting("a"), setting("b")], [5, 5]) == []
+    other = setting("b", retrieve=DENSE | {"model": "org/other"})
+    assert [one["values"] for one in factors([setting("a", retrieve=DENSE), other], [5, 5])] == [
+        ["embedder", "other"]
+    ]
+
+
+def test_settings_that_cut_and_retrieve_alike_share_their_retrieval():
+    reranked = setting("b", rerank=[{"kind": "http"}], read={"kind": "window"})
+    assert retrievals([setting("a"), reranked, setting("c", 400), {}, {}]) == [0, 0, 2, 3, 4]
+
+
+def test_columns_of_the_query_file_that_part_the_questions_are_groups():
+    ids = [f"q{i}" for i in range(8)]
+    listed = {
+        q: {
+            "query_id": q,
+            "text": "same",
+            "split": "train",
+            "type": f"t{i % 2}",
+            "again": f"other{i % 2}",
+            "author": f"a{i % 3}",
+            "note": "rare" if i < 2 else "",
+            "page": str(i),
+        }
+        for i, q in enumerate(ids)
+    }
+    found = groups([*ids, "unlisted"], listed)
+    # `again` parts them as `type` does, `note` stands for few, `page` is another for each
+    assert [one["name"] for one in found] == ["type", "author"]
+    assert found[1]["of"] == [0, 1, 2, 0, 1, 2, 0, 1, None]
+
+
+@pytest.fixture(scope="module")
+def reranked_page(tmp_path_factory):
+    folder = write_folder(tmp_path_factory.mktemp("board") / "r", settings=4, queries=24)
+    return write_page(folder)[0]
+
+
+class TestInTheBrowser:
+    pytestmark = MARKS
+
+    def test_a_row_shows_what_it_gained_and_lost_and_opens_both_settings(self, chromium, reranked_page):
+        chromium.open(reranked_page.as_uri())
+        assert chromium.run("return document.getElementById('gains').hidden")
+        last = "document.querySelector('#board tbody tr:last-child')"
+        name = chromium.run(f"return {last}.querySelector('th').textContent")
+        chromium.run(f"{last}.click()")
+        told = chromium.find("#gains .lede").text
+        assert told.startswith(name)
+        shown = [float(b.text.replace("\u2212", "-")) for b in _all(chromium, "#gains li b")]
+        assert any(value > 0 for value in shown)
+        assert any(value < 0 for value in shown)
+        gained = [value for value in shown if value > 0]
+        assert gained == sorted(gained, reverse=True)
+        better, _, worse = (int(n) for n in _numbers(told.rpartition("Better")[2]))
+        counts = [int(one.text) for one in _all(chromium, "#gains h3 .num")]
+        assert counts == [better, worse]
+        _all(chromium, "#gains .link")[0].click()
+        headings = [one.text for one in _all(chromium, "#drill .ranking h3")]
+        assert len(headings) == 2
+        assert headings[0].startswith(name)
+        chromium.keys("ESCAPE")
+        # the same row again puts it away
+        chromium.run(f"{last}.click()")
+        assert chromium.run("return document.getElementById('gains').hidden")
+        check(chromium)
+
+    def test_factors_filter_the_board(self, chromium, reranked_page):
+        chromium.open(reranked_page.as_uri())
+        heads = chromium.run(
+            "return [...document.querySelectorAll('#board thead th')].map(h => h.dataset.key)"
+        )
+        assert {"factor-size", "factor-overlap"} <= set(heads)
+        chromium.choose("#board [data-keep=factor-size]", "400")
+        chromium.choose("#board [data-keep=factor-overlap]", "")
+        names = [one.text for one in _all(chromium, "#board tbody th")]
+        assert names == ["chunk=400/0"]
+        chromium.find("#board .tools button").click()
+        assert len(_all(chromium, "#board tbody tr")) == 4
+        check(chromium)
+
+    def test_no_retrieval_is_listed_twice(self, chromium, tmp_path):
+        folder = write_folder(tmp_path / "r", settings=2)
+        record = json.loads((folder / "record.json").read_text())
+        first = config_of("chunk=200/0", 200)
+        record["config"]["settings"] = [first, first | {"name": "chunk=200/1", "rerank": [{"kind": "http"}]}]
+        (folder / "record.json").write_text(json.dumps(record))
+        chromium.open(write_page(folder)[0].as_uri())
+        assert len(_all(chromium, "#board tbody tr")) == 2
+        chromium.choose("#stage", "retrieve")
+        assert [one.text for one in _all(chromium, "#board tbody th")] == ["chunk=200/0"]
+        check(chromium)
+
+    def test_slopes_and_their_test_are_those_of_compare(self, chromium, reranked_page, capsys):
+        from harness.cli import main
+
+        chromium.open(reranked_page.as_uri())
+        chromium.until("return document.querySelectorAll('#reranked .slope').length === 4")
+        rows = [one.text.split() for one in _all(chromium, "#reranked tbody tr")]
+        options = ("--measure", "ndcg_exp@10", "--format", "markdown")
+        with pytest.raises(SystemExit):
+            main(["compare", str(reranked_page.parent), *options])
+        told = capsys.readouterr().out.partition("what the reranker does")[2]
+        for name, n, before, after, difference, *_ in rows:
+            line = next(line for line in told.splitlines() if f"| {name} |" in line)
+            cells = [cell.strip() for cell in line.strip("| ").split("|")]
+            assert cells[1:5] == [n, before, after, difference.replace("\u2212", "-")]
+        check(chromium)
+
+    def test_kinds_of_questions_show_the_means_of_their_questions(self, chromium, reranked_page):
+        chromium.open(reranked_page.as_uri())
+        with (reranked_page.parent / "per_query.csv").open(newline="") as file:
+            scores = [row for row in csv.DictReader(file) if row["stage"] == "rerank"]
+        values = [
+            float(row["value"])
+            for row in scores
+            if (row["setting"], row["measure"]) == ("chunk=400/1", "ndcg_exp@10")
+            and int(row["query_id"][1:]) % 3 == 1
+        ]
+        cells = chromium.run(
+            "return Object.fromEntries([...document.querySelectorAll('#kinds tbody tr')].map(r => "
+            "[r.cells[0].textContent, [...r.cells].slice(1).map(c => c.textContent)]))"
+        )
+        assert cells["chunk=400/1"][1] == f"{sum(values) / len(values):.2f}"
+        assert chromium.find("#kinds thead th:nth-child(3)").text.split() == ["kind1", str(len(values))]
+        check(chromium)
+
+
+def _all(browser, selector):
+    return browser.driver.find_elements("css selector", selector)
+
+
+def _numbers(text):
+    return [word.strip(".,") for word in text.split() if word.strip(".,").isdigit()]

@@ -1,0 +1,115 @@
+"""The drill-down of report.html: two rankings beside each other, readable passages, words looked for."""
+
+import csv
+
+import pytest
+
+from harness.bench.page import write_page
+from tests.report.page_browser import MARKS, check
+from tests.report.page_results import rewrite, write_folder
+
+pytestmark = MARKS
+TEXT = "A table follows\n1,200\t1,300\n\nIt ends\x7f here, with a pump. " * 40
+
+
+@pytest.fixture(scope="module")
+def drilled(tmp_path_factory):
+    folder = write_folder(tmp_path_factory.mktemp("drill") / "r", settings=4, queries=6, text=TEXT)
+    return write_page(folder)[0]
+
+
+def opened(chromium, path, width=1440):
+    chromium.open(path.as_uri(), width)
+    chromium.choose("#queries [data-keep=order]", "file")
+    chromium.run("document.querySelectorAll('#queries tbody tr')[1].click()")
+
+
+def ranked(folder, setting):
+    with (folder / "rankings.csv").open(newline="", encoding="utf-8") as file:
+        return [
+            row["chunk_id"]
+            for row in csv.DictReader(file)
+            if (row["setting"], row["stage"], row["query_id"]) == (setting, "rerank", "q1")
+        ]
+
+
+def test_two_settings_stand_beside_each_other_with_what_moved(chromium, drilled):
+    opened(chromium, drilled)
+    names = chromium.run(
+        "return [...document.querySelectorAll('#drill .ranking h3 .foreign')].map(n => n.textContent)"
+    )
+    assert len(set(names)) == 2
+    left, right = (ranked(drilled.parent, name) for name in names)
+
+    def place(chunk):
+        return tuple(map(int, chunk.partition(":")[2].split("-")))
+
+    def in_both(chunk):
+        start, end = place(chunk)
+        return any(start < stop and end > begin for begin, stop in map(place, right))
+
+    both = sum(map(in_both, left))
+    assert f"Of {len(left)} passages on the left {both} stand" in chromium.find("#drill .beside").text
+    assert chromium.run("return document.querySelectorAll('#drill .moves line').length") == both
+    only = chromium.run("return document.querySelectorAll('#drill .ranking:first-child .badge.only').length")
+    assert only == len(left) - both
+    # beside itself a setting has nothing to be compared with
+    chromium.choose("#drill [data-keep=other]", "-1")
+    assert chromium.run("return document.querySelector('#drill .beside')") is None
+    check(chromium)
+
+
+def test_line_breaks_stay_and_characters_that_print_nothing_are_marked(chromium, drilled):
+    opened(chromium, drilled)
+    body = "document.querySelector('#drill .passage-text')"
+    assert "\n" in chromium.run(f"return {body}.textContent")
+    assert chromium.run(f"return getComputedStyle({body}).whiteSpace").startswith("pre-wrap")
+    marks = chromium.run(
+        "return [...document.querySelectorAll('#drill .control')].map(c => "
+        "[c.title, c.textContent, getComputedStyle(c, '::before').content])"
+    )
+    assert marks
+    assert {tuple(one) for one in marks} == {
+        ("a character that prints nothing: U+007F", "\x7f", '"·"'),
+    }
+    check(chromium)
+
+
+def test_a_span_that_is_touched_and_not_earned_is_told_as_partly_found(chromium, tmp_path):
+    folder = write_folder(tmp_path / "r", settings=1, queries=2)
+    chunk = ranked(folder, "chunk=200/0")[0]
+    start = int(chunk.partition(":")[2].split("-")[0])
+    rewrite(
+        folder / "judgments.csv",
+        lambda row: row | {"start": max(0, start - 50), "end": start + 10, "grade": 4},
+    )
+    # every passage has grade 1, so none can earn a span of grade 4
+    rewrite(folder / "rankings.csv", lambda row: row | {"grade": 1, "earned": 1})
+    opened(chromium, write_page(folder)[0])
+    assert "partly, at rank" in chromium.find("#drill .evidence").text
+    rewrite(folder / "rankings.csv", lambda row: row | {"grade": 4, "earned": 4})
+    opened(chromium, write_page(folder)[0])
+    told = chromium.find("#drill .evidence").text
+    assert "at rank 1" in told
+    assert "partly" not in told
+    check(chromium)
+
+
+def test_passages_are_searched(chromium, drilled):
+    opened(chromium, drilled, 800)
+    every = chromium.run("return document.querySelectorAll('#drill .passage').length")
+    field = chromium.find("#drill [data-keep=find-passage]")
+    chromium.run(
+        "arguments[0].value = '1,200\\t1,300'; arguments[0].dispatchEvent(new Event('input'))", field
+    )
+    chromium.until("return document.querySelector('#drill .found-count').textContent !== ''")
+    shown = chromium.run("return document.querySelectorAll('#drill .passage:not(.unfit)').length")
+    holding = chromium.run(
+        "return [...document.querySelectorAll('#drill .passage-text')]"
+        ".filter(p => p.textContent.includes('1,200\\t1,300')).length"
+    )
+    assert shown == holding
+    assert chromium.find("#drill .found-count").text == f"{shown} of {every} passages"
+    chromium.run("arguments[0].value = 'zzz'; arguments[0].dispatchEvent(new Event('input'))", field)
+    chromium.until("return document.querySelectorAll('#drill .passage:not(.unfit)').length === 0")
+    check(chromium)

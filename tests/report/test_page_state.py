@@ -1,0 +1,209 @@
+"""report.html keeps its state in the address, gives its tables and drawings as files, folds and prints."""
+
+import csv
+import json
+import shutil
+import subprocess
+import time
+import xml.etree.ElementTree as ET
+from urllib.parse import parse_qs
+
+import pytest
+
+from harness.bench.page import write_page
+from tests.report.page_browser import MARKS, check
+from tests.report.page_results import write_folder
+
+pytestmark = MARKS
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    folder = write_folder(tmp_path_factory.mktemp("state") / "r", settings=6, queries=12)
+    return write_page(folder)[0].as_uri()
+
+
+def chosen(chromium):
+    return {key: values[0] for key, values in parse_qs(chromium.run("return location.hash.slice(1)")).items()}
+
+
+def test_a_link_brings_the_choices_back_and_back_undoes_them(chromium, plain):
+    chromium.open(plain)
+    assert chosen(chromium) == {}
+    chromium.choose("#measure", "judged@10")
+    chromium.choose("#stage", "retrieve")
+    assert chosen(chromium) == {"measure": "judged@10", "stage": "retrieve"}
+    link = chromium.run("return location.href")
+    chromium.run("history.back()")
+    chromium.until("return document.getElementById('stage').value === 'final'")
+    assert chromium.find("#measure").get_property("value") == "judged@10"
+    chromium.driver.get("about:blank")
+    chromium.open(link)
+    assert chromium.find("#stage").get_property("value") == "retrieve"
+    assert "judged@10" in chromium.find("#board thead").text
+    check(chromium)
+
+
+def test_an_opened_question_has_an_address_and_back_closes_it(chromium, plain):
+    chromium.open(plain)
+    chromium.run("document.querySelectorAll('#queries tbody tr')[2].click()")
+    title = chromium.find("#drill-title").text
+    link = chromium.run("return location.href")
+    assert set(chosen(chromium)) == {"query", "setting", "beside"}
+    names = [one.text for one in chromium.driver.find_elements("css selector", "#drill .ranking h3")]
+    chromium.run("history.back()")
+    chromium.until("return !document.getElementById('drill').open")
+    chromium.driver.get("about:blank")
+    chromium.open(link)
+    assert chromium.find("#drill-title").text == title
+    shown = [one.text for one in chromium.driver.find_elements("css selector", "#drill .ranking h3")]
+    assert shown == names
+    chromium.keys("ESCAPE")
+    chromium.until("return location.hash.length < 2")
+    check(chromium)
+
+
+def test_what_an_address_names_and_the_page_does_not_have_is_passed_over(chromium, plain):
+    chromium.open(f"{plain}#measure=no&stage=none&split=x&order=constructor&a=gone&query=q99")
+    assert chromium.find("#measure").get_property("value") == "ndcg_exp@10"
+    assert not chromium.run("return document.getElementById('drill').open")
+    chromium.driver.get("about:blank")
+    chromium.open(f"{plain}#queries")
+    assert chromium.run("return document.getElementById('queries').getBoundingClientRect().top") < 400
+    check(chromium)
+
+
+def test_sections_fold_and_stay_folded_in_the_address(chromium, plain):
+    chromium.open(plain)
+    chromium.find("#splits summary").click()
+    chromium.until("return location.hash.includes('folded=splits')")
+    link = chromium.run("return location.href")
+    chromium.driver.get("about:blank")
+    chromium.open(link)
+    assert not chromium.run("return document.querySelector('#splits .fold').open")
+    assert chromium.run("return document.querySelector('#board .fold').open")
+    # the contents unfold what they lead to
+    chromium.run("[...document.querySelectorAll('#contents a')].find(a => a.hash === '#splits').click()")
+    assert chromium.run("return document.querySelector('#splits .fold').open")
+    check(chromium)
+
+
+def saved(chromium, folder, selector):
+    before = set(folder.iterdir())
+    chromium.driver.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
+    )
+    chromium.run("document.querySelector(arguments[0]).click()", selector)
+    for _ in range(300):
+        new = [one for one in folder.iterdir() if one not in before and one.suffix in (".csv", ".svg")]
+        if new and new[0].stat().st_size:
+            return new[0]
+        time.sleep(0.1)
+    raise AssertionError(f"nothing was saved by {selector}")
+
+
+def test_tables_are_saved_as_csv(chromium, plain, tmp_path):
+    chromium.open(plain)
+    path = saved(chromium, tmp_path, "#board .save")
+    assert path.name == "made-Leader-board.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["setting"] for row in rows] == [
+        one.text for one in chromium.driver.find_elements("css selector", "#board tbody th")
+    ]
+    means = [float(row["mean"]) for row in rows]
+    assert means == sorted(means, reverse=True)
+    assert rows[0]["difference"] in ("", "0")
+    check(chromium)
+
+
+def test_text_that_a_spreadsheet_would_run_is_saved_behind_an_apostrophe(chromium, tmp_path):
+    folder = write_folder(tmp_path / "r", settings=2)
+    for path in folder.glob("*.*"):
+        text = path.read_text(encoding="utf-8").replace("chunk=200/0", "=1+1")
+        path.write_text(text, encoding="utf-8")
+    chromium.open(write_page(folder)[0].as_uri())
+    out = tmp_path / "saved"
+    out.mkdir()
+    assert "'=1+1," in saved(chromium, out, "#board .save").read_text(encoding="utf-8")
+    check(chromium)
+
+
+@pytest.mark.parametrize(
+    ("section", "elements"),
+    [("curves", "path"), ("reranked", "line"), ("price", "circle"), ("queries", "rect"), ("losses", "rect")],
+)
+def test_drawings_are_saved_as_svg_with_their_style(chromium, plain, tmp_path, section, elements):
+    chromium.open(plain)
+    chromium.until("return [...document.querySelectorAll('.plot')].every(p => p.querySelector('svg'))")
+    path = saved(chromium, tmp_path, f"#{section} .save[aria-label*=SVG]")
+    root = ET.parse(path).getroot()
+    drawn = list(root.iter(f"{{http://www.w3.org/2000/svg}}{elements}"))
+    assert len(drawn) > 3
+    assert not [one for one in root.iter() if one.get("class")]
+    text = path.read_text(encoding="utf-8")
+    assert "var(" not in text
+    assert "color(" not in text
+    assert float(root.get("width")) > 300
+    check(chromium)
+
+
+def test_paper_says_what_was_chosen_and_keeps_its_cells_square(chromium, plain):
+    chromium.open(plain)
+    chromium.choose("#stage", "retrieve")
+    chromium.run("dispatchEvent(new Event('beforeprint'))")
+    chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert chromium.find("#choices").text == "ndcg_exp@10, stage retrieve, all queries"
+        pair = chromium.find("#queries .on-paper").text
+        assert pair.startswith("A is chunk=")
+        assert ", B is chunk=" in pair
+        stretched = chromium.run(
+            "return [...document.querySelectorAll('canvas')].filter(c => c.clientWidth).map(c => "
+            "(c.clientWidth / c.width) / (c.clientHeight / c.height))"
+        )
+        assert stretched
+        assert all(abs(one - 1) < 0.02 for one in stretched)
+    finally:
+        chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        chromium.run("dispatchEvent(new Event('afterprint'))")
+    check(chromium)
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    if not shutil.which("npm"):
+        pytest.skip("needs npm, for axe-core")
+    folder = tmp_path_factory.mktemp("axe")
+    command = [
+        "npm",
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+        str(folder),
+        "axe-core@4.11",
+    ]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    source = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if done.returncode or not source.exists():
+        pytest.skip("axe-core could not be installed")
+    return source.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("opened", [False, True])
+def test_axe_finds_nothing(chromium, plain, axe, theme, opened):
+    chromium.open(plain, theme=theme)
+    if opened:
+        chromium.run("document.querySelectorAll('#queries tbody tr')[2].click()")
+    else:
+        chromium.run("document.querySelectorAll('#board tbody tr')[2].click()")
+    chromium.run(axe)
+    found = chromium.driver.execute_async_script(
+        "const done = arguments[0];"
+        "axe.run(document, {resultTypes: ['violations']}).then(r => done(JSON.stringify("
+        "r.violations.map(v => [v.id, v.help, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))]))))"
+    )
+    assert json.loads(found) == []
