@@ -88,7 +88,7 @@ def _as_far_as_known(
     try:
         return Known(tools.rewritten(rewrite, known.queries), known.upon)
     except NotAskedError as error:
-        upon = known.upon
+        upon: str = known.upon
         for one in error.missing:
             upon += one.key
             missing[upon] = one
