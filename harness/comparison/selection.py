@@ -68,8 +68,9 @@ class Selection:
                 f"{real} ({p_value(self.regret.p)})."
             )
         told.append(
-            f"Train minus validation of the chosen is {_told(self.optimism, fewest)}; of its lead over the "
-            f"mean of all settings {_told(self.selection_optimism, fewest)}."
+            f"On train it looks better than on validation by {_told(self.optimism, fewest)}. Part of that is "
+            "the luck of the choice, part that one side's queries are harder. Its lead over the mean of all "
+            f"settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
         )
         return tuple(told)
 
