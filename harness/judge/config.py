@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
@@ -36,7 +37,7 @@ class PoolConfig(StageConfig):
     )
 
 
-class PoolJudgeConfig(StageConfig):
+class PoolJudgeConfig(StageConfig, ABC):
     """Base of the configurations of judges that grade what was retrieved."""
 
     if TYPE_CHECKING:
@@ -44,9 +45,9 @@ class PoolJudgeConfig(StageConfig):
         pool: PoolConfig
 
     @property
+    @abstractmethod
     def title(self) -> str:
         """How the judge is named in every table."""
-        raise NotImplementedError
 
     @property
     def asked(self) -> tuple[LlmConfig, ...]:
