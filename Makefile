@@ -58,7 +58,7 @@ lint: $(VENV)/.dev ## check style, format and types
 	@$(BIN)/mypy
 
 BIOME := 2.6.8
-lint-js: $(VENV)/.runtime ## check and test the script of the page; needs node and npm
+lint-js: $(VENV)/.runtime ## check and test the scripts of the pages; needs node and npm
 	@$(BIN)/python tools/page_script.py build/page.js
 	@npx --yes @biomejs/biome@$(BIOME) lint --error-on-warnings
 	@node --test tests/page_script/*.test.mjs

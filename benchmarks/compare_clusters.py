@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from benchmarks.compare_calibration import ALPHA, RESAMPLES, percent, table
-from harness.comparison import icc, units_of
 from harness.comparison.decide import bound_below, decide
 from harness.comparison.means import bounds_of_means
+from harness.stats.units import icc, units_of
 
 Draw = Callable[[np.random.Generator, np.ndarray, float], np.ndarray]
 SEED = 3

@@ -17,7 +17,13 @@ from scipy import stats
 
 from benchmarks.all_pairs import compare_all
 from benchmarks.compare_populations import POPULATIONS, draw
-from harness.comparison import Options, ScoreMatrix, compare_to, conclude, select
+from harness.comparison import (
+    Options,
+    ScoreMatrix,
+    conclude,
+    select,
+)
+from harness.comparison.family import compare_to
 
 
 def matrices(settings: int, queries: int, measures: int) -> list[ScoreMatrix]:

@@ -48,7 +48,8 @@ def ours_parquet(folder: Path) -> Timed:
 
 
 def ours_frames(folder: Path) -> Timed:
-    from harness.trec import evaluate, qrels_from_frame, run_from_frame
+    from harness.trec import evaluate
+    from harness.trec.sources import qrels_from_frame, run_from_frame
 
     run, qrels = frames(folder)
     return lambda: evaluate(run_from_frame(run), qrels_from_frame(qrels), [MEASURE], "trec_eval").means()[
@@ -57,7 +58,7 @@ def ours_frames(folder: Path) -> Timed:
 
 
 def ours_dicts(folder: Path) -> Timed:
-    from harness.trec import evaluate_dicts
+    from harness.trec.dicts import evaluate_dicts
 
     run, qrels = dictionaries(folder)
     return lambda: evaluate_dicts(run, qrels, [MEASURE], "trec_eval").means()[MEASURE]

@@ -28,7 +28,9 @@ class StageConfig(BaseModel):
     So is a value that no file, database or file system can hold, which would fail only when it is used.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, defer_build=True
+    )
 
     @field_validator("*")
     @classmethod

@@ -199,7 +199,7 @@ class Ranking:
         if len(self.chunk_ids) != len(self.scores):
             raise ValueError(f"{self.query_id}: {len(self.chunk_ids)} chunks, {len(self.scores)} scores")
         if len(set(self.chunk_ids)) != len(self.chunk_ids):
-            raise ValueError(f"{self.query_id}: a chunk stands more than once in its ranking")
+            raise ValueError(f"{self.query_id}: a chunk occurs more than once in its ranking")
         if any(score != score for score in self.scores):
             raise ValueError(f"{self.query_id}: a score is NaN")
 

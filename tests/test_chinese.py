@@ -90,7 +90,7 @@ def test_an_english_model_is_warned_of_by_name(finished, write):
 @pytest.mark.parametrize("parser", ["pypdf", "pypdfium2"])
 def test_every_label_is_found_in_the_text_of_either_parser(write, parser):
     lexical = CONFIG.read_text(encoding="utf-8").split("settings:")[0]
-    path = write(lexical + f"parser: {{kind: {parser}}}\nretrieve: {{kind: bm25}}\nmeasures: [ndcg_exp@5]\n")
+    path = write(lexical + f"parse: {{kind: {parser}}}\nretrieve: {{kind: bm25}}\nmeasures: [ndcg_exp@5]\n")
     corpus = make_plan(load_config(path), Silent()).corpus
     assert [one for one in corpus.anchored.anchorings if not one.accepted] == []
     assert sum(not query.answerable for query in corpus.queries.queries) == 4

@@ -27,6 +27,8 @@ HEAVY = {
     "openvino",
     "httpx",
     "jmespath",
+    "uvicorn",
+    "pypdfium2",
 }
 
 # room -> the rooms of ours it may import from, besides itself
@@ -53,19 +55,27 @@ ALLOWED = {
     "search": SHARED | {"models", "text", "llm", "own", "served"},
     "judge": SHARED | {"text", "stats", "llm"},
     "measures": {"types", "stats"},
-    "comparison": SHARED | {"stats"},
+    "answer": SHARED | {"text", "stats", "llm", "models", "measures"},
+    "outside": SHARED | {"text", "corpus", "answer"},
+    "comparison": SHARED | {"stats", "text"},
     "verdict": SHARED | {"comparison", "measures", "report"},
+    "ordering": SHARED | {"measures", "stats", "store"},
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }
 STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
-STAGES |= {"served"}
+STAGES |= {"served", "answer"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
 ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
-ALLOWED["labelling"] = ALLOWED["running"] | {"running"}
+ALLOWED["labelling"] = ALLOWED["running"] | {"running", "ordering"}
+ALLOWED["starting"] = ALLOWED["running"] | {"running"}
+ALLOWED["testset"] = ALLOWED["judging"] | {"judging", "labelling", "outside", "starting", "__version__"}
+ALLOWED["label_page"] = ALLOWED["labelling"] | {"labelling"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
-ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate"}
+ALLOWED["answering"] = ALLOWED["running"] | {"running", "comparison", "outside"}
+ALLOWED["abilities"] = ALLOWED["answering"] | {"answering"}
+ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate", "answering"}
 ALLOWED["hits"] = ALLOWED["bench"] | {"bench"}
 
 

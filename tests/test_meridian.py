@@ -344,6 +344,7 @@ def test_what_was_dismissed_is_whole_passages_of_the_text_as_it_is_extracted_now
         assert (one.doc_id, one.end) in ends
 
 
+@pytest.mark.slow
 def test_what_was_dismissed_moves_the_share_judged_and_the_upper_bound_and_no_score(judged, pool):
     chunks = tuple(
         Chunk.of(document, *span)

@@ -93,6 +93,7 @@ def check_the_lesson(recipe, document, asked, answer):
     assert forced["genius", "retrieve"] > 0.9
 
 
+@pytest.mark.slow
 def test_on_the_shipped_filing(recipe):
     document = ROOT / "corpora" / "meridian" / "documents" / "meridian-10k-2025.pdf"
     check_the_lesson(recipe, document, "What were Meridian's total revenues in 2025?", "25,125")

@@ -1,4 +1,4 @@
-"""Write what is generated in the docs: configuration.md, measures.md, tables of results.md and the README's.
+"""Write what is generated in the docs: configuration, measures, answer-measures, tables of results, README.
 
 `make docs` writes; with --check nothing is written and the exit code says whether something would change.
 The table holds the numbers of configs/quickstart.yaml, rounded; it is run if it was not.
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from harness.answer.reference import answer_measures_reference
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.config.reference import reference
@@ -67,6 +68,7 @@ def pages(table: bool = True) -> dict[Path, str]:
     written = {
         ROOT / "docs" / "configuration.md": reference(),
         ROOT / "docs" / "measures.md": measures_reference(),
+        ROOT / "docs" / "answer-measures.md": answer_measures_reference(),
         results: _between(results, TABLES, tables_reference()),
     }
     if table:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
+from harness.answering.pricing import AnswerPlan, plan_answers
+from harness.answering.replies import answer_all
+from harness.bench.answers import rows_of_answers
 from harness.bench.headlines import headlines
 from harness.bench.keeping import keep_results
 from harness.config import BenchConfig
 from harness.evaluate.budget import warn_of_unfilled_budgets
 from harness.evaluate.evaluating import evaluate, results_of
-from harness.evaluate.scoring import warn_of_pool, warn_of_shallow_rankings
+from harness.evaluate.scoring import warn_of_parsers, warn_of_pool, warn_of_shallow_rankings
 from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, flag_passages, make_pool
@@ -22,7 +24,8 @@ from harness.progress import Reporter
 from harness.report import Results
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpora import Corpora, load_corpora
+from harness.running.corpus import Corpus
 from harness.running.language_warnings import warn_of_languages
 from harness.running.latency import latency_rows
 from harness.running.rewriting import missing_answers
@@ -34,6 +37,8 @@ from harness.search import NotAsked, NotAskedError
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
+
+    ``answers`` is what answering the questions would take, and measuring the answers.
 
     ``skipped`` are the documents that cannot be used. ``rewriting`` is what language models would be asked
     before anything is retrieved, ``services`` those of the user's own that search, ``endpoints`` what
@@ -49,6 +54,7 @@ class DryRun:
     rewriting: tuple[NotAsked, ...] = ()
     services: tuple[Unasked, ...] = ()
     endpoints: tuple[NotAsked, ...] = ()
+    answers: AnswerPlan = field(default_factory=AnswerPlan)
 
 
 def run_bench(
@@ -62,43 +68,60 @@ def run_bench(
     """
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"), headlines(config, context) as live:
-        corpus, searched = search_all(config, context, live.searched)
+        corpora, found = _search(config, context, live.searched)
+        corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
+        replied = answer_all(searched, corpus.queries.queries, context)
         evaluated = evaluate(searched, corpus, config, context, live.scored)
-        latencies = latency_rows(searched, corpus.queries.queries, config.latency, context)
-    results = results_of(evaluated, searched, corpus, config, context, latencies)
+        answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
+        latencies = latency_rows(found, corpus.queries.queries, config.latency, context)
+    results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers])
     return results, keep_results(results, config, finish)
 
 
-def search_all(
-    config: BenchConfig, context: Context, found: Callable[[Corpus, Searched], None] | None = None
-) -> tuple[Corpus, list[Searched]]:
+def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Searched]]:
     """The corpus, and the rankings of every setting; warns of what the scores will not show.
 
-    ``found`` is called with every setting as soon as it is searched.
+    Where several parsers read the documents, each of their texts is a document of the corpus.
     """
-    corpus, points = _cut_all(config, context)
-    tell = None if found is None else partial(found, corpus)
-    searched = search_points(points, corpus.queries.queries, context, tell)
+    corpora, found = _search(config, context)
+    return corpora.united, [corpora.in_united(one) for one in found]
+
+
+def _search(
+    config: BenchConfig, context: Context, found: Callable[[Corpus, Searched], None] | None = None
+) -> tuple[Corpora, list[Searched]]:
+    """The rankings of every setting in its own corpus.
+
+    ``found`` is called with each as soon as it is searched, by its ids in the united corpus.
+    """
+    corpora, points = _cut_all(config, context)
+
+    def tell(one: Searched) -> None:
+        if found is not None:
+            found(corpora.united, corpora.in_united(one))
+
+    searched = search_points(points, corpora.united.queries.queries, context, tell)
     warn_of_unfilled_budgets(searched, config, context.reporter)
-    return corpus, searched
+    return corpora, searched
 
 
-def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Point]]:
-    corpus = load_corpus(config, context)
-    warn_of_labels(corpus, config, context.reporter)
+def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point]]:
+    corpora = load_corpora(config, context)
+    warn_of_labels(corpora.united, config, context.reporter)
+    warn_of_parsers(config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
     warn_of_pool(config, context.reporter)
     warn_of_same_model(config, context)
     warn_of_services(config.settings, context.reporter)
-    warn_of_languages(corpus, config.settings, context.reporter)
+    warn_of_languages(corpora.united, config.settings, context.reporter)
     points = []
     with context.reporter.task("chunk", len(config.settings)) as task:
         for setting in config.settings:
             begun = perf_counter()
-            chunking = chunk_corpus(corpus, setting, context)
+            chunking = chunk_corpus(corpora.by_setting[setting.name], setting, context)
             points.append(Point(setting, chunking, perf_counter() - begun))
             task.advance()
-    return corpus, points
+    return corpora, points
 
 
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
@@ -108,26 +131,28 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     what that would take, and stops there.
     """
     with Context.at(config.cache, reporter, may_ask=False) as context:
-        corpus, points = _cut_all(config, context)
-        judge = pool_judge_config(config)
+        corpora, points = _cut_all(config, context)
+        corpus, judge = corpora.united, pool_judge_config(config)
         skipped = tuple(item.doc_id for item in corpus.skipped)
-        documents = [document.doc_id for document in corpus.documents]
+        documents = corpora.doc_ids
         missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
         services = unasked(points, corpus.queries.queries, context)
         if missing or services:
             name = "labels" if judge is None else judge.title
             return DryRun(name, 0, {}, None, skipped, missing, services)
         try:
-            searched = search_points(points, corpus.queries.queries, context)
+            found = search_points(points, corpus.queries.queries, context)
         except NotAskedError as error:
             name = "labels" if judge is None else judge.title
             return DryRun(name, 0, {}, None, skipped, endpoints=error.missing)
+        searched = [corpora.in_united(one) for one in found]
         warn_of_unfilled_budgets(searched, config, context.reporter)
+        answers = plan_answers(searched, corpus, config, context)
         if judge is None:
-            return DryRun("labels", 0, {}, None, skipped)
+            return DryRun("labels", 0, {}, None, skipped, answers=answers)
         pool = make_pool(searched, corpus, judge.pool)
         if judge.asked:
             flag_passages(pool.pairs, context)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
         estimate = estimate_pool(pool.pairs, judge, context, corpus)
-        return DryRun(judge.title, len(pool.pairs), settings, estimate, skipped)
+        return DryRun(judge.title, len(pool.pairs), settings, estimate, skipped, answers=answers)

@@ -37,7 +37,9 @@ class Headlines:
         if pool_judge_config(self.config) is None:
             judgments = judged_by_people(corpus, self.config).judgments
             queries = queries_to_score(corpus.queries.queries, judgments, self.config.relevance)
-            means = headline(one, queries, judgments, corpus.documents, self.config, self.context)
+            own, elsewhere = corpus.judged_for(one.setting.name, judgments)
+            judged = [*own, *elsewhere]
+            means = headline(one, queries, judged, corpus.documents, self.config, self.context)
             cells |= {stage: _shown(mean) for stage, mean in means.items() if not is_route(stage)}
         self.board.put(one.setting.name, cells)
 

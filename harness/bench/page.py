@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.bench.pictures import page_pictures
 from harness.comparison import Comparison, ScoreMatrix, Verdict, from_scores, select, verdict_json
 from harness.errors import HarnessError
 from harness.evaluate.verdict import matrices_of
 from harness.measures import about
 from harness.progress import Reporter, Silent
-from harness.report import FilterRow, LabelSensitivityRow, read_any
+from harness.report import FilterRow, LabelSensitivityRow, read_any, read_by_labels
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
+from harness.report.read import documents_and_texts
 from harness.store import write_text
 from harness.types import QueryScore
 from harness.verdict import (
@@ -25,6 +27,7 @@ from harness.verdict import (
     options_of,
     refuse_no_quality,
     reranked,
+    same_ranking_notes,
     sensitivity_of,
     turning_of,
     verdict_of,
@@ -38,14 +41,17 @@ def write_page(
     output: Path | None = None,
     reporter: Reporter | None = None,
     name: str = "",
+    picture_bytes: int = 0,
 ) -> tuple[Path, Page]:
     """Build the page of a folder of results and write it, by default into that folder.
 
+    With ``picture_bytes`` it shows PDF pages with their evidence marked, up to so many bytes of them.
     Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
     HarnessError where the folder holds no results.
     """
-    tables = read_tables(folder, name)
-    page = build_page(tables, statistics(tables, reporter or Silent()), headline=headline(tables))
+    tables, reporter = read_tables(folder, name), reporter or Silent()
+    pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
+    page = build_page(tables, statistics(tables, reporter), headline=headline(tables), pictures=pictures)
     path = output or folder / REPORT
     write_text(path, page.html)
     return path, page
@@ -122,14 +128,17 @@ def _scores(tables: Tables, scored: _Scored) -> Scores:
     matrices = matrices_of(scored.by_measure, scored.splits, scored.clusters)
     settings = next(iter(matrices.values())).settings if matrices else ()
     names = {("", name): name for name in settings}
+    configured = tables.record.get("config", {}).get("settings", [])
     return Scores(
         matrices,
-        chunkings_of(tables.record.get("config", {}).get("settings", [])),
-        frozenset(row["document"] for row in tables["documents"] if row.get("status") == "read"),
+        chunkings_of(configured),
+        documents_and_texts(row["document"] for row in tables["documents"] if row.get("status") == "read"),
         costs_of({"": tables["prices"]}, names),
         sensitivity_of({"": read_any(tables.folder, LabelSensitivityRow)}, names),
         options_of(tables.record),
-        filter_notes({"": read_any(tables.folder, FilterRow)}, names),
+        filter_notes({"": read_any(tables.folder, FilterRow)}, names)
+        + same_ranking_notes({one["name"]: one for one in configured if one.get("name") in settings}),
+        () if (found := read_by_labels(tables.folder)) is None else found.sentences,
     )
 
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from harness.answering.pricing import AnswerPlan, likely_rankings, plan_answers
 from harness.config import BenchConfig, Setting
-from harness.errors import ConfigError
-from harness.evaluate.scoring import warn_of_pool, warn_of_shallow_rankings
+from harness.evaluate.scoring import warn_of_parsers, warn_of_pool, warn_of_shallow_rankings
 from harness.judge import PoolJudgeConfig
 from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, make_pool
-from harness.llm.endpoint import read_key
 from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpora import load_corpora
+from harness.running.corpus import Corpus
 from harness.running.endpoints import pairs_to_buy, texts_to_buy
 from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_answers
-from harness.running.search import Point, is_searched, pairs_left, search
+from harness.running.search import Point, is_searched, pairs_left, search, search_points
 from harness.running.services import Unasked, unasked
 from harness.running.tools import vectors_file
 from harness.search import RETRIEVERS, NotAsked, leaves
@@ -67,7 +67,7 @@ class Plan:
 
     ``rewriting`` is what language models would be asked before anything is retrieved,
     ``services`` those of the user's own that would be asked to search, ``endpoints`` what embedding models
-    and rerankers would be asked for.
+    and rerankers would be asked for, ``answers`` what answering and measuring answers would take.
     """
 
     corpus: Corpus
@@ -78,6 +78,7 @@ class Plan:
     rewriting: tuple[NotAsked, ...] = ()
     services: tuple[Unasked, ...] = ()
     endpoints: tuple[NotAsked, ...] = ()
+    answers: AnswerPlan = field(default_factory=AnswerPlan)
 
 
 def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
@@ -93,11 +94,15 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
             context.encoder(encoder)
         if setting.chunk.embed is not None:
             context.encoder(setting.chunk.embed)
+        for encoder in setting.answer.encoders if setting.answer is not None else ():
+            context.encoder(encoder)
         for reranker in setting.rerank:
             context.reranker(reranker)
     context.try_models()
-    corpus = load_corpus(config, context)
+    corpora = load_corpora(config, context)
+    corpus = corpora.united
     warn_of_labels(corpus, config, context.reporter)
+    warn_of_parsers(config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)
     warn_of_languages(corpus, config.settings, context.reporter)
     labelled = {judgment.query_id for judgment in corpus.labels}
@@ -106,7 +111,9 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     planned: set[tuple[str, bytes]] = set()
     scored: set[tuple[str, bytes]] = set()
     rows = []
-    chunkings = [chunk_corpus(corpus, setting, context) for setting in config.settings]
+    chunkings = [
+        chunk_corpus(corpora.by_setting[setting.name], setting, context) for setting in config.settings
+    ]
     for setting, chunking in zip(config.settings, chunkings, strict=True):
         keys = _to_embed(setting, chunking, context)
         rows.append(
@@ -122,8 +129,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         planned |= keys
     points = [Point(*one) for one in zip(config.settings, chunkings, strict=True)]
     depths = [_pairs_by_reranker(point.setting, point.chunking) for point in points]
-    documents = [document.doc_id for document in corpus.documents]
-    missing = missing_answers(config.settings, documents, queries, context)
+    missing = missing_answers(config.settings, corpora.doc_ids, queries, context)
     return Plan(
         corpus,
         tuple(rows),
@@ -133,7 +139,24 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         missing,
         unasked(points, queries, context),
         (*texts_to_buy(points, queries, context), *pairs_to_buy(points, depths, queries, context)),
+        _plan_answers(points, corpus, config, context, bool(missing)),
     )
+
+
+def _plan_answers(
+    points: Sequence[Point], corpus: Corpus, config: BenchConfig, context: Context, unanswered: bool
+) -> AnswerPlan:
+    """What answers would take: by the rankings that are cached, else by chunks that stand for them.
+
+    ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
+    """
+    own = [point for point in points if point.setting.answer is not None]
+    queries = corpus.queries.queries
+    if not own:
+        return AnswerPlan()
+    if not unanswered and all(is_searched(one.setting, one.chunking, queries, context) for one in own):
+        return plan_answers(search_points(own, queries, context), corpus, config, context)
+    return plan_answers(likely_rankings(own, queries), corpus, config, context, about=True)
 
 
 def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tuple[str, bytes]]:
@@ -212,15 +235,5 @@ def _plan_judge(
         ranked,
         None if pairs is None else len(pairs),
         None if pairs is None else estimate_pool(pairs, judge, context, corpus),
-        _problem(judge),
+        next(filter(None, (one.endpoint.problem() for one in judge.asked)), ""),
     )
-
-
-def _problem(judge: PoolJudgeConfig) -> str:
-    """What keeps the judge from being asked; its endpoint is not."""
-    for one in judge.asked:
-        try:
-            read_key(one.endpoint)
-        except ConfigError as error:
-            return str(error)
-    return ""

@@ -19,7 +19,6 @@ from harness.chunk import (
     token,
 )
 from harness.chunk.health import (
-    BINS,
     HEALTH_VERSION,
     examine,
     text_lengths,
@@ -43,33 +42,6 @@ from harness.text.sentences import SENTENCES_VERSION
 from harness.text.spans import Span, tidy
 from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
-
-__all__ = [
-    "BINS",
-    "CHUNKER_VERSION",
-    "HEALTH_VERSION",
-    "KINDS",
-    "OUTLINE_VERSION",
-    "ChunkerConfig",
-    "LangchainConfig",
-    "MarkdownConfig",
-    "Outline",
-    "PageConfig",
-    "PythonChunkerConfig",
-    "RecursiveConfig",
-    "RecursiveTokenConfig",
-    "RowsConfig",
-    "SemanticConfig",
-    "SentenceConfig",
-    "TokenConfig",
-    "Tokenizer",
-    "Vectors",
-    "chunk_documents",
-    "chunker_fingerprint",
-    "examine",
-    "text_lengths",
-    "token_lengths",
-]
 
 CHUNKER_VERSION = 1
 """Raised whenever the same configuration may give other chunks than before; part of every cache key."""

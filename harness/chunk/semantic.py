@@ -79,7 +79,9 @@ def split_documents(
 ) -> list[list[Span]]:
     """The runs of sentences of each document; raises ConfigError without ``vectors``."""
     if vectors is None:
-        raise ConfigError("chunk: kind semantic embeds sentences, and there is nothing here that embeds.")
+        raise ConfigError(
+            "chunk: kind semantic embeds sentences, and no model that embeds is available here."
+        )
     measure = measure_in(config.unit, tokenizer)
     cut = [short_sentences(document.text, config.chunk_size, measure) for document in documents]
     texts = [

@@ -15,6 +15,7 @@ from harness.commands import (
     plot,
     report,
     score,
+    score_answers,
     show,
     validate,
 )
@@ -29,6 +30,7 @@ COMMANDS = (
     find,
     labels,
     score,
+    score_answers,
     judge,
     importing,
     check_kind,

@@ -25,8 +25,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="retrieve, say how many calls, tokens and how much money rewriting, endpoints and the judge "
-        "would take, and stop",
+        help="retrieve, say how many calls, tokens and how much money rewriting, endpoints, answers and the "
+        "judge would take, and stop",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
@@ -39,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.commands.skipped import exit_code
     from harness.config import load_config
     from harness.report import DocumentRow, FilterRow, LossRow, counted, label_note, loss_table
+    from harness.report.answer_tables import answer_parts
     from harness.terminal import TerminalReporter, print_line, print_summary, show
     from harness.verdict import filter_table
 
@@ -59,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     filtered = results.of(FilterRow)
     if filtered:
         show(filter_table(filtered))
+    for table in answer_parts(results.of):
+        show(table)
     note = label_note(results.record.config, results.record.counts)
     for line in [
         *([note] if note else []),
@@ -88,6 +91,8 @@ _DONE = {
     "rewriting": "rewrote the queries",
     "filter": "said what the queries name",
     "context": "wrote the context of chunks",
+    "answer": "answered the questions",
+    "measuring": "measured the answers",
 }
 
 
@@ -179,6 +184,13 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     if plan.services:
         print_line("Rankings, and with them what is to be judged, depend on its answers. Nothing was spent.")
         return exit_code(config, plan.skipped)
+    for one in plan.answers.answering:
+        print_line(f"{one.name}, to answer: {one.estimate}.")
+    for one in plan.answers.measuring:
+        about = "about " if plan.answers.about else ""
+        print_line(f"{one.name}, to measure answers, {about}at least: {one.estimate}.")
+    for problem in dict.fromkeys(one.problem for one in plan.answers.missing if one.problem):
+        print_line(problem)
     if plan.settings:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
     cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)

@@ -105,6 +105,7 @@ def _config(args: argparse.Namespace) -> BenchConfig:
     from pydantic import ValidationError
 
     from harness.config import BenchConfig
+    from harness.corpus import PARSERS
     from harness.errors import ConfigError
     from harness.hits.scoring import hit_setting
 
@@ -114,12 +115,12 @@ def _config(args: argparse.Namespace) -> BenchConfig:
     fields: dict[str, Any] = {
         "name": args.name or stem or "hits",
         "documents": tuple(args.documents),
-        "parser": {"kind": args.parser},
         "on_bad_document": args.on_bad_document,
         "queries": args.queries,
         "labels": args.labels,
         "settings": [
-            hit_setting(name, file) for name, file in zip(_names(args.hits), args.hits, strict=True)
+            hit_setting(name, file, PARSERS[args.parser].config())
+            for name, file in zip(_names(args.hits), args.hits, strict=True)
         ],
         "cache": args.cache,
         "results": args.results,

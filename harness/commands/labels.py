@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 _DESCRIPTION = """\
@@ -11,6 +12,7 @@ Grade what was retrieved. The first passages of all settings that nobody has jud
 people write into its column grade is added to the labels, and the next run counts it (judged@10).
 
   harness labels unjudged results/mine --output sheet.xlsx
+  harness labels next results/mine --output sheet.xlsx     fewer: those that settle the verdict soonest
   harness labels add sheet.xlsx --in my.yaml
   harness bench my.yaml
 
@@ -25,9 +27,23 @@ Write the passages to grade: the unjudged among the first of every setting, each
 
 The documents are read as the results say, from the cache where they are known.
 """
+_NEXT = """\
+Write the passages to grade next, so that the best setting is found with few labels. Say how firm the verdict
+is by the labels so far, how many more labels it takes, and when to stop. Passages are drawn with known
+probabilities, so the estimates and their intervals hold although most passages have no label.
+
+  harness labels next results/mine --output sheet.xlsx
+  harness labels add sheet.xlsx --in my.yaml          grade, or write skip, from the top down; then:
+  harness labels next results/mine --output sheet2.xlsx
+
+Where a language model has judged the results, people's grades correct its own. `harness show`,
+`harness compare` and the page (harness report results/mine) show the findings too. The draws are kept
+beside the labels file (labels.order.json): keep it, because the intervals depend on it.
+"""
 _ADD = """\
 Add the graded rows of a sheet to the labels. Every passage is compared with the text at its offsets; rows
-without a grade are left for later, and what is a label already is not added again.
+without a grade are left for later, and what is a label already is not added again. Write skip in place of a
+grade for what cannot be graded: `harness labels next` passes over it from then on.
 
   harness labels add sheet.xlsx --in my.yaml
   harness labels add sheet.csv --in my.yaml --to more-labels.csv
@@ -47,6 +63,19 @@ def add(commands: Any) -> None:
         "--output", type=Path, required=True, metavar="FILE", help="the sheet, .xlsx or .csv; not overwritten"
     )
     unjudged.set_defaults(run=run_unjudged)
+    following = parts.add_parser(
+        "next", help="write the passages whose grades settle the verdict soonest", description=_NEXT
+    )
+    following.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
+    following.add_argument("--top", type=int, default=10, metavar="N", help="of each ranking; default 10")
+    following.add_argument("--count", type=int, default=25, metavar="N", help="how many; default 25")
+    following.add_argument(
+        "--labels", type=Path, metavar="FILE", help="people's labels; default: those of the configuration"
+    )
+    following.add_argument(
+        "--output", type=Path, metavar="FILE", help="the sheet, .xlsx or .csv; without it, only what is known"
+    )
+    following.set_defaults(run=run_next)
     adding = parts.add_parser("add", help="add graded rows to the labels", description=_ADD)
     adding.add_argument("sheet", type=Path, metavar="SHEET", help="the graded sheet, .xlsx or .csv")
     adding.add_argument(
@@ -72,17 +101,47 @@ def run_unjudged(args: argparse.Namespace) -> int:
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
     left_out = left_out if sheet.unanswerable else ""
     if not sheet.rows:
-        print_line(f"All that stands among the first {args.top} is judged{left_out}.")
+        print_line(f"All of the first {args.top} is judged{left_out}.")
         return 0
     write_sheet(args.output, sheet.rows)
+    add = f"harness labels add {quote(str(args.output))} --in CONFIG"
     queries = len({one.query_id for one in sheet.wanted})
     print_line(
         f"{args.output}: {counted(len(sheet.rows), 'passage')} of "
         f"{counted(queries, 'query', 'queries')} to grade{left_out}."
     )
-    print_line("Fill the column grade (0 to 4), then: harness labels add SHEET --in CONFIG")
+    print_line(f"Fill the column grade (0 to 4), then: {add}")
     if sheet.judge != "labels":
         print_line("A language model has judged these results: grades of people are held against it only.")
+    return 0
+
+
+def run_next(args: argparse.Namespace) -> int:
+    """Write the sheet, and what the labels so far say."""
+    from harness.errors import ConfigError
+    from harness.labelling.next_labels import by_labels, next_labels
+    from harness.labelling.sheet import write_sheet
+    from harness.report import counted
+    from harness.report.by_labels import FILE, to_text
+    from harness.store import write_text
+    from harness.terminal import TerminalReporter, print_line, tell
+
+    for name, value in (("--top", args.top), ("--count", args.count)):
+        if value < 1:
+            raise ConfigError(f"{name} counts from 1; it cannot be {value}.")
+    if args.output is not None and args.output.exists():
+        raise ConfigError(f"{args.output} is there already, perhaps with grades in it. Name another file.")
+    found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
+    told = by_labels(found.standing, args.top)
+    write_text(args.results / FILE, to_text(told))
+    tell([told.sentences, *told.tables()], "text", None)
+    if found.rows and args.output is not None:
+        write_sheet(args.output, found.rows)
+        add = f"harness labels add {quote(str(args.output))} --in CONFIG"
+        print_line(f"{args.output}: {counted(len(found.rows), 'passage')} to grade, from the top down.")
+        print_line(f"Fill the column grade (0 to 4, or skip), then: {add}")
+    elif found.rows:
+        print_line(f"{counted(len(found.rows), 'passage')} to grade next: name a sheet, --output sheet.xlsx.")
     return 0
 
 
@@ -93,6 +152,7 @@ def run_add(args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
     from harness.labelling.adding import add_rows
     from harness.labelling.grading import graded_rows
+    from harness.labelling.skips import add_skips, skips_of
     from harness.report import counted
     from harness.running.context import Context
     from harness.running.corpus import load_documents
@@ -106,10 +166,12 @@ def run_add(args: argparse.Namespace) -> int:
     with Context.at(config.cache, reporter, may_ask=False) as context:
         documents = {one.doc_id: one for one in load_documents(config, context)}
     queries = [query.query_id for query in read_queries(config.queries, config.split).queries]
-    added = graded_rows(args.sheet, documents, queries, labels, config.anchor, reporter.note)
+    added = graded_rows(args.sheet, documents, queries, labels, config.anchor, reporter.note, may_skip=True)
     if added.rows:
         add_rows(labels, added.rows)
+    skipped = add_skips(labels, added.skipped)
     rest = [f"{added.known} stood there already"] if added.known else []
+    rest += [f"{skipped} skipped, listed in {skips_of(labels)}"] if skipped else []
     rest += [f"{counted(added.ungraded, 'row has', 'rows have')} no grade yet"] if added.ungraded else []
     print_line("; ".join([f"{labels}: {counted(len(added.rows), 'label')} added", *rest]) + ".")
     if args.to and args.to != config.labels:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 _FORMATS = ("svg", "png", "pdf")
-_KINDS = ("board", "curve", "cost", "losses", "reranker")
+_KINDS = ("board", "curve", "cost", "losses", "reranker", "prediction")
 _ABOUT = """\
 Draw one figure of a folder of results. The same results give the same bytes, so that a figure under version
 control changes only with what it shows. It takes matplotlib: pip install 'harness[plots]'.
@@ -18,6 +18,7 @@ control changes only with what it shows. It takes matplotlib: pip install 'harne
 
 board: means with intervals, best first. curve: the measure over chunk size. cost: the measure over the
 tokens that are read. losses: what the parser, the chunking and every step cost. reranker: before and after.
+prediction: how every measure of rankings goes with every measure of answers.
 """
 
 

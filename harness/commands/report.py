@@ -20,15 +20,30 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="where to write it; default: RESULTS/report.html"
     )
+    parser.add_argument(
+        "--pictures",
+        type=float,
+        nargs="?",
+        const=1.0,
+        default=0.0,
+        metavar="MB",
+        help="show the PDF pages that hold evidence, with it marked, up to so many megabytes of them "
+        "(without a number: 1), those of the hardest questions first; needs pypdfium2, and the PDFs where "
+        "the run found them",
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Build the page and say where it is."""
     from harness.bench.page import write_page
+    from harness.errors import HarnessError
     from harness.terminal import TerminalReporter, print_line
 
-    path, page = write_page(args.results, args.output, TerminalReporter())
+    if not 0 <= args.pictures <= 50:
+        raise HarnessError(f"--pictures {args.pictures:g}: give megabytes from 0 to 50.")
+    most = round(args.pictures * 1e6)
+    path, page = write_page(args.results, args.output, TerminalReporter(), picture_bytes=most)
     if page.note:
         print_line(page.note)
     print_line(f"{path} ({page.size / 1e6:.2f} MB). Open it in a browser.")

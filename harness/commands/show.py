@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from harness.report import Part, SummaryRow, Table
 
 _DESCRIPTION = """\
-Print what a folder of results came to: means, where quality is lost, how the chunks look.
+Print what a folder of results came to: means, where quality is lost, how good the answers are, how the
+chunks look.
 
   harness show                                    the runs below results/, newest first
   harness show results/quickstart
@@ -118,8 +119,10 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
         label_note,
         loss_table,
         read_any,
+        read_by_labels,
         summary_table,
     )
+    from harness.report.answer_tables import answer_parts
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
@@ -129,8 +132,11 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
         parts.append(summary_table(name, rows, level, measure))
+    found = read_by_labels(args.results)
+    parts += found.tables() if found else ()
     losses = read_any(args.results, LossRow)
     parts += [loss_table(losses)] if losses else []
+    parts += answer_parts(lambda row: read_any(args.results, row))
     note = label_note(record["config"], record.get("counts", {}))
     parts += [(note,)] if note else []
     chunks = cells_of(args.results, "chunks")

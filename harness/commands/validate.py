@@ -53,6 +53,15 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
     return [("judge", judge.judge), ("to judge", missing)]
 
 
+def _answers(plan: Plan) -> list[tuple[str, str]]:
+    """What answering and measuring answers would take, where a language model is asked."""
+    about = "about, as rankings or answers are not known yet: " if plan.answers.about else ""
+    return [
+        *(("to answer", f"{one.name}: {about}{one.estimate}") for one in plan.answers.answering),
+        *(("to measure", f"{one.name}: at least {about}{one.estimate}") for one in plan.answers.measuring),
+    ]
+
+
 def _settings(plan: Plan) -> Table:
     """What each setting takes; what is in the cache is left out of what is to be computed."""
     from harness.report import Table
@@ -71,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
     from harness.bench.plan import make_plan
     from harness.commands.skipped import exit_code
-    from harness.config import load_config
+    from harness.config import load_config, parsers_of
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_facts, show
 
@@ -79,10 +88,12 @@ def run(args: argparse.Namespace) -> int:
     reporter = TerminalReporter()
     plan = make_plan(config, reporter)
     corpus = plan.corpus
-    anchored = corpus.anchored
+    anchored, parsers = corpus.anchored, parsers_of(config.settings)
+    several = len(parsers) > 1
     print_facts(
         f"{config.name}: ready to run",
         [
+            *([("parsers", f"{', '.join(parsers)}; what follows counts each text")] if several else []),
             ("documents", f"{len(corpus.parsed)} read, {len(corpus.skipped)} skipped"),
             ("characters", f"{sum(len(d.text) for d in corpus.documents):,}"),
             ("queries", len(corpus.queries.queries)),
@@ -93,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
             *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
             *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
             *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
+            *_answers(plan),
             *_judging(plan),
             ("models", ", ".join(plan.models)),
             ("measures", ", ".join(config.measures)),
@@ -102,6 +114,7 @@ def run(args: argparse.Namespace) -> int:
     problems = [one.problem for one in plan.rewriting]
     problems += [one.problem for one in plan.services]
     problems += [one.problem for one in plan.endpoints]
+    problems += [one.problem for one in plan.answers.missing]
     if plan.judge is not None:
         problems.append(plan.judge.problem)
     for problem in dict.fromkeys(filter(None, problems)):

@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix, listed
 from harness.errors import HarnessError
+from harness.text.text_id import document_of
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -56,7 +57,7 @@ class ScoredOn:
             }
             if judged is not None:
                 rules["the judged spans"] = judged
-            parser = {"the parser": config["parser"]}
+            parser = {"the parser": _parser_of(config)}
         except KeyError as missing:
             raise HarnessError(
                 f"The run record does not say {missing}, so nobody knows what was scored. Run it again."
@@ -71,6 +72,17 @@ class ScoredOn:
         return cls(files, texts, rules | parser)
 
 
+def _parser_of(config: Mapping[str, Any]) -> Any:
+    """The parser of a result, or all that it compares; earlier versions had one for all settings."""
+    if "parser" in config:
+        return config["parser"]
+    parsers = [setting["parse"] for setting in config.get("settings", []) if "parse" in setting]
+    distinct = [one for i, one in enumerate(parsers) if one not in parsers[:i]]
+    if not distinct:
+        raise KeyError("parse")
+    return distinct[0] if len(distinct) == 1 else distinct
+
+
 def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
     """Why two results cannot be compared; empty where they can."""
     reasons = [
@@ -79,7 +91,9 @@ def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
         if one.files[role] != other.files[role]
     ]
     alone = sorted(one.texts.keys() ^ other.texts.keys())
-    if alone:
+    if alone and {*map(document_of, one.texts)} == {*map(document_of, other.texts)}:
+        reasons.append(f"they compare different parsers: only one of them has the texts {listed(alone)}")
+    elif alone:
         reasons.append(f"only one of them has the documents {listed(alone)}")
     changed = sorted(d for d in one.texts.keys() & other.texts.keys() if one.texts[d] != other.texts[d])
     if changed:

@@ -46,6 +46,7 @@ def conclude(
     turning: Mapping[str, Turning] | None = None,
     holes: Holes | None = None,
     notes: Sequence[str] = (),
+    by_labels: Sequence[str] = (),
     options: Options | None = None,
 ) -> Verdict:
     """Conclude what the scores of one measure say, with ``others`` of the same settings to contradict it.
@@ -53,7 +54,8 @@ def conclude(
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
     ruled out where another one is really better, best where all others are ruled out. ``trust`` says of each
     measure what it is for, ``instead`` which to take where the first does not compare these settings;
-    ``unit`` is what a cluster is called, ``notes`` are further caveats. ``turning`` says by measure which
+    ``unit`` is what a cluster is called, ``notes`` are further caveats, ``by_labels`` what
+    part of the labels says. ``turning`` says by measure which
     differences have another sign with longer or shorter labels: they are not real, whatever the test says;
     a measure that it lacks was not checked. ``holes`` is how much of the first ranks is judged. Raises
     HarnessError where no query has a value or a setting has no cost.
@@ -93,6 +95,7 @@ def conclude(
         turning=turning.get(matrix.measure),
         holes=holes,
         notes=tuple(notes),
+        by_labels=tuple(by_labels),
     )
 
 

@@ -123,7 +123,7 @@ def from_scores(
         by_query = scores.setdefault(row.setting, {}).setdefault(row.stage, {})
         if row.query_id in by_query:
             raise HarnessError(
-                f"{row.setting}, {row.stage}: {measure} of query {row.query_id} stands twice in the results."
+                f"{row.setting}, {row.stage}: {measure} of query {row.query_id} occurs twice in the results."
             )
         by_query[row.query_id] = np.nan if row.value is None else row.value
     chosen = _of_stage(scores, stage)

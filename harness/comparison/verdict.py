@@ -16,13 +16,14 @@ from harness.stats.units import Kind
 
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
-Role = Literal["decision", "margin", "test", "population", "caveat", "next"]
+Role = Literal["decision", "margin", "test", "population", "labels", "caveat", "next"]
 
 LABELS: Mapping[Role, str] = {
     "decision": "Verdict",
     "margin": "Margin",
     "test": "Test",
     "population": "Holds for",
+    "labels": "People's labels",
     "caveat": "Caveat",
     "next": "Next",
 }
@@ -115,7 +116,7 @@ class Verdict:
     ``instead`` is the measure to take where ``measure`` does not compare the settings at hand ('' for none).
     ``cheapest`` of the settings that may be best, None without costs or where one is best. ``turning`` are
     the pairs whose sign turns with other labels, None where that was not checked; ``holes`` what is unjudged,
-    None where that is not known.
+    None where that is not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences.
     """
 
     measure: str
@@ -136,6 +137,7 @@ class Verdict:
     turning: Turning | None = None
     holes: Holes | None = None
     notes: tuple[str, ...] = ()
+    by_labels: tuple[str, ...] = ()
 
     def named(self, *places: Place) -> tuple[str, ...]:
         """The settings in one of these places, from the highest mean down."""

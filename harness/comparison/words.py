@@ -23,6 +23,7 @@ def lines_of(verdict: Verdict) -> tuple[Line, ...]:
         told.append(("margin", _margin(verdict, verdict.margin)))
         told.append(("test", _test(verdict)))
     told.append(("population", _population(verdict)))
+    told += [("labels", text) for text in verdict.by_labels]
     told += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
     told += [("next", text) for text in _next(verdict)]
     return tuple(Line(role, text) for role, text in told)
@@ -139,7 +140,7 @@ def _caveats(verdict: Verdict) -> list[str]:
     told = []
     n = verdict.population.queries
     if not verdict.trust.get(verdict.measure, Trust()).comparable:
-        take = f"Take {verdict.instead}." if verdict.instead else "Add ndcg_text@5000 to the measures."
+        take = f"Take {verdict.instead}." if verdict.instead else "Add ndcg_evidence@5000 to the measures."
         told.append(
             f"{verdict.measure} cannot be compared between settings that cut documents differently. {take}"
         )

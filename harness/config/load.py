@@ -18,7 +18,6 @@ from harness.config.sections import section_of
 from harness.config.source import Source, read_source
 from harness.config.sweep import Stages, expand
 from harness.config.yaml_loader import KeyPath
-from harness.corpus import PARSERS
 from harness.errors import ConfigError
 from harness.judge import KINDS as JUDGES
 from harness.kinds import Kind, StageConfig
@@ -38,8 +37,6 @@ def load_config(path: Path) -> BenchConfig:
             raise source.error((str(key),), no_such_key(str(key), known))
     data: dict[str, Any] = {key: value for key, value in source.data.items() if key not in STAGES}
     data["settings"] = _settings(source)
-    if "parser" in data:
-        data["parser"] = _parser(source, data["parser"])
     if "relevance" in data:
         data["relevance"] = _relevance(source, data["relevance"])
     try:
@@ -102,20 +99,6 @@ def _check_filter(source: Source, combination: Stages) -> None:
             ("filter",),
             "the retriever of a setting has a filter of its own (retrieve.filter); keep one of them.",
         )
-
-
-def _parser(source: Source, value: Any) -> StageConfig:
-    if not isinstance(value, dict):
-        raise source.error(("parser",), f"must be a mapping such as {{kind: pypdf}}, not {quoted(value)}.")
-    try:
-        kind = PARSERS.find(value.get("kind", PARSERS.default))
-    except ConfigError as error:
-        raise ConfigError(f"{source.where(('parser', 'kind'))}: {error}") from None
-    try:
-        parser: StageConfig = kind.config.model_validate(value)
-    except ValidationError as error:
-        raise explain(source, ("parser",), error, known=kind.config.model_fields) from None
-    return parser
 
 
 def _relevance(source: Source, value: Any) -> RelevanceConfig:

@@ -7,12 +7,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
+from harness.answer import AnswerMeasureConfig
+from harness.answer.stage import AnswerConfig
 from harness.chunk import ChunkerConfig
+from harness.config.answers import as_measures, check_measures
 from harness.config.relevance import RelevanceConfig
 from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
+from harness.llm import ModelConfig
 from harness.measures import less_is_better, parse_measure
+from harness.models.encoder import EmbedConfig
 from harness.search import (
     ContextConfig,
     FilterConfig,
@@ -22,7 +27,7 @@ from harness.search import (
     RewriterConfig,
 )
 
-STAGES = ("chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read")
+STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
@@ -51,18 +56,25 @@ class LatencyConfig(StageConfig):
         gt=0,
         description="A step that would take longer for all of them is measured on fewer.",
     )
+    own_code: bool = Field(
+        False,
+        description="Whether code of your own (`kind: python`) is called again, query by query, to measure "
+        "it.",
+    )
 
 
 class Setting(StageConfig):
     """One point of the sweep: the configuration of every step, and a name that says what varies.
 
-    ``tokenizer`` names the model in whose tokens chunks are counted; ``context`` is what is indexed around
-    chunks, the outermost first, and ``rerank`` the rerankers in their order; none for an empty tuple.
+    ``parse`` is what reads the files, and ``tokenizer`` names the model in whose tokens chunks are counted;
+    ``context`` is what is indexed around chunks, the outermost first, and ``rerank`` the rerankers in their
+    order; none for an empty tuple.
     ``read`` is what is read for a chunk that was found, None for the chunk itself. ``filter`` narrows the
-    whole search, with all routes of a fusion.
+    whole search, with all routes of a fusion. ``answer`` is who answers from what is read, None: nobody.
     """
 
     name: str
+    parse: ParserConfig = PypdfConfig()
     chunk: SerializeAsAny[ChunkerConfig]
     tokenizer: str = DEFAULT_TOKENIZER
     context: tuple[SerializeAsAny[ContextConfig], ...] = ()
@@ -71,6 +83,7 @@ class Setting(StageConfig):
     retrieve: SerializeAsAny[RetrieverConfig]
     rerank: tuple[SerializeAsAny[RerankerConfig], ...] = ()
     read: SerializeAsAny[ReadConfig] | None = None
+    answer: SerializeAsAny[AnswerConfig] | None = None
 
     @property
     def finder(self) -> RetrieverConfig:
@@ -90,11 +103,6 @@ class BenchConfig(StageConfig):
         min_length=1,
         description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx, .docx, .html, "
         ".pptx, each with an extra. `**` goes into folders.",
-    )
-    parser: ParserConfig = Field(
-        PypdfConfig(),
-        description="How PDFs are read: `{kind: pypdf}`, `{kind: pypdfium2}`, or by a function of "
-        "your own, which may read other files too: `{kind: python, …}`.",
     )
     parsing: ParsingConfig = Field(
         ParsingConfig(),
@@ -143,6 +151,29 @@ class BenchConfig(StageConfig):
         description="Measures with their cutoffs. The headline is one that can be compared between the "
         "settings: the first ndcg_text where they cut documents differently, else the first ndcg_exp.",
     )
+    answer_measures: Annotated[
+        tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)
+    ] = Field(
+        (),
+        description="Measures of answers: a list of kinds, or of mappings with a kind and its keys; "
+        "docs/answer-measures.md lists them. For settings with an `answer` section.",
+    )
+    answer_judge: ModelConfig | None = Field(
+        None,
+        description="The language model that measures of answers ask, where they ask one: a section with the "
+        "`endpoint`, `prices` and limits of `answer: {kind: llm}`.",
+    )
+    answer_embedding: EmbedConfig = Field(
+        EmbedConfig(model=DEFAULT_TOKENIZER),
+        description="The bi-encoder of measures of answers that compare vectors.",
+    )
+    answer_max_unscored: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="The share of answers that a measure may leave without a value because a call failed; "
+        "beyond it the run ends. An answer that is not scored is never a 0.",
+    )
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
     latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
     cache: Path = Field(
@@ -188,4 +219,29 @@ class BenchConfig(StageConfig):
                 )
             if self.labels is not None and judge.file is not None:
                 raise ValueError("labels and relevance.file both name labels; keep one of them.")
+        return self
+
+    @model_validator(mode="after")
+    def _answers_can_be_measured(self) -> BenchConfig:
+        answered = any(setting.answer is not None for setting in self.settings)
+        check_measures(self.answer_measures, answered, self.answer_judge is not None)
+        return self
+
+    @model_validator(mode="after")
+    def _several_parsers_need_labels(self) -> BenchConfig:
+        """A grade holds for one text, a label row for all: only rows have one ideal under every parser."""
+        if len({setting.parse.model_dump_json() for setting in self.settings}) < 2:
+            return self
+        judge = self.relevance.judge
+        if not isinstance(judge, LabelsConfig):
+            raise ValueError(
+                "parse: several parsers are compared by labels of people only. A judge grades passages of "
+                "each text apart, and nobody knows which of them state the same: their ideals would differ. "
+                "Name one parser, or relevance: {judge: labels}."
+            )
+        if judge.file is not None:
+            raise ValueError(
+                "parse: relevance.file holds offsets, which fit one extracted text only. Name one parser, or "
+                "a file of quotes under labels."
+            )
         return self

@@ -54,6 +54,11 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(parts, absent, strict=True)]
 
 
+def short_names(stage: str, configs: Sequence[StageConfig]) -> list[str]:
+    """What tells the configurations of one step from each other; ``base`` for a single one."""
+    return [" ".join(label) or ONLY for label in _labels(stage, [_dump(config) for config in configs])]
+
+
 def _places(values: Sequence[Any]) -> list[tuple[StageConfig | None, ...]]:
     """The first configuration of every combination, the second, and so on."""
     tuples = [value if isinstance(value, tuple) else (value,) for value in values]

@@ -12,7 +12,6 @@ from pydantic_core import PydanticUndefined
 from harness.config.models import STAGES, BenchConfig
 from harness.config.sections import section_of
 from harness.config.sweep import OPTIONAL, TABLES
-from harness.corpus import PARSERS
 from harness.judge import KINDS as JUDGES
 from harness.judge import LabelsConfig
 from harness.kinds import Section, StageConfig
@@ -21,14 +20,14 @@ from harness.served import ServedEndpoint
 _INTRO = """\
 # Configuration
 
-One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown
-key is an error. In the sections `chunk`, `context`, `rewrite`, `filter`, `retrieve`, `rerank` and `read`
-any value may be a list: the product of all lists is the sweep, and each of its points is a *setting*, named
-by what varies (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to compare different
-kinds; `rerank: null` leaves the reranker out. A key whose value is itself a list (`separators`, `weights`)
-is swept by a list of lists, and so are rerankers that work one after the other: `rerank: [[{…}, {…}]]`, and
-contexts that are indexed together: `context: [[{…}, {…}]]`. [What is searched, and what is
-read](context.md) has more about `context` and `read`.
+One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown key
+is an error. In the sections `parse`, `chunk`, `context`, `rewrite`, `filter`, `retrieve`, `rerank`, `read`
+and `answer` any value may be a list: the product of all lists is the sweep, and each of its points is a
+*setting*, named by what varies (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to
+compare different kinds; `rerank: null` leaves the reranker out. A key whose value is itself a list
+(`separators`, `weights`) is swept by a list of lists, and so are rerankers that work one after the other:
+`rerank: [[{…}, {…}]]`, and contexts that are indexed together: `context: [[{…}, {…}]]`. [What is searched,
+and what is read](context.md) has more about `context` and `read`.
 
 An embedding model belongs to the retriever that uses it. A fusion is a retriever made of others, its
 `routes`, which may be fusions too:
@@ -63,10 +62,9 @@ def reference() -> str:
     parts = [_INTRO, _table("Top level", BenchConfig, skip={"settings", "kind"})]
     for name, field in BenchConfig.model_fields.items():
         model = _model_of(field)
-        if model is not None and name != "parser":
+        if model is not None:
             parts.append(_table(f"`{name}`", model))
     parts += _judges()
-    parts += _kinds("parser", PARSERS, "pypdf")
     for stage in TABLES:
         parts += _kinds(stage, TABLES[stage], "" if stage in OPTIONAL else TABLES[stage].default)
         parts += _served(stage, TABLES[stage])
@@ -122,6 +120,7 @@ def _table(
 ) -> str:
     about = "" if model is BenchConfig else f"{(model.__doc__ or '').strip().splitlines()[0]}\n\n"
     fields = [(name, field) for name, field in model.model_fields.items() if name not in skip]
+    fields.sort(key=lambda one: not one[1].is_required())
     if not fields:
         return f"## {title}\n\n{about}"
     rows = [

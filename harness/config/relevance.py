@@ -17,8 +17,8 @@ class RelevanceConfig(StageConfig):
     judge: SerializeAsAny[StageConfig] = Field(
         LabelsConfig(),
         description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or the "
-        "stand-ins `cosine` and `reranker`. The keys of each judge stand beside this one; they are listed "
-        "below.",
+        "stand-ins `cosine`, `reranker` and `graph`. The keys of each judge stand beside this one; they are "
+        "listed below.",
     )
     rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
         "half_of_span_or_chunk",

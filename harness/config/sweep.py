@@ -10,12 +10,14 @@ from typing import Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from harness.answer.stage import ANSWERERS
 from harness.chunk import KINDS as CHUNKERS
 from harness.config.explain import explain, no_such_key
 from harness.config.models import STAGES
 from harness.config.moved import refuse_moved
 from harness.config.source import Source
 from harness.config.yaml_loader import KeyPath
+from harness.corpus import PARSERS
 from harness.errors import ConfigError
 from harness.kinds import Kinds, Section, StageConfig
 from harness.printable import quoted
@@ -30,6 +32,7 @@ from harness.search import (
 )
 
 TABLES: dict[str, Kinds[Any]] = {
+    "parse": PARSERS,
     "chunk": CHUNKERS,
     "context": CONTEXTS,
     "rewrite": REWRITERS,
@@ -38,8 +41,9 @@ TABLES: dict[str, Kinds[Any]] = {
     "retrieve": RETRIEVERS,
     "rerank": RERANKERS,
     "read": READERS,
+    "answer": ANSWERERS,
 }
-OPTIONAL = frozenset({"context", "rewrite", "filter", "feedback", "rerank", "read"})
+OPTIONAL = frozenset({"context", "rewrite", "filter", "feedback", "rerank", "read", "answer"})
 SEQUENCES = frozenset({"context", "rerank"})
 
 SETTINGS = "settings"

@@ -66,7 +66,7 @@ class _Loader(yaml.SafeLoader):
         anchor = event.anchor
         if isinstance(event, yaml.AliasEvent):
             if anchor in self._open:
-                self._fail(event, f"*{anchor} stands inside of what it repeats.")
+                self._fail(event, f"*{anchor} is inside of what it repeats.")
             self._count(event, self._size.get(anchor, 0))
             return super().compose_node(parent, index)
         if self._depth == DEEPEST:

@@ -52,8 +52,8 @@ def own_steps(config: BenchConfig) -> list[OwnStep]:
     for role, one in _all(config):
         if one is not None and kind_of(one) in OWN:
             files: tuple[Path, ...] = ()
-            if role == "parser":
-                endings = suffixes_of(config.parser)
+            if isinstance(one, PythonParserConfig):
+                endings = suffixes_of(one)
                 every = find_documents(config.documents, Path(), endings)
                 files = tuple(file.path for file in every if file.path.suffix.lower() in endings)
             found.setdefault(
@@ -80,8 +80,8 @@ def step_of_call(
 
 
 def _all(config: BenchConfig) -> Iterator[tuple[str, StageConfig | None]]:
-    yield "parser", config.parser
     for setting in config.settings:
+        yield "parser", setting.parse
         yield "chunker", setting.chunk
         yield "rewriter", setting.rewrite
         yield from _retrieving(setting.retrieve)

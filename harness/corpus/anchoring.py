@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Literal
@@ -32,7 +32,7 @@ class AnchorConfig(StageConfig):
     on_unanchored: Literal["fail", "list"] = "fail"
     duplicates: bool = Field(
         default=True,
-        description="Where the text of a relevant label stands elsewhere too, word for word (white space "
+        description="Where the text of a relevant label occurs elsewhere too, word for word (white space "
         "aside), both are one evidence: finding either is enough. `false`: only the labelled places count.",
     )
     duplicate_length: int = Field(
@@ -81,12 +81,17 @@ def anchor(
     config: AnchorConfig,
     query_ids: Collection[str] | None = None,
     skipped_documents: Collection[str] = (),
+    elsewhere: Collection[int] | None = None,
 ) -> AnchorResult:
     """Find every row in its document.
 
     Offsets are checked, a page alone is the whole page without the space around it, a quote is sought on its
     page (also where it runs over to the next), without a page in the whole document: letter by letter, then
     without whitespace, then by fuzzy alignment. Rows of ``skipped_documents`` are put aside.
+
+    ``elsewhere`` is given where several parsers read the documents, and this is the text of one: the lines
+    of the rows that may be missing here, as another text holds them. A row whose answer is not in the text is
+    then missing too, and a quote is not held to a page in a text without pages.
 
     Raises LabelError for an unknown document, an unknown query (where ``query_ids`` is given), offsets or
     pages that do not fit, two rows on one span, answers that are not in their label's text, and, unless
@@ -97,9 +102,10 @@ def anchor(
     for row in rows:
         _check_query(row, known_queries)
         doc_ids.append(_resolve(row, documents, skipped_documents))
-    located = _locate(rows, doc_ids, documents)
+    may_miss = frozenset(elsewhere or ())
+    located = [_answered(item, may_miss) for item in _locate(rows, doc_ids, documents, elsewhere)]
     if config.on_unanchored == "fail":
-        _refuse_unanchored(located, config.threshold)
+        _refuse_unanchored(located, config.threshold, may_miss)
     anchorings = tuple(_anchoring(item, config) for item in located)
     accepted = [item for item, anchoring in zip(located, anchorings, strict=True) if anchoring.accepted]
     _refuse_repeats(accepted)
@@ -115,8 +121,17 @@ class _Located:
     place: Place
 
 
+def _answered(item: _Located, may_miss: Collection[int]) -> _Located:
+    """The place; a row that may be missing, and whose answer cannot be read here, has none."""
+    missing = item.row.line in may_miss and item.row.answer and _answer(item) is None
+    return replace(item, place=Place(item.place.method, None, None, 0.0)) if missing else item
+
+
 def _locate(
-    rows: Sequence[LabelRow], doc_ids: Sequence[str], documents: Mapping[str, Document]
+    rows: Sequence[LabelRow],
+    doc_ids: Sequence[str],
+    documents: Mapping[str, Document],
+    elsewhere: Collection[int] | None,
 ) -> list[_Located]:
     """Place each row of a known document; in row order."""
     located: dict[int, _Located] = {}
@@ -128,7 +143,11 @@ def _locate(
         document = documents[doc_id]
         searcher = Searcher(document)
         for index in indices:
-            located[index] = _Located(rows[index], document, _place(rows[index], document, searcher))
+            row = rows[index]
+            if elsewhere is not None and row.quote and not document.page_starts:
+                row = replace(row, page=None)
+            place = _place(row, document, searcher, elsewhere or ())
+            located[index] = _Located(row, document, place)
     return [located[index] for index in sorted(located)]
 
 
@@ -156,7 +175,7 @@ def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
         )
 
 
-def _place(row: LabelRow, document: Document, searcher: Searcher) -> Place:
+def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> Place:
     if row.start is not None and row.end is not None:
         return _by_offsets(row, row.start, row.end, document)
     page = None if row.page is None else _page_span(row, row.page, document)
@@ -165,6 +184,8 @@ def _place(row: LabelRow, document: Document, searcher: Searcher) -> Place:
     assert page is not None  # read_labels lets no row through that has none of the three
     text = document.text[slice(*page)]
     if not text.strip():
+        if row.line in may_miss:
+            return Place("page", None, None, 0.0)
         raise LabelError(
             f"{_where(row)}: page {row.page} of {document.doc_id} has no text to be graded. "
             "Run OCR over the document, or remove the row."
@@ -204,8 +225,12 @@ def _page_span(row: LabelRow, page: int, document: Document) -> tuple[int, int]:
     return document.page_span(page)
 
 
-def _refuse_unanchored(located: Sequence[_Located], threshold: float) -> None:
-    failing = [item for item in located if item.place.start is None or item.place.score < threshold]
+def _refuse_unanchored(located: Sequence[_Located], threshold: float, may_miss: Collection[int]) -> None:
+    failing = [
+        item
+        for item in located
+        if (item.place.start is None or item.place.score < threshold) and item.row.line not in may_miss
+    ]
     if not failing:
         return
     lines = [_failure(item) for item in failing[:_MAX_LISTED]]

@@ -207,7 +207,7 @@ def _by_rank(rows: Sequence[HitRow]) -> list[HitRow]:
     for row in ordered:
         if before is not None and row.rank == before.rank:
             raise CorpusError(
-                f"{row.where}: rank {row.rank} of query {row.query_id} stands already on line {before.line}. "
+                f"{row.where}: rank {row.rank} of query {row.query_id} is already on line {before.line}. "
                 "Give every hit of a query a rank of its own."
             )
         if row.rank != expected:

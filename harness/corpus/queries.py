@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, Table, nearest, read_table
+from harness.corpus.table import FaultsOfRows, Row, Table, nearest, read_table, without_apostrophe
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
 from harness.types import SPLITS, Query, Split
@@ -51,10 +51,11 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
     """Read a CSV, XLSX or JSONL file with query_id, text and optionally split, answerable, cluster and more.
 
     ``split`` applies only where the file has no split column. ``answerable`` is yes/no, true/false or 1/0
-    (default yes), ``cluster`` any name, or empty. ``note`` is told what was unusual in the file. Raises
-    CorpusError that names all lines at fault, the column and the remedy.
+    (default yes), ``cluster`` any name, or empty. The apostrophe that keeps a spreadsheet from running a cell
+    as a formula is taken off. ``note`` is told what was unusual in the file. Raises CorpusError that names
+    all lines at fault, the column and the remedy.
     """
-    table = read_table(path, ("query_id", "text"), CorpusError, note)
+    table = without_apostrophe(read_table(path, ("query_id", "text"), CorpusError, note))
     if "split" not in table.columns and split is None:
         raise CorpusError(
             f"{path}: there is no column 'split', and the configuration names no split. Add the column "
@@ -68,7 +69,7 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
             query = _query(table, row, split)
             if query.query_id in queries:
                 raise CorpusError(
-                    f"{path}, line {row.line}: query_id {query.query_id!r} stands already on line "
+                    f"{path}, line {row.line}: query_id {query.query_id!r} is already on line "
                     f"{lines[query.query_id]}. Give each query its own id."
                 )
             queries[query.query_id] = query

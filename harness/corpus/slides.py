@@ -19,7 +19,7 @@ def read_slides(path: Path) -> list[str | None]:
     Groups are opened. Numbers of slides, dates and footers are left out, and so are charts and pictures.
     Raises CorpusError for a file that is no PPTX, and where python-pptx is missing.
     """
-    with reading(path, "a presentation", "python-pptx", "pptx", "Save it anew as .pptx, or as .pdf."):
+    with reading(path, "a presentation", "python-pptx", "pptx", "Save it again as .pptx, or as .pdf."):
         from pptx import Presentation
 
         return [_text_of(slide) for slide in Presentation(str(path)).slides]

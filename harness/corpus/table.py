@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -35,6 +35,8 @@ class Table:
     rows: tuple[Row, ...]
 
 
+# What a spreadsheet would run as a formula; an apostrophe before it keeps it from that.
+FORMULA = ("=", "+", "-", "@", "\t")
 TABLES = (".csv", ".tsv", ".jsonl", ".xlsx")
 
 # What people call the columns of these files, or other tools do.
@@ -75,6 +77,19 @@ def read_table(
     if not rows:
         raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
     return Table(path, columns, rows)
+
+
+def meant(cell: str) -> str:
+    """A cell without the apostrophe that keeps a spreadsheet from running it as a formula."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
+
+def without_apostrophe(table: Table) -> Table:
+    """The table with every cell as it was meant; JSON Lines need no apostrophe and stay as they are."""
+    if table.path.suffix.lower() == ".jsonl":
+        return table
+    rows = (replace(row, cells={name: meant(cell) for name, cell in row.cells.items()}) for row in table.rows)
+    return replace(table, rows=tuple(rows))
 
 
 def _meant(column: str, columns: Collection[str]) -> str:
@@ -125,7 +140,7 @@ def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Ro
     columns = tuple(name.strip() for name in records[0][1]) if records else ()
     for column in columns:
         if columns.count(column) > 1:
-            raise CorpusError(f"{path}, line 1: the column {column!r} stands twice. Rename one of them.")
+            raise CorpusError(f"{path}, line 1: the column {column!r} occurs twice. Rename one of them.")
     faults, rows = FaultsOfRows(CorpusError), []
     for line, record in records[1:]:
         with faults.of_a_row():

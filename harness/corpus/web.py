@@ -34,7 +34,7 @@ def read_web(path: Path) -> list[str]:
     what the page says it is, else it is guessed. Raises CorpusError for what cannot be read, and where
     beautifulsoup4 or lxml is missing.
     """
-    remedy = "Save it anew as .html in UTF-8."
+    remedy = "Save it again as .html in UTF-8."
     with reading(path, "a web page", "beautifulsoup4 and lxml", "html", remedy):
         import lxml.etree  # noqa: F401  beautifulsoup4 asks for it by name, with an error of its own
         from bs4 import BeautifulSoup

@@ -21,7 +21,7 @@ def read_word(path: Path) -> list[str]:
     are read. Headers, footers, footnotes and comments are left out. Raises CorpusError for a file that is no
     DOCX, and where python-docx is missing.
     """
-    with reading(path, "a Word document", "python-docx", "docx", "Save it anew as .docx, or as .pdf."):
+    with reading(path, "a Word document", "python-docx", "docx", "Save it again as .docx, or as .pdf."):
         from docx import Document
 
         document = Document(str(path))

@@ -25,7 +25,7 @@ def read_workbook(path: Path) -> list[str]:
     Rows and columns that are empty at the end are left out. Raises CorpusError for a file that is no
     workbook, for formulas that were never computed, and where openpyxl is missing.
     """
-    remedy = "Save it anew as .xlsx, or as .csv."
+    remedy = "Save it again as .xlsx, or as .csv."
     with reading(path, "a workbook", "openpyxl", "xlsx", remedy):
         from openpyxl import load_workbook
 

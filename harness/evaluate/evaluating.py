@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from harness.config import BenchConfig
@@ -15,6 +15,7 @@ from harness.evaluate.prices import price_rows
 from harness.evaluate.record import make_record
 from harness.evaluate.routes import route_rows
 from harness.evaluate.scoring import Scored, queries_to_score, score_setting
+from harness.evaluate.surroundings import surrounding_rows
 from harness.evaluate.verdict import run_verdict
 from harness.judging.pool import Judged, judge_pool
 from harness.report import AnchoringRow, DocumentRow, LabelSensitivityRow, LossRow, Results, SummaryRow
@@ -50,10 +51,11 @@ def evaluate(
     """Judge and score every setting; ``told`` is called with the summary of each as soon as it is scored."""
     judged = judge_pool(searched, corpus, config, context)
     queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
-    clusters = clusters_of(corpus.queries.queries, judged.judgments)
+    clusters = clusters_of(corpus.queries.queries, corpus.of_documents(judged.judgments))
     scored = []
     for one in searched:
-        scored.append(score_setting(one, queries, judged, corpus.texts, clusters, config, context))
+        own = _judged_for(one, judged, corpus)
+        scored.append(score_setting(one, queries, own, corpus.texts, clusters, config, context))
         if told is not None:
             told(scored[-1].summary)
     with context.timed("waterfall"):
@@ -61,6 +63,12 @@ def evaluate(
     with context.timed("label_sensitivity"):
         drawn = label_sensitivity_rows(searched, queries, judged.judgments, corpus, config, context)
     return Evaluated(judged, queries, clusters, scored, losses, drawn)
+
+
+def _judged_for(one: Searched, judged: Judged, corpus: Corpus) -> Judged:
+    """What a setting is scored on: its own text, and evidence that only other parsers have found."""
+    own, elsewhere = corpus.judged_for(one.setting.name, judged.judgments)
+    return replace(judged, judgments=[*own, *elsewhere]) if corpus.texts_of else judged
 
 
 def results_of(
@@ -79,19 +87,21 @@ def results_of(
     bought = endpoint_costs(searched, queries, context)
     paid = query_costs(searched, queries, context)
     prices = price_rows(searched, summary, judged.costs, evaluated.queries, paid, config, bought)
-    filtered = list(filter_rows(searched, judged.judgments))
+    filtered = list(filter_rows(searched, judged.judgments, corpus))
+    ranked = [row for one in scored for row in one.ranked]
     return Results(
         name=config.name,
         queries=corpus.queries.queries,
         summary=summary,
         per_query=per_query,
-        ranked=[row for one in scored for row in one.ranked],
+        ranked=ranked,
         runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
         qrels={s.setting.name: one.qrels for s, one in zip(searched, scored, strict=True)},
         record=make_record(config, corpus, searched, judged, context),
         judgments=judged.rows,
         rows=[
             *evaluated.losses,
+            *surrounding_rows(ranked, corpus.texts),
             *asked_rows(searched),
             *filtered,
             *route_rows(searched, config),
@@ -111,7 +121,7 @@ def results_of(
             evaluated.queries,
             evaluated.clusters,
             prices,
-            (document.doc_id for document in corpus.documents),
+            corpus.doc_ids,
             evaluated.drawn,
             config,
             filtered,

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.report import FilterRow
+from harness.running.corpus import Corpus
 from harness.running.search import Searched
 from harness.search import Narrowed
 from harness.types import Judgment
 
 
-def filter_rows(searched: Iterable[Searched], judgments: Sequence[Judgment]) -> Iterator[FilterRow]:
+def filter_rows(
+    searched: Iterable[Searched], judgments: Sequence[Judgment], corpus: Corpus
+) -> Iterator[FilterRow]:
     """One row a query of every filter: what it named, what was left, what labelled documents were not."""
-    labelled: dict[str, dict[str, None]] = {}
-    for judgment in judgments:
-        if judgment.grade:
-            labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
     for one in searched:
+        if not one.filtered:
+            continue
+        labelled: dict[str, dict[str, None]] = {}
+        for judgment in corpus.judged_for(one.setting.name, judgments)[0]:
+            if judgment.grade:
+                labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
         for step, narrowed in one.filtered.items():
             for query in narrowed:
                 yield _row(one.setting.name, step, query, list(labelled.get(query.query_id, ())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -45,13 +46,20 @@ def label_sensitivity_rows(
         return []
     sentences = outlines(corpus, context)
     texts = {d.doc_id: Text(len(d.text), sentences[d.doc_id].sentences) for d in corpus.documents}
-    ways = relabelled(spans, texts)
+    ways_of: dict[frozenset[str], Mapping[str, SpanQrels]] = {}
+    for one in searched:
+        # with one parser, once for all settings
+        own = corpus.texts_of.get(one.setting.name, frozenset())
+        if own not in ways_of:
+            judged = chain(*corpus.judged_for(one.setting.name, judgments))
+            ways_of[own] = relabelled(SpanQrels.from_judgments(judged) if own else spans, texts)
     boundaries = _remembered(
         {one.setting.name: token_boundaries(one, corpus.texts, context) for one in searched}
     )
     rows = []
     for one in searched:
         table = ChunkTable.of(one.chunking.chunks)
+        ways = ways_of[corpus.texts_of.get(one.setting.name, frozenset())]
         for stage, rankings in one.rankings.items():
             for way, drawn in ways.items():
                 values = score(

@@ -50,7 +50,7 @@ def lost_rows(
     """What each part of the way costs each query, for every setting.
 
     Queries without relevant evidence have no rows. Evidence that the parser lost counts only where people
-    judge: a judge's pool holds retrieved text alone.
+    judge: a judge's pool holds retrieved text alone. Evidence that another parser has found is lost as well.
     """
     by_people = pool_judge_config(config) is None
     lost = lost_evidence(corpus.label_rows, corpus.anchored) if by_people else []
@@ -60,7 +60,8 @@ def lost_rows(
     measure = loss_measure(config.measures)
     rows: list[LossRow] = []
     for one in searched:
-        levels = loss_levels(one, queries, judgments, lost, measure)
+        own, elsewhere = corpus.judged_for(one.setting.name, judgments)
+        levels = loss_levels(one, queries, own, [*elsewhere, *lost], measure)
         rows += loss_rows(one.setting.name, queries, levels, measure)
     return rows
 
@@ -102,10 +103,10 @@ def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Ju
     These are quotes that were not found, and all labels of documents that were skipped. Each is as long as
     its quote, so that it has a place in the ideal.
     """
-    missing = {a.line for a in anchored.anchorings if not a.accepted} | {row.line for row in anchored.skipped}
+    found = {a.line for a in anchored.anchorings if a.accepted}
     lost, at = [], 0
     for row in labels:
-        if row.line not in missing:
+        if row.line in found:
             continue
         length = len(row.quote.strip()) or (row.end or 0) - (row.start or 0) or _UNKNOWN_LENGTH
         lost.append(Judgment(row.query_id, _LOST, at, at + length, row.grade, row.evidence, row.source))

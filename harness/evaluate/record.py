@@ -59,7 +59,7 @@ def make_record(
             **context.counts,
             **({"rewriting": rewriting_facts(context)} if context.spent else {}),
             **({"endpoints": endpoint_facts(context)} if context.served else {}),
-            "documents": len(corpus.parsed),
+            "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),
             "judgments": len(judged.judgments),

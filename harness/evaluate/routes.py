@@ -35,6 +35,7 @@ def _rows(one: Searched, k: int | None) -> Iterator[RouteRow]:
             k=k,
             share=shared / total if total else None,
             share_alone=alone / total if total else None,
+            exact_share=one.exact_shares.get(stage),
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.comparison import mean_of
-from harness.config import BenchConfig, RelevanceConfig
+from harness.config import BenchConfig, RelevanceConfig, parsers_of
 from harness.evaluate.answerability import answerability
 from harness.evaluate.seed_ratios import seed_ratios
 from harness.evaluate.verdict import run_headline
@@ -21,8 +21,10 @@ from harness.measures import (
     Projection,
     ScoreTable,
     SpanQrels,
+    across_parsers,
     project,
     rank_cutoff,
+    trusted_for,
 )
 from harness.measures import score as score_rankings
 from harness.progress import Reporter
@@ -188,6 +190,24 @@ def warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
         reporter.warn(
             f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no chunk "
             f"from further down can enter them. Leave out rerank.top_n, or set it above {deepest}."
+        )
+
+
+def warn_of_parsers(config: BenchConfig, reporter: Reporter) -> None:
+    """Where parsers are compared, say which measures do not compare them."""
+    parsers = parsers_of(config.settings)
+    if len(parsers) < 2:
+        return
+    fit = [name for name in config.measures if across_parsers(name)]
+    blind = [name for name in config.measures if trusted_for(name) and name not in fit]
+    if not fit:
+        reporter.warn(
+            f"no measure compares parsers ({', '.join(parsers)}). Add ndcg_evidence@5000 to measures."
+        )
+    if blind:
+        reporter.note(
+            f"{', '.join(blind)}: compare settings of one parser only by these; they depend on the length of "
+            "the extracted text, or on how it was cut."
         )
 
 

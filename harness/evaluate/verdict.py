@@ -12,7 +12,15 @@ from harness.errors import HarnessError
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, PriceRow
 from harness.types import Query, QueryScore
-from harness.verdict import Scores, chunkings_of, costs_of, filter_notes, sensitivity_of, verdict_of
+from harness.verdict import (
+    Scores,
+    chunkings_of,
+    costs_of,
+    filter_notes,
+    same_ranking_notes,
+    sensitivity_of,
+    verdict_of,
+)
 
 
 def run_headline(config: BenchConfig) -> str:
@@ -52,7 +60,8 @@ def run_verdict(
         costs_of({"": [asdict(row) for row in prices]}, names),
         sensitivity_of({"": drawn}, names),
         Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
-        filter_notes({"": filtered}, names),
+        filter_notes({"": filtered}, names)
+        + same_ranking_notes({setting.name: setting.model_dump(mode="json") for setting in config.settings}),
     )
     try:
         verdict = verdict_of(scores)

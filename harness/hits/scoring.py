@@ -11,7 +11,7 @@ from typing import Literal
 from harness.bench.keeping import keep_results
 from harness.chunk import ChunkerConfig
 from harness.config import BenchConfig, Setting
-from harness.corpus import HitFile, PlacedHit, place_hits, read_hits
+from harness.corpus import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits
 from harness.corpus.table import nearest
 from harness.errors import CorpusError
 from harness.evaluate.budget import warn_of_unfilled_budgets
@@ -49,9 +49,14 @@ class HitOptions:
     keep_other_documents: bool = False
 
 
-def hit_setting(name: str, file: Path) -> Setting:
-    """The setting that a file of hits is scored as."""
-    return Setting(name=name, chunk=ReturnedChunksConfig(file=file), retrieve=ReturnedConfig(file=file))
+def hit_setting(name: str, file: Path, parser: ParserConfig | None = None) -> Setting:
+    """The setting that a file of hits is scored as; ``parser`` reads the documents, by default pypdf."""
+    return Setting(
+        name=name,
+        parse=parser or PypdfConfig(),
+        chunk=ReturnedChunksConfig(file=file),
+        retrieve=ReturnedConfig(file=file),
+    )
 
 
 def score_hits(

@@ -46,7 +46,7 @@ def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter:
         name,
         missing,
         len(hits),
-        "not found in the documents; each stands at its rank as unjudged text",
+        "not found in the documents; each keeps its rank as unjudged text",
         lambda hit: f"line {hit.row.line}, {hit.best:.0f} % alike at best: {snippet(hit.row.text, 60)!r}",
     )
     _tell(
@@ -88,7 +88,7 @@ _WAYS = {
     "offsets": "by offsets",
     "page": "as whole pages",
     "exact": "letter by letter",
-    "whitespace_free": "but for white space",
+    "whitespace_free": "except for white space",
     "fuzzy": "by likeness",
 }
 

@@ -5,6 +5,7 @@ from functools import partial
 
 from harness.errors import ConfigError
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
+from harness.judge.graph import GraphConfig, graph_judge
 from harness.judge.labels import PEOPLE, LabelsConfig
 from harness.judge.llm import LlmJudge
 from harness.judge.panel import PanelConfig, PanelJudge
@@ -28,25 +29,5 @@ KINDS: Kinds[MakeJudge] = Kinds(
     Kind(PanelConfig, lambda config: partial(PanelJudge.of, config)),
     Kind(CosineConfig, lambda config: partial(cosine_judge, config)),
     Kind(RerankerConfig, lambda config: partial(reranker_judge, config)),
+    Kind(GraphConfig, lambda config: partial(graph_judge, config)),
 )
-
-__all__ = [
-    "KINDS",
-    "PEOPLE",
-    "CosineConfig",
-    "Graded",
-    "JudgeTools",
-    "LabelsConfig",
-    "LlmConfig",
-    "LlmJudge",
-    "Pair",
-    "PanelConfig",
-    "PanelJudge",
-    "Pool",
-    "PoolConfig",
-    "PoolJudge",
-    "PoolJudgeConfig",
-    "RerankerConfig",
-    "Summary",
-    "pool_of",
-]

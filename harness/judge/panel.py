@@ -29,7 +29,7 @@ class PanelConfig(PoolJudgeConfig):
     kind: Literal["panel"] = "panel"
     members: tuple[LlmConfig, ...] = Field(
         min_length=2,
-        description="The judges, each with the keys of `judge: llm` but for `pool`, which they share.",
+        description="The judges, each with the keys of `judge: llm` except `pool`, which they share.",
     )
     combine: Literal["median", "majority"] = Field(
         "median",

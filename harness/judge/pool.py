@@ -11,6 +11,7 @@ from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
 from harness.judge.records import Pair
 from harness.text.passages import passage_spans
+from harness.text.spans import merge
 from harness.types import Chunk, Document, Query, Ranking
 
 Rankings = Mapping[str, Ranking]
@@ -61,18 +62,16 @@ def pool_of(
     ``settings`` maps a setting's name to its rankings by query id, one mapping for each of its stages;
     ``chunks`` every ranked chunk id to its chunk. Chunks come in the order of their best rank, so that a list
     prompt sees them as a ranking would show them; passages come in the order of the text. A row of a table
-    that is judged as a chunk is shown with its heading, and the grade is that of the row. Raises JudgeError
-    for a ranking whose chunk is not in ``chunks``.
+    that is judged as a chunk is shown with its heading, and the grade is that of the row; where settings show
+    it under different headings, it is judged once, under all of them. Raises JudgeError for a ranking whose
+    chunk is not in ``chunks``.
     """
     columns = (array("i"), array("i"), array("i"), array("i"))
     used = {name: array("i") for name in settings}
     place = {document.doc_id: number for number, document in enumerate(documents)}
-    units = _Units(documents, config)
+    units = _Units(documents, config, _shown_before(chunks.values()))
     for at, query in enumerate(queries):
-        ranked = {
-            name: _retrieved(name, query, of, chunks, config.depth, units.before)
-            for name, of in settings.items()
-        }
+        ranked = {name: _retrieved(name, query, of, chunks, config.depth) for name, of in settings.items()}
         found: dict[Span, int] = {}
         for span in units.of(_best_first(ranked.values())):
             found[span] = len(columns[0])
@@ -86,11 +85,16 @@ def pool_of(
 class _Units:
     """Turns retrieved spans into the spans that are judged: themselves, or the passages they touch."""
 
-    def __init__(self, documents: Sequence[Document], config: PoolConfig) -> None:
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        config: PoolConfig,
+        before: Mapping[Span, tuple[tuple[int, int], ...]],
+    ) -> None:
         self._text = {document.doc_id: document.text for document in documents}
         self._config = config
         self._cut: dict[str, tuple[array[int], array[int]]] = {}
-        self.before: dict[Span, tuple[tuple[int, int], ...]] = {}
+        self.before = before
 
     def of(self, retrieved: Iterable[Span]) -> Iterable[Span]:
         """Each span to judge once."""
@@ -122,18 +126,23 @@ class _Units:
         return self._cut[doc_id]
 
 
+def _shown_before(chunks: Iterable[Chunk]) -> dict[Span, tuple[tuple[int, int], ...]]:
+    """What chunks show before each span, where any shows something; all of it where they differ."""
+    found: dict[Span, set[tuple[int, int]]] = {}
+    for chunk in chunks:
+        if chunk.before:
+            found.setdefault((chunk.doc_id, chunk.start, chunk.end), set()).update(chunk.before)
+    return {span: tuple(merge(shown)) for span, shown in found.items()}
+
+
 def _retrieved(
     name: str,
     query: Query,
     stages: Iterable[Rankings],
     chunks: Mapping[str, Chunk],
     depth: int,
-    before: dict[Span, tuple[tuple[int, int], ...]],
 ) -> dict[Span, int]:
-    """The spans that some stage of a setting ranks within ``depth``, with their best rank, from 0.
-
-    Notes in ``before`` what is shown before them, where something is.
-    """
+    """The spans that some stage of a setting ranks within ``depth``, with their best rank, from 0."""
     best: dict[Span, int] = {}
     for rankings in stages:
         ranking = rankings.get(query.query_id)
@@ -146,8 +155,6 @@ def _retrieved(
             span = (chunk.doc_id, chunk.start, chunk.end)
             if chunk.text.strip():
                 best[span] = min(rank, best.get(span, rank))
-                if chunk.before:
-                    before.setdefault(span, chunk.before)
     return best
 
 

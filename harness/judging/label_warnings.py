@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 
 from harness.config import BenchConfig
@@ -29,7 +29,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
     found = [row for row in corpus.anchored.anchorings if row.accepted]
     _tell(
         reporter.warn,
-        [str(row.line) for row in found if row.figures_differ],
+        _lines(row for row in found if row.figures_differ),
         ("label was", "labels were"),
         "found by likeness, but the figures in quote and text differ; compare them in the anchoring.csv of a "
         "run",
@@ -37,7 +37,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
     )
     _tell(
         reporter.warn,
-        [str(row.line) for row in found if row.copies > 1 and not _credited(row, config.anchor)],
+        _lines(row for row in found if row.copies > 1 and not _credited(row, config.anchor)),
         ("quote stands", "quotes stand"),
         "more than once where it was looked for, and the first place was taken; quote more of the text, or "
         "label every copy under one evidence name",
@@ -63,6 +63,11 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         "left out of NDCG and recall as if nothing answered; label what answers, or mark answerable: no",
     )
     _warn_of_length(labels, config, reporter)
+
+
+def _lines(rows: Iterable[Anchoring]) -> list[str]:
+    """The lines of label rows, each once, in however many texts it was found."""
+    return list(dict.fromkeys(str(row.line) for row in rows))
 
 
 def _warn_of_length(labels: Sequence[Judgment], config: BenchConfig, reporter: Reporter) -> None:

@@ -13,7 +13,7 @@ from harness.errors import LabelError
 from harness.labelling.rows import COLUMNS, label_lines
 from harness.store import write_text
 
-_FURTHER = ("evidence", "note")
+_FURTHER = ("evidence", "answer", "note")
 
 
 def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

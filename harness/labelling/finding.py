@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -69,19 +69,28 @@ def _exact(
     sought: str, documents: Sequence[Document], spans: dict[str, list[Span]]
 ) -> list[tuple[str, Span]]:
     """The passages that hold the text, each once; a text longer than a passage is its own."""
+    found: dict[tuple[str, Span], None] = {}
+    last, at = "", 0
+    for document, start, end in places_of(sought, documents):
+        own = spans.get(document.doc_id, [])
+        at = at if document.doc_id == last else 0
+        last = document.doc_id
+        while at < len(own) and own[at][1] <= start:
+            at += 1
+        whole = at < len(own) and own[at][0] <= start and end <= own[at][1]
+        found[document.doc_id, own[at] if whole else (start, end)] = None
+    return list(found)
+
+
+def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Document, int, int]]:
+    """Where a text stands letter by letter, white space, what cannot be seen and case aside."""
     letters = [re.escape(letter) for letter in sought if not letter.isspace()]
     if not letters:
-        return []
+        return
     pattern = re.compile(_BETWEEN.join(letters), re.IGNORECASE)
-    found: dict[tuple[str, Span], None] = {}
     for document in documents:
-        own, at = spans.get(document.doc_id, []), 0
         for match in pattern.finditer(document.text):
-            while at < len(own) and own[at][1] <= match.start():
-                at += 1
-            whole = at < len(own) and own[at][0] <= match.start() and match.end() <= own[at][1]
-            found[document.doc_id, own[at] if whole else match.span()] = None
-    return list(found)
+            yield document, *match.span()
 
 
 def _by_words(

@@ -12,8 +12,9 @@ from harness.corpus.labels import grade_of, whole_number
 from harness.corpus.spreadsheet import Note
 from harness.corpus.table import FaultsOfRows, Row, nearest, read_table
 from harness.errors import LabelError
-from harness.labelling.rows import quote_of
+from harness.labelling.rows import holds_rows, quote_of
 from harness.labelling.sheet import is_passage
+from harness.labelling.skips import SKIP
 from harness.types import Document
 
 _NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
@@ -21,11 +22,15 @@ _NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a graded sheet brings: new ``rows`` by column, and how many are empty or known already."""
+    """What a graded sheet brings: new ``rows`` by column, and how many are empty or known already.
+
+    ``skipped`` are the passages that say ``skip`` in place of a grade.
+    """
 
     rows: tuple[dict[str, Any], ...]
     ungraded: int
     known: int
+    skipped: tuple[dict[str, Any], ...] = ()
 
 
 def graded_rows(
@@ -35,24 +40,32 @@ def graded_rows(
     labels: Path,
     config: AnchorConfig,
     note: Note = lambda _: None,
+    *,
+    may_skip: bool = False,
 ) -> Added:
     """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
 
-    A row that stands there already with the same grade is passed over. Raises LabelError that names all lines
+    A row that stands there already with the same grade is passed over. With ``may_skip`` the grade may be the
+    word skip. Raises LabelError that names all lines
     at fault: a passage that is not at its offsets, an unknown query or document, a grade that is none, a
     second grade for a passage.
     """
     table = read_table(sheet, _NEEDED, LabelError, note)
-    known = _known(labels, documents, config, note)
+    known = known_labels(labels, documents, config, note)
     faults, ungraded, again = FaultsOfRows(LabelError), 0, 0
     rows: list[dict[str, Any]] = []
+    skipped: list[dict[str, Any]] = []
     for raw in table.rows:
         if not raw.get("grade"):
             ungraded += 1
             continue
         with faults.of_a_row():
             where = f"{sheet}, line {raw.line}"
-            row = _row(where, raw, documents, query_ids)
+            place_of = _place(where, raw, documents, query_ids)
+            if may_skip and raw.get("grade").strip().casefold() == SKIP:
+                skipped.append(place_of)
+                continue
+            row = _graded(where, raw, place_of)
             key = (row["query_id"], row["document"], row["start"], row["end"])
             if key not in known:
                 known[key] = (row["grade"], f"line {raw.line} of the sheet")
@@ -65,14 +78,14 @@ def graded_rows(
                 )
             again += 1
     faults.end()
-    return Added(tuple(rows), ungraded, again)
+    return Added(tuple(rows), ungraded, again, tuple(skipped))
 
 
-def _known(
+def known_labels(
     labels: Path, documents: Mapping[str, Document], config: AnchorConfig, note: Note
 ) -> dict[tuple[str, str, int, int], tuple[int, str]]:
-    """Grade and place of every label by what it grades; none where the file is not there yet."""
-    if not labels.exists():
+    """Grade and place of every label by what it grades; none where the file is not there, or has no rows."""
+    if not holds_rows(labels):
         return {}
     listed = config.model_copy(update={"on_unanchored": "list"})
     rows = read_labels(labels, note)
@@ -85,8 +98,10 @@ def _known(
     }
 
 
-def _row(where: str, raw: Row, documents: Mapping[str, Document], query_ids: Sequence[str]) -> dict[str, Any]:
-    """One graded row as a label; raises LabelError."""
+def _place(
+    where: str, raw: Row, documents: Mapping[str, Document], query_ids: Sequence[str]
+) -> dict[str, Any]:
+    """What a row is about, as the columns of a label without its grade; raises LabelError."""
     query_id, name = raw.get("query_id"), raw.get("document")
     if query_id not in query_ids:
         raise LabelError(
@@ -108,7 +123,7 @@ def _row(where: str, raw: Row, documents: Mapping[str, Document], query_ids: Seq
     if not is_passage(raw.get("passage"), text):
         raise LabelError(
             f"{where}: the passage does not stand at {start}-{end} of {document.doc_id}. Leave it as the "
-            "sheet had it; where the document has changed, run the benchmark and make the sheet anew."
+            "sheet had it; where the document has changed, run the benchmark and make the sheet again."
         )
     return {
         "query_id": query_id,
@@ -117,6 +132,13 @@ def _row(where: str, raw: Row, documents: Mapping[str, Document], query_ids: Seq
         "start": start,
         "end": end,
         "quote": quote_of(text),
+    }
+
+
+def _graded(where: str, raw: Row, place: Mapping[str, Any]) -> dict[str, Any]:
+    """The row as a label; raises LabelError for what is no grade."""
+    return {
+        **place,
         "grade": grade_of(where, raw.get("grade")),
         "evidence": raw.get("evidence"),
         "note": raw.get("note"),

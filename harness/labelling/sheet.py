@@ -65,15 +65,15 @@ def is_passage(cell: str, text: str) -> bool:
     return is_same_text(cell, text)
 
 
-def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> None:
     """Write rows as .xlsx, or as .csv that Excel reads as UTF-8; raises ConfigError for other endings."""
     if path.suffix.lower() == ".xlsx":
-        write_bytes(path, _workbook(rows))
+        write_bytes(path, _workbook(rows, columns))
     elif path.suffix.lower() == ".csv":
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([harmless(_cut(row[name])) for name in COLUMNS] for row in rows)
+        writer.writerow(columns)
+        writer.writerows([harmless(_cut(row[name])) for name in columns] for row in rows)
         write_text(path, "\ufeff" + out.getvalue())
     else:
         raise ConfigError(f"{path}: a sheet is a .xlsx or a .csv file. Give it one of these endings.")
@@ -85,7 +85,7 @@ def _cut(value: Any) -> Any:
     return value
 
 
-def _workbook(rows: Sequence[Mapping[str, Any]]) -> bytes:
+def _workbook(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
     try:
         from openpyxl import Workbook
         from openpyxl.styles import Alignment, Font
@@ -98,13 +98,17 @@ def _workbook(rows: Sequence[Mapping[str, Any]]) -> bytes:
     book = Workbook()
     sheet = book.active
     sheet.title = "to grade"
-    sheet.append(COLUMNS)
+    sheet.append(tuple(columns))
     for row in rows:
-        sheet.append([harmless(_cut(row[name])) for name in COLUMNS])
+        sheet.append([harmless(_cut(row[name])) for name in columns])
     grades = DataValidation(type="whole", operator="between", formula1="0", formula2="4", allow_blank=True)
     grades.error = "A grade is a whole number from 0 to 4."
+    if columns == COLUMNS:
+        # sheets of `harness labels`; those of others have columns of their own and know no skip
+        grades = DataValidation(type="list", formula1='"0,1,2,3,4,skip"', allow_blank=True)
+        grades.error = "A grade is a whole number from 0 to 4, or the word skip."
     sheet.add_data_validation(grades)
-    for number, name in enumerate(COLUMNS, 1):
+    for number, name in enumerate(columns, 1):
         letter = get_column_letter(number)
         sheet.column_dimensions[letter].width = _WIDTHS.get(name, 11)
         sheet[f"{letter}1"].font = Font(bold=True)

@@ -16,8 +16,9 @@ from harness.report import cells_of, read_result
 from harness.running.context import Context
 from harness.running.corpus import load_documents
 from harness.search.retrieve import Bm25Config
+from harness.types import Document
 
-_OF_DOCUMENTS = ("documents", "parser", "parsing", "on_bad_document", "queries", "labels", "cache", "name")
+_OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels", "cache", "name", "anchor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,23 @@ class Sheet:
     judge: str
 
 
-def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
-    """The unjudged among the first ``top`` of all settings of a folder of results.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A folder of results with its documents, read again and found to be those it was made of."""
 
-    The documents are read again, from the cache where they are known. Raises HarnessError where their text is
-    not what the results were made of.
+    record: dict[str, Any]
+    documents: dict[str, Document]
+    questions: dict[str, str]
+    answerable: set[str]
+
+
+def open_results(folder: Path, reporter: Reporter) -> Opened:
+    """Read a folder of results and its documents, from the cache where they are known.
+
+    Raises HarnessError where their text is not what the results were made of.
     """
     result = read_result(folder)
-    config = _documents_of(result.record)
+    config = config_of(result.record)
     with Context.at(config.cache, reporter, may_ask=False) as context:
         documents = {one.doc_id: one for one in load_documents(config, context)}
     now = {name: document.sha256 for name, document in documents.items()}
@@ -49,14 +59,32 @@ def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
         )
     queries = cells_of(folder, "queries")
     answerable = {row["query_id"] for row in queries if row.get("answerable", "yes") != "no"}
-    wanted = unjudged(folder, documents, top, answerable)
     questions = {row["query_id"]: row["text"] for row in queries}
-    judge = result.record["config"].get("relevance", {}).get("judge", {}).get("kind", "labels")
-    return Sheet(sheet_rows(wanted, documents, questions), wanted, len(queries) - len(answerable), judge)
+    return Opened(result.record, documents, questions, answerable)
 
 
-def _documents_of(record: dict[str, Any]) -> BenchConfig:
+def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
+    """The unjudged among the first ``top`` of all settings of a folder of results."""
+    opened = open_results(folder, reporter)
+    wanted = unjudged(folder, opened.documents, top, opened.answerable)
+    rows = sheet_rows(wanted, opened.documents, opened.questions)
+    judge = opened.record["config"].get("relevance", {}).get("judge", {}).get("kind", "labels")
+    return Sheet(rows, wanted, len(opened.questions) - len(opened.answerable), judge)
+
+
+def config_of(record: dict[str, Any]) -> BenchConfig:
     """The configuration of a run as far as it says what the documents are."""
     own = {name: record["config"][name] for name in _OF_DOCUMENTS if name in record["config"]}
-    setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+    # a configuration takes labels, also where a language model has judged; they are not read here
+    own["labels"] = own.get("labels") or own["queries"]
+    parsers = [one["parse"] for one in record["config"].get("settings", []) if "parse" in one]
+    if any(one != parsers[0] for one in parsers):
+        raise HarnessError(
+            "These results compare several parsers, and what is unjudged in one text is not in another. Run "
+            "the benchmark with one parser and label that: quotes are then found in every text."
+        )
+    # results of earlier versions have one parser for all settings
+    parse = parsers[0] if parsers else record["config"].get("parser", {"kind": "pypdf"})
+    plain = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+    setting = Setting.model_validate({**dict(plain), "parse": parse})
     return BenchConfig(**own, settings=(setting,))

@@ -40,28 +40,64 @@ class _Asked:
     above: dict[Span, None] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A chunk that a setting ranked for a query."""
+
+    setting: str
+    query_id: str
+    rank: int
+    chunk: Chunk
+
+
 def unjudged(folder: Path, documents: Mapping[str, Document], top: int, answerable: set[str]) -> list[Wanted]:
     """The passages of the unjudged chunks among the first ``top`` of every setting's last step.
+
+    Only the queries of ``answerable`` are looked at; `wanted_passages` says what becomes a passage.
+    """
+    retrieved = retrieved_of(folder, top, answerable, only_unjudged=True)
+    return wanted_passages(retrieved, documents, _graded(folder))
+
+
+def retrieved_of(
+    folder: Path, top: int, answerable: set[str], only_unjudged: bool = False
+) -> Iterator[Retrieved]:
+    """The chunks among the first ``top`` of every setting's last step, or the unjudged ones."""
+    chunks = {name: {one.chunk_id: one for one in own} for name, own in read_chunk_offsets(folder).items()}
+    return (
+        Retrieved(row.setting, row.query_id, row.rank, chunks[row.setting][row.chunk_id])
+        for row in _last_rows(folder)
+        if row.rank <= top
+        and not (only_unjudged and row.grade is not None)
+        and row.query_id in answerable
+        and row.chunk_id in chunks[row.setting]
+    )
+
+
+def wanted_passages(
+    retrieved: Iterable[Retrieved],
+    documents: Mapping[str, Document],
+    graded: Mapping[tuple[str, str], Sequence[Span]],
+) -> list[Wanted]:
+    """The passages whose grades would make unjudged chunks judged, each once.
 
     Passages are runs of sentences that depend on the text alone, so that one grade serves all chunkings; they
     are in the order of how many settings want them, then of their best rank. A passage that a grade covers
     by half of either is left out. A chunk of which no passage is left, or none holds half of either, stands
-    itself. Only the queries of ``answerable`` are looked at.
+    itself. ``graded`` are the spans that have a grade, by query and document.
     """
-    chunks = {name: {one.chunk_id: one for one in own} for name, own in read_chunk_offsets(folder).items()}
-    graded = _graded(folder)
-    passages = {doc_id: passage_spans(one.text, LENGTH) for doc_id, one in documents.items()}
+    passages: dict[str, Sequence[Span]] = {}
     asked: dict[tuple[str, str, Span], _Asked] = {}
-    for row in _last_rows(folder):
-        if row.rank > top or row.grade is not None or row.query_id not in answerable:
+    for row in retrieved:
+        chunk, doc_id = row.chunk, row.chunk.doc_id
+        document = documents.get(doc_id)
+        if document is None:
             continue
-        chunk = chunks[row.setting].get(row.chunk_id)
-        document = documents.get(row.document)
-        if chunk is None or document is None:
-            continue
-        done = graded.get((row.query_id, row.document), [])
-        for span in _to_grade(chunk, document, passages[row.document], done):
-            one = asked.setdefault((row.query_id, row.document, span), _Asked())
+        if doc_id not in passages:
+            passages[doc_id] = passage_spans(document.text, LENGTH)
+        done = graded.get((row.query_id, doc_id), ())
+        for span in _to_grade(chunk, document, passages[doc_id], done):
+            one = asked.setdefault((row.query_id, doc_id, span), _Asked())
             one.settings.add(row.setting)
             one.best_rank = min(one.best_rank, row.rank)
             one.above |= {before: None for before in chunk.before if before[1] <= span[0]}
@@ -101,11 +137,11 @@ def _to_grade(
         return []
     first = bisect_right(passages, own[0], key=lambda span: span[1])
     last = bisect_left(passages, own[1], key=lambda span: span[0])
-    left = [span for span in passages[first:last] if not any(_covers(span, one) for one in done)]
-    return left if any(_covers((chunk.start, chunk.end), span) for span in left) else [own]
+    left = [span for span in passages[first:last] if not any(covers(span, one) for one in done)]
+    return left if any(covers((chunk.start, chunk.end), span) for span in left) else [own]
 
 
-def _covers(chunk: Span, span: Span) -> bool:
+def covers(chunk: Span, span: Span) -> bool:
     """Whether they share half of either, the rule by which grades of spans become grades of chunks."""
     shared = min(chunk[1], span[1]) - max(chunk[0], span[0])
     return shared > 0 and 2 * shared >= min(chunk[1] - chunk[0], span[1] - span[0])

@@ -16,24 +16,6 @@ from harness.llm.batches.lines import came_in_batch
 from harness.llm.config import ModelConfig
 from harness.llm.endpoint import Endpoint
 from harness.llm.form import Form, Malformed, TextForm, after_thoughts, text_of
-from harness.llm.model import Job, Model, jobs_of
-from harness.llm.records import Ledger, Spending
-from harness.llm.run import answers, ask
-
-__all__ = [
-    "Endpoint",
-    "Form",
-    "Job",
-    "Ledger",
-    "Malformed",
-    "Model",
-    "ModelConfig",
-    "Spending",
-    "TextForm",
-    "after_thoughts",
-    "answers",
-    "ask",
-    "came_in_batch",
-    "jobs_of",
-    "text_of",
-]
+from harness.llm.model import Model, jobs_of
+from harness.llm.records import Spending
+from harness.llm.run import answers

@@ -17,7 +17,6 @@ from harness.llm.form import FINAL_REASONS, Malformed, read_reply
 from harness.llm.interrupt import sleep_unless
 from harness.llm.limiter import RateLimiter
 from harness.llm.model import Model
-from harness.llm.money import Budget
 from harness.llm.recording import Read, Recorder
 from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
@@ -39,7 +38,7 @@ class Asker:
         self._limiter = RateLimiter(
             endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
         )
-        self._budget = Budget(config.max_cost, config.max_calls)
+        self._budget = model.budget()
         # A pause that the endpoint asks for is no outage.
         self._breaker = Breaker(config.breaker, config.longest_outage, clock=self._limiter.unheld)
         self._backoff = Backoff()

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from harness.llm.endpoint import Endpoint, read_headers, read_key
+from harness.llm.endpoint import Endpoint
 from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
 from harness.llm.secret import Secret
 
@@ -64,7 +64,7 @@ class ChatClient:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        key, headers = read_key(endpoint), read_headers(endpoint)
+        key, headers = endpoint.key(), endpoint.secret_headers()
         self._secret = Secret(key, *headers.values())
         self.openai = _open(endpoint, key, {**endpoint.headers, **headers})
         self._quiet = ExitStack()

@@ -25,7 +25,7 @@ class ModelConfig(StageConfig):
         2, ge=1, le=10, description="How many unusable answers are paid for before a call is given up."
     )
     ask_again: bool = Field(
-        False, description="Ask calls anew that earlier runs have settled without a usable answer."
+        False, description="Ask again the calls that earlier runs settled without a usable answer."
     )
     breaker: int = Field(
         30,

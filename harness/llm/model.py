@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 from harness.llm.client import Client
 from harness.llm.config import ModelConfig
 from harness.llm.form import Form
-from harness.llm.money import Estimate
-from harness.llm.records import Ledger
+from harness.llm.money import Budget, Estimate
+from harness.llm.records import Ledger, Spending
 from harness.llm.reuse import find_settled, keys_of
 from harness.llm.tokens import token_counter
 from harness.types import Answered, Asked
@@ -31,16 +31,32 @@ class Job(Generic[T]):
 
 
 class Model:
-    """Asks ``config.endpoint`` under one form; holds no key and opens no connection until it has to."""
+    """Asks ``config.endpoint`` under one form; holds no key and opens no connection until it has to.
+
+    ``before`` is what the run has already asked within the limits of ``config``, under other forms.
+    """
 
     def __init__(
-        self, config: ModelConfig, form: Form, ledger: Ledger, *, client: Client | None = None
+        self,
+        config: ModelConfig,
+        form: Form,
+        ledger: Ledger,
+        *,
+        client: Client | None = None,
+        before: Spending | None = None,
     ) -> None:
         self.config = config
         self.form = form
         self.ledger = ledger
         self.client = client
+        self._before = before or Spending()
         self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
+
+    def budget(self) -> Budget:
+        """What is left of the limits of ``config``; calls that may be on the bill count as paid."""
+        before, config = self._before, self.config
+        spent = (before.cost or 0.0) + (before.unseen_cost or 0.0)
+        return Budget(config.max_cost, config.max_calls, before.calls, spent)
 
     def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> Asked:
         """One call: the texts that the prompt shows, and the number of its repetition."""

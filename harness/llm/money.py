@@ -103,13 +103,18 @@ class Estimate:
 
 
 class Budget:
-    """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price."""
+    """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price.
 
-    def __init__(self, max_cost: float | None, max_calls: int | None) -> None:
+    ``calls`` and ``spent`` are what the run has already taken from these limits.
+    """
+
+    def __init__(
+        self, max_cost: float | None, max_calls: int | None, calls: int = 0, spent: float = 0.0
+    ) -> None:
         self._max_cost = max_cost
         self._max_calls = max_calls
-        self._calls = 0
-        self._spent = 0.0
+        self._calls = calls
+        self._spent = spent
         self._reserved = 0.0
         self._in_flight = 0
         self._changed = asyncio.Event()

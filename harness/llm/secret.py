@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
-from harness.llm.endpoint import NO_KEY
+from harness.llm.http_endpoint import NO_KEY
 
 MARK = "[key]"
 SHORTEST = 8

@@ -73,4 +73,4 @@ def _check(ids: tuple[str, ...], offsets: Ints, start: Ints, end: Ints) -> None:
     if len(set(ids)) != len(ids):
         seen: set[str] = set()
         twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"chunk {twice} stands more than once among the chunks")
+        raise ValueError(f"chunk {twice} occurs more than once among the chunks")

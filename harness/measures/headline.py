@@ -10,6 +10,9 @@ from harness.measures.table import FAMILIES, parse_measure
 # The first of these families that was scored is the headline; of one family the first that was named.
 # Where settings cut documents differently (each must be ``across_chunkings`` in the table of measures):
 ACROSS_CHUNKINGS = ("ndcg_evidence", "ndcg_evidence_tokens", "ndcg_text", "ndcg_text_tokens")
+# Of these the ones that compare texts of several parsers: what they count is the same in all of them, while
+# ndcg_text is about the length of labels, which differs by text.
+ACROSS_PARSERS = ACROSS_CHUNKINGS[:2]
 # Where they share their chunks:
 SAME_CHUNKS = ("ndcg_exp",)
 
@@ -32,6 +35,11 @@ def across_chunkings(name: str) -> bool:
     """Whether settings that cut documents differently can be compared by a measure; unknown ones cannot."""
     family = _family(name)
     return family is not None and family.across_chunkings
+
+
+def across_parsers(name: str) -> bool:
+    """Whether settings whose documents different parsers have read can be compared by a measure."""
+    return across_chunkings(name) and parse_measure(name).family in ACROSS_PARSERS
 
 
 def trusted_for(name: str) -> str:

@@ -4,7 +4,5 @@ Shared by the rooms that run models. Weights are safetensors only, remote code i
 that cannot be had is a ModelError: no other model takes its place.
 """
 
-from harness.models.resolve import DTYPE_TEXT, EMBEDDED, Dtype, Model, resolve
+from harness.models.resolve import EMBEDDED, Model, resolve
 from harness.models.tokenizer import ModelTokenizer
-
-__all__ = ["DTYPE_TEXT", "EMBEDDED", "Dtype", "Model", "ModelTokenizer", "resolve"]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.llm.endpoint import read_secret_headers
 from harness.llm.faults import one_line, read_error
 from harness.llm.interrupt import canceller
 from harness.llm.limiter import limiter_of
@@ -89,7 +88,7 @@ class _Sending:
         self._messages = list(enumerate(messages))[::-1]
         self._note = note
         self._limiter = limiter_of(service.url, service.requests_per_minute)
-        self._secret_headers = read_secret_headers(service.headers_env)
+        self._secret_headers = service.secret_headers()
         self._secret = Secret(*self._secret_headers.values())
         self._backoff = Backoff()
         self._rng = random.Random()

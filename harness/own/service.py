@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
-from harness.errors import ConfigError
-from harness.kinds import StageConfig
-from harness.llm.endpoint import names_of_secrets, plain_headers, plain_url, read_secret_headers
+from harness.llm.http_endpoint import HttpConfig, as_json, plain_url
 from harness.own.code import Version
 from harness.own.template import names_in
 
@@ -22,43 +19,23 @@ def _is_plain(url: str) -> str:
     return plain_url(url, SECRETS)
 
 
-def _is_json(request: dict[str, Any]) -> dict[str, Any]:
-    try:
-        json.dumps(request, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cannot be written as JSON: {error}") from error
-    return request
-
-
 Url = Annotated[str, AfterValidator(_is_plain)]
 Method = Literal["POST", "PUT", "GET"]
-Request = Annotated[dict[str, Any], AfterValidator(_is_json)]
+Request = Annotated[dict[str, Any], AfterValidator(as_json)]
 
 
-class ServiceConfig(StageConfig):
-    """Base of the configurations of steps that ask a service over HTTP.
-
-    Waiting for the rate limit, or as long as the service asks (Retry-After), counts towards neither
-    ``timeout`` nor ``deadline``.
-    """
+class ServiceConfig(HttpConfig):
+    """Base of the configurations of steps that ask a service over HTTP."""
 
     url: Url = Field(description="Where the service is asked, with http:// or https://.")
     method: Method = Field(
         "POST", description="`POST` and `PUT` send the request as JSON, `GET` as the query of the URL."
     )
-    headers: dict[str, str] = Field(
-        default_factory=dict, description="HTTP headers; nothing secret, for records keep them."
-    )
-    headers_env: dict[str, str] = Field(
-        default_factory=dict,
-        description="Headers whose value is secret, each with the *name* of the environment variable that "
-        "holds it, such as `{Authorization: SEARCH_TOKEN}`.",
-    )
     request: Request = Field(
         description="What is sent, with `{{ names }}` that are filled in (docs/own-steps.md lists them)."
     )
     response: str = Field(
-        "@", description="Where the answer stands in the JSON that comes back: a JMESPath expression."
+        "@", description="Where the answer is in the JSON that comes back: a JMESPath expression."
     )
     version: Version
     batch_size: int = Field(
@@ -66,21 +43,6 @@ class ServiceConfig(StageConfig):
     )
     timeout: float = Field(30, gt=0, description="Seconds for one try of a request.")
     deadline: float = Field(120, gt=0, description="Seconds for all tries of a request together.")
-    longest_pause: float = Field(
-        600, ge=0, description="Seconds for which the service may ask to wait (Retry-After)."
-    )
-    max_concurrency: int = Field(8, ge=1, description="Requests on their way at once.")
-    requests_per_minute: float | None = Field(None, gt=0, description="The rate limit.")
-
-    @field_validator("headers")
-    @classmethod
-    def _plain_headers(cls, headers: dict[str, str]) -> dict[str, str]:
-        return plain_headers(headers)
-
-    @field_validator("headers_env")
-    @classmethod
-    def _names_not_secrets(cls, headers: dict[str, str]) -> dict[str, str]:
-        return names_of_secrets(headers)
 
     @field_validator("response")
     @classmethod
@@ -88,25 +50,14 @@ class ServiceConfig(StageConfig):
         compiled(expression)
         return expression
 
-    @model_validator(mode="after")
-    def _deadline_holds_a_try(self) -> ServiceConfig:
-        if self.deadline < self.timeout:
-            raise ValueError(
-                f"deadline ({self.deadline:g} s) is shorter than one timeout ({self.timeout:g} s)"
-            )
-        return self
-
     def service_facts(self) -> list[Any]:
         """All that decides an answer besides what is filled in: what the user states, and the request."""
         return [self.url, self.method, self.headers, self.request, self.response, self.version]
 
     def problem(self) -> str:
         """What keeps the service from being asked, such as a secret that is not set; it is not asked."""
-        try:
-            read_secret_headers(self.headers_env)
-        except ConfigError as error:
-            return f"{self.url}: {error}"
-        return ""
+        problem = super().problem()
+        return problem and f"{self.url}: {problem}"
 
 
 def one_of(request: Any, one: str, several: str, others: Sequence[str]) -> bool:

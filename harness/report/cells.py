@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TextIO
 
 # A cell that starts with one of these is run as a formula by spreadsheets.
@@ -39,13 +40,18 @@ def cell(value: Any) -> Any:
     """
     if value is None:
         return ""
+    if isinstance(value, str):
+        return _text_cell(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, str):
-        # a bare carriage return ends a row for some readers, and csv does not quote it
-        text = _escaped(value.replace("\r\n", "\n").replace("\r", "\n"))
-        return f"'{text}" if value.startswith(_FORMULA) else text
     return repr(value) if isinstance(value, float) else value
+
+
+@lru_cache(maxsize=8192)  # names of settings, stages and queries come again in every row
+def _text_cell(value: str) -> str:
+    # a bare carriage return ends a row for some readers, and csv does not quote it
+    text = _escaped(value.replace("\r\n", "\n").replace("\r", "\n"))
+    return f"'{text}" if value.startswith(_FORMULA) else text
 
 
 def original(text: str) -> str:

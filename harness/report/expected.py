@@ -26,9 +26,12 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
         # of a result of an older version: nothing can be placed
         return {}
     told = {}
+    searched = {one.doc_id for one in chunks.values()}
     for query_id, spans in best.items():
         # what another pipeline returned twice has no offsets of its own, but takes a rank
         ranking = [chunks.get(chunk_id) for chunk_id in ranked.get(query_id, [])]
+        # of the texts of several parsers, the one that the setting searches
+        spans = [span for span in spans if span["document"] in searched] or spans
         found = [(rank, span) for span in spans if (rank := _rank_of(span, ranking)) is not None]
         rank, span = min(found, key=lambda one: one[0]) if found else (None, spans[0])
         place = f"{span['document']}" + (f", page {span['page']}" if span.get("page") else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -13,6 +14,7 @@ from harness.errors import HarnessError
 from harness.report.columns import R, spec_of
 from harness.report.rows import SummaryRow
 from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
+from harness.text.text_id import document_of
 from harness.types import SPLITS
 
 SUMMARY = spec_of(SummaryRow).file
@@ -36,6 +38,11 @@ class StoredResult:
     record: dict[str, Any]
     texts: dict[str, str]
     judged: str
+
+    @property
+    def documents(self) -> frozenset[str]:
+        """The names of the documents, and those of their texts where several parsers have read them."""
+        return documents_and_texts(self.texts)
 
 
 def read_result(folder: Path) -> StoredResult:
@@ -63,6 +70,11 @@ def read_result(folder: Path) -> StoredResult:
         texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
+
+
+def documents_and_texts(names: Iterable[str]) -> frozenset[str]:
+    """The names in documents.csv and, of texts of several parsers, those of their documents."""
+    return frozenset(known for name in names for known in (name, document_of(name)))
 
 
 def no_result(folder: Path, error: FileNotFoundError) -> HarnessError:

@@ -112,7 +112,7 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
             if missing and not earlier:
                 raise damaged(path, f"it has no column {missing[0]}")
             if len(set(header)) != len(header):
-                raise damaged(path, "a column stands twice")
+                raise damaged(path, "a column occurs twice")
             checks = [
                 (one, one.check) for one in spec.columns if one.check and (earlier or one.name in header)
             ]

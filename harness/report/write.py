@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from harness.report.rows import (
     PassageRow,
     QueryRow,
     RankedRow,
+    ReplyPassageRow,
     ScoreRow,
     SummaryRow,
 )
@@ -25,7 +26,8 @@ from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
 
 VERDICT = "verdict.json"
-_PASSAGE_RANKS = 10
+PASSAGE_RANKS = 10
+"""Ranks whose passages are written with their text."""
 
 
 def write_results(folder: Path, results: Results, file_name: Callable[[str], str]) -> None:
@@ -34,7 +36,7 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         SummaryRow: results.summary,
         ScoreRow: _scores(results),
         RankedRow: results.ranked,
-        PassageRow: _passages(results.ranked),
+        PassageRow: _passages(results.ranked, {row.chunk_id for row in results.of(ReplyPassageRow)}),
         ChunkOffsetRow: offset_rows(results.cut),
         JudgmentRow: results.judgments,
     }
@@ -93,11 +95,11 @@ def _query_table(results: Results) -> str:
     )
 
 
-def _passages(ranked: Iterable[RankedRow]) -> list[PassageRow]:
-    """Every chunk among the first ranks once, in the order of the documents."""
+def _passages(ranked: Iterable[RankedRow], read: Collection[str]) -> list[PassageRow]:
+    """Every chunk among the first ranks, or that was read to answer, once, in the order of the documents."""
     rows: dict[str, PassageRow] = {}
     for row in ranked:
-        if row.rank > _PASSAGE_RANKS or row.chunk_id in rows:
+        if row.chunk_id in rows or (row.rank > PASSAGE_RANKS and row.chunk_id not in read):
             continue
         *before, place = row.chunk_id.rpartition(":")[2].split("+")
         start, _, end = place.partition("-")

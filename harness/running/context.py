@@ -23,7 +23,8 @@ class Context:
     """The state of one run. Models are made once per configuration and load their weights when first used.
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
-    of them, by prompt and model, ``served`` what of endpoints, by model, and ``looked_up`` which of their
+    of them, by prompt and model, ``served`` what of endpoints, by model, ``within_limits`` what counts
+    towards one ``max_cost`` and ``max_calls``, and ``looked_up`` which of their
     numbers were asked for; ``rewritten`` keeps what was made of
     queries, ``narrowed`` what filters made of them, ``answer_costs`` what the answers that each asking
     brought have cost, whoever paid for them. ``purposes`` says by prompt and model what answers were for,
@@ -43,6 +44,7 @@ class Context:
     rewritten: dict[str, Phrased] = field(default_factory=dict)
     answer_costs: list[float | None] = field(default_factory=list)
     served: dict[str, Spending] = field(default_factory=dict)
+    within_limits: dict[str, Spending] = field(default_factory=dict)
     looked_up: dict[str, set[bytes]] = field(default_factory=dict)
     narrowed: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
     purposes: dict[str, Purpose] = field(default_factory=dict)

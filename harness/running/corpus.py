@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.config import BenchConfig
+from harness.config import BenchConfig, parsers_of
 from harness.corpus import (
     AnchorResult,
     DocumentFile,
     LabelRow,
     ParsedDocument,
+    ParserConfig,
     QuerySet,
     SkippedDocument,
     anchor,
@@ -31,13 +32,14 @@ from harness.corpus import (
 )
 from harness.corpus.formats import libraries_of
 from harness.corpus.table import nearest
-from harness.errors import CorpusError, LabelError
+from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
 from harness.running.context import Context
 from harness.running.text_warnings import tell_of_text, warn_of_answer_key
 from harness.search import RetrieverConfig
 from harness.store import key_of
+from harness.text.text_id import document_of
 from harness.types import Document, Judgment
 
 
@@ -48,6 +50,9 @@ class Corpus:
     ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
     ``label_rows`` are the rows of the label file, anchored or not. ``strange`` holds text that was returned
     by another pipeline and stands in no document, None where there is none.
+
+    Where several parsers have read the documents (``running.corpora``), each text is a document of its own,
+    and ``texts_of`` has by setting the ids of the texts that it searches; with one parser it is empty.
     """
 
     parsed: tuple[ParsedDocument, ...]
@@ -58,6 +63,7 @@ class Corpus:
     hashes: dict[str, str]
     label_rows: tuple[LabelRow, ...] = ()
     strange: Document | None = None
+    texts_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def documents(self) -> list[Document]:
@@ -74,63 +80,151 @@ class Corpus:
         """What identifies the text: ids and hashes."""
         return [[document.doc_id, document.sha256] for document in self.documents]
 
+    @property
+    def doc_ids(self) -> list[str]:
+        """The ids of the documents, each once, however many parsers have read it."""
+        ids = (document.doc_id for document in self.documents)
+        return list(dict.fromkeys(map(document_of, ids))) if self.texts_of else list(ids)
+
+    def of_documents(self, judgments: Sequence[Judgment]) -> Sequence[Judgment]:
+        """The judgments by documents where their texts have ids of their own."""
+        if not self.texts_of:
+            return judgments
+        return [replace(row, doc_id=document_of(row.doc_id)) for row in judgments]
+
+    def judged_for(
+        self, setting: str, judgments: Sequence[Judgment]
+    ) -> tuple[Sequence[Judgment], list[Judgment]]:
+        """The judgments of the text that a setting searches, and those of evidence that is not in it.
+
+        The latter are where other parsers have found that evidence; with one parser there are none.
+        """
+        if not self.texts_of:
+            return judgments, []
+        texts = self.texts_of[setting]
+        own = [row for row in judgments if row.doc_id in texts]
+        there = {(row.query_id, row.evidence) for row in own}
+        return own, [
+            row for row in judgments if row.doc_id not in texts and (row.query_id, row.evidence) not in there
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What is read beside the documents: queries, label rows, and the files that all that stands in."""
+
+    queries: QuerySet
+    label_rows: tuple[LabelRow, ...]
+    read: tuple[Path, ...]
+
+    @property
+    def query_ids(self) -> list[str]:
+        """The ids of the queries."""
+        return [query.query_id for query in self.queries.queries]
+
 
 def load_corpus(config: BenchConfig, context: Context) -> Corpus:
-    """Read documents, queries and labels; raises CorpusError or LabelError for what cannot be used."""
+    """Read documents, queries and labels; raises CorpusError or LabelError for what cannot be used.
+
+    ConfigError where several parsers are to read the documents: that is ``running.corpora.load_corpora``.
+    """
+    parser = _one_parser(config)
+    inputs = read_inputs(config, context)
+    parsed, skipped, hashes = read_documents(config, parser, inputs, context)
+    documents = {item.document.doc_id: item.document for item in parsed}
     with context.timed("labels"):
-        # before the documents, which may take long
-        note = context.reporter.note
-        queries = read_queries(config.queries, config.split, note)
-        label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
         file = _span_file(config)
-        read = [path for path in (config.queries, config.labels, file) if path is not None]
-        read += _files_of_steps(config)
-    with context.timed("parse"):
-        files = _files(config, context, read)
-        hashes = {str(item.path): _sha256(item.path) for item in files}
-        parsed, skipped = _parse(config, context, files, hashes)
-        documents = {item.document.doc_id: item.document for item in parsed}
-        warn_of_answer_key(list(documents.values()), queries.queries, context.reporter)
-    with context.timed("labels"):
         anchored = anchor(
-            label_rows,
+            inputs.label_rows,
             documents,
             config.anchor,
-            query_ids=[query.query_id for query in queries.queries],
+            query_ids=inputs.query_ids,
             skipped_documents=[item.doc_id for item in skipped],
         )
         labels = (
-            _with_duplicates(anchored.judgments, documents, config, context)
+            with_duplicates(anchored.judgments, documents, config, context)
             if file is None
-            else read_judgments(file, documents, [query.query_id for query in queries.queries])
+            else read_judgments(file, documents, inputs.query_ids)
         )
-    hashes |= {str(path): _sha256(path) for path in read}
-    return Corpus(tuple(parsed), tuple(skipped), queries, anchored, labels, hashes, label_rows)
+    return Corpus(tuple(parsed), tuple(skipped), inputs.queries, anchored, labels, hashes, inputs.label_rows)
+
+
+def _one_parser(config: BenchConfig) -> ParserConfig:
+    parsers = parsers_of(config.settings)
+    if len(parsers) > 1:
+        raise ConfigError(
+            f"{config.name}: this needs one text of every document, and the settings read them with several "
+            f"parsers ({', '.join(parsers)}). Name one under parse."
+        )
+    return next(iter(parsers.values()))
+
+
+def read_inputs(config: BenchConfig, context: Context) -> Inputs:
+    """Read queries and label rows, before the documents, which may take long."""
+    with context.timed("labels"):
+        note = context.reporter.note
+        queries = read_queries(config.queries, config.split, note)
+        label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
+        read = [path for path in (config.queries, config.labels, _span_file(config)) if path is not None]
+        return Inputs(queries, label_rows, (*read, *_files_of_steps(config)))
+
+
+def read_documents(
+    config: BenchConfig, parser: ParserConfig, inputs: Inputs, context: Context
+) -> tuple[list[ParsedDocument], list[SkippedDocument], dict[str, str]]:
+    """The documents as a parser reads them, those it cannot, and the sha256 of all files by path."""
+    with context.timed("parse"):
+        files = _files(config, parser, context.reporter.note, inputs.read)
+        hashes = {str(item.path): _sha256(item.path) for item in files}
+        parsed, skipped = _parse(config, parser, context, files, hashes)
+        documents = [item.document for item in parsed]
+        warn_of_answer_key(documents, inputs.queries.queries, context.reporter)
+    return parsed, skipped, hashes | {str(path): _sha256(path) for path in inputs.read}
 
 
 def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[Document]:
     """The documents alone, or the one called ``only``, from the cache where they have been read before.
 
-    Neither queries nor labels need to be there. Raises CorpusError for what cannot be used.
+    Neither queries nor labels need to be there. Of several parsers the first one reads them, and a note says
+    so. Raises CorpusError for what cannot be used.
     """
-    others = [path for path in (config.queries, config.labels) if path is not None]
-    judge = config.relevance.judge
-    others += [Path(judge.file)] if isinstance(judge, LabelsConfig) and judge.file else []
-    others += _named_by_steps(config)
-    files = _files(config, context, others)
+    return [item.document for item in read_texts(config, context, only)[0]]
+
+
+def read_texts(
+    config: BenchConfig, context: Context, only: str = ""
+) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
+    """As `load_documents`, with what the parser met, and the documents that were left out."""
+    (name, parser), *more = parsers_of(config.settings).items()
+    if more:
+        context.reporter.note(f"The documents are read by {name}, the first of {len(more) + 1} parsers.")
+    files = document_files(config, context.reporter.note)
     if only:
         named = next((name for name in ids_meant(only) if name in {file.doc_id for file in files}), None)
         if named is None:
             ids = [file.doc_id for file in files]
             raise CorpusError(f"There is no document {only!r}{nearest(only, ids)}. Correct the name.")
         files = [file for file in files if file.doc_id == named]
-    parsed, _ = _parse(config, context, files, {str(item.path): _sha256(item.path) for item in files})
-    return [item.document for item in parsed]
+    return _parse(config, parser, context, files, {str(item.path): _sha256(item.path) for item in files})
 
 
-def _files(config: BenchConfig, context: Context, others: Sequence[Path]) -> list[DocumentFile]:
+def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: None) -> list[DocumentFile]:
+    """The files of the documents with their ids; ``note`` is told what is left out.
+
+    Of several parsers the first says which files can be read.
+    """
+    others = [path for path in (config.queries, config.labels) if path is not None]
+    judge = config.relevance.judge
+    others += [Path(judge.file)] if isinstance(judge, LabelsConfig) and judge.file else []
+    parser = config.settings[0].parse
+    return _files(config, parser, note, [*others, *_named_by_steps(config)])
+
+
+def _files(
+    config: BenchConfig, parser: ParserConfig, note: Callable[[str], None], others: Sequence[Path]
+) -> list[DocumentFile]:
     """The files of the documents; ``others`` are read for something else."""
-    more, note = suffixes_of(config.parser), context.reporter.note
+    more = suffixes_of(parser)
     skip = config.on_bad_document != "fail"
     return find_documents(config.documents, Path(), more, others, note, skip)
 
@@ -156,7 +250,7 @@ def _files_of_filters(retriever: RetrieverConfig) -> Iterator[Path]:
         yield from _files_of_filters(part)
 
 
-def _with_duplicates(
+def with_duplicates(
     labels: tuple[Judgment, ...], documents: Mapping[str, Document], config: BenchConfig, context: Context
 ) -> tuple[Judgment, ...]:
     """The labels and, unless switched off, the other places that hold their text; says how many."""
@@ -192,9 +286,13 @@ def _span_file(config: BenchConfig) -> Path | None:
 
 
 def _parse(
-    config: BenchConfig, context: Context, files: Sequence[DocumentFile], hashes: dict[str, str]
+    config: BenchConfig,
+    parser: ParserConfig,
+    context: Context,
+    files: Sequence[DocumentFile],
+    hashes: dict[str, str],
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
-    fingerprint = parser_fingerprint(config.parser)
+    fingerprint = parser_fingerprint(parser)
     keys = {
         file: key_of(
             file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *libraries_of(file.path)
@@ -215,7 +313,7 @@ def _parse(
                     context.artifacts.put("document", keys[file], item.to_json())
                 task.advance()
 
-            fresh, skipped = parse_documents(new, config.parser, config.on_bad_document, config.parsing, keep)
+            fresh, skipped = parse_documents(new, parser, config.on_bad_document, config.parsing, keep)
     context.count("documents_parsed", len(fresh))
     context.count("documents_reused", len(known))
     by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
@@ -227,7 +325,7 @@ def _parse(
     for item in skipped:
         # the reason begins with the path, and often with the page
         context.reporter.warn(f"skipped {item.reason}")
-    tell_of_text(parsed, config, context)
+    tell_of_text(parsed, parser, context)
     return parsed, skipped
 
 

@@ -24,7 +24,7 @@ def facts_of(
         doc_id = next((one for one in ids_meant(row.get(key)) if one in known), None)
         if doc_id in found:
             raise ConfigError(
-                f"{file}, line {row.line}: document {row.get(key)!r} stands twice. Remove one row."
+                f"{file}, line {row.line}: document {row.get(key)!r} occurs twice. Remove one row."
             )
         if doc_id is not None:
             found[doc_id] = {column: row.get(column) for column in columns}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from harness.search import Found, Narrowed, NotAsked, NotAskedError, Passages, RetrieverConfig, StepOutput
+from harness.search import (
+    Found,
+    Identity,
+    Narrowed,
+    NotAsked,
+    NotAskedError,
+    Passages,
+    RetrieverConfig,
+    StepOutput,
+)
 from harness.search.depth import Depth
 from harness.store import key_of
 from harness.types import Query, Ranking
@@ -35,10 +44,15 @@ def search_filtered(
     narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
     if retriever.filter.boost is not None:
-        return _boosted(name, bare, passages, asked, narrowed, retriever.filter.boost, tools)
+        more = _boost_facts(retriever.filter.boost, narrowed)
+        known = tools.known(bare, passages, asked, more)
+        if known is None:
+            known = _boosted(name, bare, passages, asked, narrowed, retriever.filter.boost, tools)
+            tools.keep_found(bare, passages, asked, known, more)
+        return replace(known, filtered=narrowed)
     rows = [at for at, _ in _groups(narrowed)]
     outputs = [
-        tools.search(name, bare, _only(passages, documents), [asked[i] for i in at])
+        tools.search(name, bare, only(passages, documents), [asked[i] for i in at])
         for at, documents in _groups(narrowed)
     ]
     merged = _merged(outputs, rows, len(asked))
@@ -54,10 +68,12 @@ def is_known_filtered(
     narrowed = tools.narrowed(retriever.filter, _documents(passages), asked)
     bare = _bare(retriever)
     if retriever.filter.boost is not None:
-        # what is added is added anew; scores of all chunks are not kept
-        return bool(bare.parts) and tools.is_known(bare, passages, asked)
+        if bare.parts:
+            return tools.is_known(bare, passages, asked)
+        more = _boost_facts(retriever.filter.boost, narrowed)
+        return tools.known(bare, passages, asked, more) is not None
     return all(
-        tools.is_known(bare, _only(passages, documents), [asked[i] for i in at])
+        tools.is_known(bare, only(passages, documents), [asked[i] for i in at])
         for at, documents in _groups(narrowed)
     )
 
@@ -97,7 +113,7 @@ def _groups(narrowed: Sequence[Narrowed]) -> Iterator[tuple[list[int], frozenset
         yield places, documents
 
 
-def _only(passages: Passages, documents: frozenset[str] | None) -> Passages:
+def only(passages: Passages, documents: frozenset[str] | None) -> Passages:
     """The passages of some documents; all for None."""
     if documents is None:
         return passages
@@ -151,38 +167,57 @@ def _boosted(
 
     A fusion scores what its routes have found.
     """
-    deep = bare.model_copy(update={"top_k": max(1, len(passages.ids)), "top_chars": None})
-    document = dict(zip(passages.ids, passages.documents, strict=True))
-    length = dict(zip(passages.ids, passages.lengths, strict=True))
+    deep = to_the_end(bare, passages)
+    boost = Boost.of(bare, passages, weight)
     step = max(1, _CELLS // max(1, len(passages.ids)))
     outputs = []
     rows = [range(begin, min(begin + step, len(asked))) for begin in range(0, len(asked), step)]
     for at in rows:
         found = tools.found(deep, passages, [asked[i] for i in at])
-        rankings = [
-            _raised(ranking, narrowed[i].documents, weight, document)
-            for i, ranking in zip(at, found.rankings, strict=True)
-        ]
-        cut = [_cut(ranking, bare, length) for ranking in rankings]
+        cut = [boost(ranking, narrowed[i].documents) for i, ranking in zip(at, found.rankings, strict=True)]
         part = found.asked or tuple(asked[i] for i in at)
         outputs.append(StepOutput(name, cut, part, exact_share=found.exact_share, routes=found.routes))
     merged = _merged(outputs, rows, len(asked))
-    return Found(merged.rankings, merged.exact_share, merged.routes, tuple(narrowed), merged.asked)
+    return Found(merged.rankings, merged.exact_share, merged.routes, asked=merged.asked)
 
 
-def _raised(
-    ranking: Ranking, documents: frozenset[str] | None, weight: float, document: dict[str, str]
-) -> Ranking:
-    if documents is None:
-        return ranking
-    scores = [
-        score + weight * (document[chunk_id] in documents)
-        for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
-    ]
-    return Ranking.by_score(ranking.query_id, ranking.chunk_ids, scores)
+def to_the_end(retriever: RetrieverConfig, passages: Passages) -> RetrieverConfig:
+    """The same retriever, to rank all chunks that it can score."""
+    return retriever.model_copy(update={"top_k": max(1, len(passages.ids)), "top_chars": None})
 
 
-def _cut(ranking: Ranking, config: RetrieverConfig, length: dict[str, int]) -> Ranking:
-    lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
-    end = Depth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
-    return Ranking(ranking.query_id, ranking.chunk_ids[:end], ranking.scores[:end])
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """Adds ``weight`` to the scores of chunks of the documents named, and cuts as ``config`` asks for.
+
+    ``document`` and ``length``, in characters, are those of each chunk by its id.
+    """
+
+    config: RetrieverConfig
+    weight: float
+    document: Mapping[str, str]
+    length: Mapping[str, int]
+
+    @classmethod
+    def of(cls, config: RetrieverConfig, passages: Passages, weight: float) -> Boost:
+        """For rankings of these passages."""
+        document = dict(zip(passages.ids, passages.documents, strict=True))
+        return cls(config, weight, document, dict(zip(passages.ids, passages.lengths, strict=True)))
+
+    def __call__(self, ranking: Ranking, documents: frozenset[str] | None) -> Ranking:
+        """A ranking of all chunks with the documents raised; None: no document is named."""
+        if documents is not None:
+            scores = [
+                score + self.weight * (self.document[chunk_id] in documents)
+                for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
+            ]
+            ranking = Ranking.by_score(ranking.query_id, ranking.chunk_ids, scores)
+        lengths = np.array([self.length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
+        end = Depth(self.config.top_k, self.config.top_chars, lengths).of_ranked(lengths)
+        return Ranking(ranking.query_id, ranking.chunk_ids[:end], ranking.scores[:end])
+
+
+def _boost_facts(weight: float, narrowed: Sequence[Narrowed]) -> Identity:
+    """What decides a boosted ranking besides passages, queries and retriever."""
+    documents = [None if one.documents is None else sorted(one.documents) for one in narrowed]
+    return ["boost", weight, documents]

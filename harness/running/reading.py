@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,7 @@ from harness.search import READERS
 from harness.search.read import Merger
 from harness.search.read.step import Together
 from harness.store import key_of
-from harness.text.spans import Span
+from harness.text.spans import Span, merge
 from harness.types import Chunk, Ranking
 
 _Spans = tuple[Span, ...]
@@ -62,11 +62,27 @@ class Reading:
 
     def of(self, rankings: Mapping[str, Sequence[Ranking]]) -> Read:
         """What is read for rankings of chunks: every span once, at the rank and score of its first chunk."""
-        row = {chunk.chunk_id: i for i, chunk in enumerate(self.chunks)}
         spans = {one.chunk_id: one for one in self.always}
+        read = self.opened()
+        ranked: dict[str, list[Ranking]] = {}
+        for step, its in rankings.items():
+            both = list(map(read, its))
+            ranked[step] = [ranking for _, ranking in both]
+            for chunk_id, span in (item for own, _ in both for item in own.items()):
+                # a span that several rankings have stays as it was read first
+                spans.setdefault(chunk_id, span)
+        place = {document.doc_id: i for i, document in enumerate(self.corpus.documents)}
+        ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
+        key = key_of(self.key, "read", [one.chunk_id for one in ordered])
+        return Read(ordered, self._tokens(ordered, key), ranked, key)
+
+    def opened(self) -> Callable[[Ranking], tuple[dict[str, Chunk], Ranking]]:
+        """Reads one ranking of chunks at a time: the spans by their ids, and the ranking of them."""
+        row = {chunk.chunk_id: i for i, chunk in enumerate(self.chunks)}
         documents = {document.doc_id: document for document in self.corpus.documents}
 
-        def as_read(found: Ranking) -> Ranking:
+        def as_read(found: Ranking) -> tuple[dict[str, Chunk], Ranking]:
+            spans: dict[str, Chunk] = {}
             rows = [row[chunk_id] for chunk_id in found.chunk_ids]
             first: dict[str, float] = {}
             read = [*self.read(rows[: self.top_n]), *_own(self.chunks, rows[len(rows[: self.top_n]) :])]
@@ -76,13 +92,9 @@ class Reading:
                 span = Chunk.of(document, *place, own[document.doc_id, *place])
                 spans.setdefault(span.chunk_id, span)
                 first.setdefault(span.chunk_id, score)
-            return Ranking(found.query_id, tuple(first), tuple(first.values()))
+            return spans, Ranking(found.query_id, tuple(first), tuple(first.values()))
 
-        ranked = {step: list(map(as_read, its)) for step, its in rankings.items()}
-        place = {doc_id: i for i, doc_id in enumerate(documents)}
-        ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
-        key = key_of(self.key, "read", [one.chunk_id for one in ordered])
-        return Read(ordered, self._tokens(ordered, key), ranked, key)
+        return as_read
 
     def _tokens(self, spans: Sequence[Chunk], key: str) -> NDArray[np.int32]:
         """The lengths of spans, each counted once."""
@@ -156,18 +168,7 @@ def _before(
         shown = {(first, min(last, start)) for first, last in chunk.before if first < start}
         place = (chunk.doc_id, start, end)
         found.setdefault(place, set()).update(shown, headings.get(place, ()))
-    return {place: _united(shown) for place, shown in found.items()}
-
-
-def _united(spans: Iterable[Span]) -> _Spans:
-    """Spans in the order of the text, those that overlap as one."""
-    out: list[Span] = []
-    for start, end in sorted(spans):
-        if out and start < out[-1][1]:
-            out[-1] = (out[-1][0], max(out[-1][1], end))
-        else:
-            out.append((start, end))
-    return tuple(out)
+    return {place: tuple(merge(shown)) for place, shown in found.items()}
 
 
 def _own(chunks: Sequence[Chunk], rows: Sequence[int]) -> list[Span]:

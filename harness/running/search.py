@@ -34,7 +34,8 @@ class Searched:
     ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
     their order. ``asked`` are the queries as a rewriter put them, by step; none where nothing was rewritten.
     ``filtered`` is what filters made of the queries, by step. ``efforts``: what it took up to and with each
-    step.
+    step. ``exact_shares`` is the share of the true nearest chunks among what a retriever or a route has
+    found, by its name; it is left out where that has no meaning, as for words.
 
     Where something else is read than the chunks that were searched, ``chunking`` and ``rankings`` hold what
     would be read if the search ended with a step, and ``over_chunks`` is the same search by its chunks.
@@ -48,6 +49,7 @@ class Searched:
     efforts: list[Effort] = field(default_factory=list)
     filtered: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
     over_chunks: Searched | None = None
+    exact_shares: dict[str, float] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -156,32 +158,25 @@ def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools:
 
 def _retrieved(point: Point, output: StepOutput, effort: Effort, queries: Sequence[Query]) -> Searched:
     rankings: dict[str, list[Ranking]] = {}
-    asked: dict[str, tuple[Query, ...]] = {}
-    filtered: dict[str, tuple[Narrowed, ...]] = {}
-    _collect(output, RETRIEVE, rankings, asked, filtered, tuple(queries))
     notes = {"exact_share": output.exact_share}
-    one = Searched(point.setting, point.chunking, rankings, notes, asked, filtered=filtered)
+    one = Searched(point.setting, point.chunking, rankings, notes)
+    _collect(output, RETRIEVE, one, tuple(queries))
     _note(one, RETRIEVE, effort)
     return one
 
 
-def _collect(
-    output: StepOutput,
-    name: str,
-    rankings: dict[str, list[Ranking]],
-    asked: dict[str, tuple[Query, ...]],
-    filtered: dict[str, tuple[Narrowed, ...]],
-    queries: tuple[Query, ...],
-) -> None:
+def _collect(output: StepOutput, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
     """Put the routes of a fusion before what was made of them, each under its full name."""
     for route in output.routes:
-        _collect(route, f"{name}.{route.name}", rankings, asked, filtered, queries)
-    rankings[name] = output.rankings
+        _collect(route, f"{name}.{route.name}", one, queries)
+    one.rankings[name] = output.rankings
+    if output.exact_share is not None:
+        one.exact_shares[name] = output.exact_share
     if output.asked != queries:
-        asked[name] = output.asked
+        one.asked[name] = output.asked
     if output.filtered:
         # a query may be asked in several texts
-        filtered[name] = tuple({one.query_id: one for one in output.filtered}.values())
+        one.filtered[name] = tuple({its.query_id: its for its in output.filtered}.values())
 
 
 def _note(one: Searched, step: str, effort: Effort) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.config import BenchConfig
-from harness.corpus import ParsedDocument, some_pages
+from harness.corpus import ParsedDocument, ParserConfig, some_pages
 from harness.progress import Reporter
 from harness.report import counted
 from harness.running.context import Context
@@ -20,7 +19,7 @@ _FEWEST_QUESTIONS = 4
 _FIRST = 20
 
 
-def tell_of_text(parsed: Sequence[ParsedDocument], config: BenchConfig, context: Context) -> None:
+def tell_of_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
     """Say in one line what share of pages and characters is suspect; warn of losses and of repairs."""
     stats = [item.stats for item in parsed]
     pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
@@ -29,16 +28,16 @@ def tell_of_text(parsed: Sequence[ParsedDocument], config: BenchConfig, context:
     context.count("pages_suspect", suspect_pages)
     context.count("characters", characters)
     context.count("characters_suspect", suspect)
-    line = f"text of {counted(len(parsed), 'document')}: suspect are "
+    line = f"text of {counted(len(parsed), 'document')}: "
     line += f"{_share(suspect_pages, pages)} pages and " if pages else ""
-    line += f"{_share(suspect, characters)} characters"
+    line += f"{_share(suspect, characters)} characters are suspect"
     worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
     (context.reporter.warn if worth else context.reporter.note)(line)
-    _warn_of_pages(parsed, config, context)
-    _warn_of_repairs(parsed, config, context)
+    _warn_of_pages(parsed, parser, context)
+    _warn_of_repairs(parsed, context)
 
 
-def _warn_of_pages(parsed: Sequence[ParsedDocument], config: BenchConfig, context: Context) -> None:
+def _warn_of_pages(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
     by_id = {item.document.doc_id: item.stats for item in parsed}
     silent = {doc_id: stats.silent_pages for doc_id, stats in by_id.items() if stats.silent_pages}
     short = {doc_id: stats.short_pages for doc_id, stats in by_id.items() if stats.short_pages}
@@ -59,13 +58,13 @@ def _warn_of_pages(parsed: Sequence[ParsedDocument], config: BenchConfig, contex
         readers = sorted({item.stats.second_reader for item in parsed if item.stats.short_pages})
         missing = sum(item.stats.missing_characters for item in parsed)
         context.reporter.warn(
-            f"{config.parser.kind} may have lost text of {counted(len(short), 'document')}; the second "
+            f"{parser.kind} may have lost text of {counted(len(short), 'document')}; the second "
             f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
             "Look at these pages, or choose another parser kind."
         )
 
 
-def _warn_of_repairs(parsed: Sequence[ParsedDocument], config: BenchConfig, context: Context) -> None:
+def _warn_of_repairs(parsed: Sequence[ParsedDocument], context: Context) -> None:
     repaired = [item for item in parsed if item.stats.warnings]
     if repaired:
         shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import ConfigError
 from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
 from harness.llm import answers as answers_of
-from harness.llm.endpoint import read_key
-from harness.models.encoder import EncoderConfig, LocalEncoder
+from harness.models.encoder import EncoderConfig, LocalEncoder, Value
 from harness.progress import Reporter
 from harness.running.compute import Computed, Kept, compute_new, digest
 from harness.running.context import Context
@@ -48,6 +46,9 @@ from harness.served.embedding import ServedEncoder
 from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import Answered, Query, Ranking
+
+# What the calls of an estimate are about.
+_NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,13 @@ class RunTools:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
 
-    def embed(self, text: str, encoder: EncoderConfig) -> NDArray[np.float32]:
-        """The vector of one text, computed now by a model on this machine."""
+    def embed(self, text: str, encoder: EncoderConfig) -> Value:
+        """What an encoder makes of one text, computed now by a model on this machine."""
         found = self.context.encoder(encoder)
         if not isinstance(found, LocalEncoder):
             raise NotMeasuredError(f"{encoder.model_name} is no model on this machine")
         (value,) = found.encode([text])
-        return np.asarray(value, dtype=np.float32)[None, :]
+        return value
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
         """What an encoder makes of each text, in their order."""
@@ -159,29 +160,37 @@ class RunTools:
         *,
         purpose: Purpose = "rewriting",
         passages: Sequence[tuple[str, ...]] = (),
+        sample: int = 0,
     ) -> list[Answered]:
         """The answers of a language model about the texts, in their order; equal texts are asked once."""
         shown = list(zip(texts, passages or [()] * len(texts), strict=True))
         title = f"{name} by {model.endpoint.model}"
+        so_far = self._within_limits(model, purpose)
         with Ledger(self.context.cache.ledger) as ledger:
-            asker = Model(model, form, ledger)
-            calls = {one: asker.call(*one) for one in shown}
-            estimate = asker.estimate(jobs_of(calls.values()), "chunks" if passages else "queries")
+            asker = Model(model, form, ledger, before=so_far)
+            calls = {one: asker.call(*one, sample) for one in shown}
+            estimate = asker.estimate(jobs_of(calls.values()), _NOUNS.get(purpose, "queries"))
             if estimate.calls and not self.context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
                 key = key_of(facts, list(calls))
-                raise NotAskedError(NotAsked(title, key, estimate, _problem(model), purpose))
+                raise NotAskedError(NotAsked(title, key, estimate, model.endpoint.problem(), purpose))
             if estimate.calls:
                 self.reporter.note(f"{title}: {estimate}")
             stage = "rewrite" if purpose == "rewriting" else purpose
             with self.timed(stage):
                 found, spending = answers_of(asker, list(calls.values()), reporter=self.reporter, name=stage)
             self.context.answer_costs.append(asker.cost(calls.values()))
+        so_far.add_spending(spending)
         self.context.spent.setdefault(title, Spending()).add_spending(spending)
         self.context.spent[title].from_ledger += spending.from_ledger
         self.context.purposes[title] = purpose
         by_text = dict(zip(calls, found, strict=True))
         return [by_text[one] for one in shown]
+
+    def _within_limits(self, model: ModelConfig, purpose: Purpose) -> Spending:
+        """What this run has asked under the limits of ``model``: one section's, whatever its prompts."""
+        key = key_of(purpose, model.endpoint.base_url, model.max_cost, model.max_calls)
+        return self.context.within_limits.setdefault(key, Spending())
 
     def facts(
         self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]
@@ -220,11 +229,11 @@ class RunTools:
         asked = self.rewritten(retriever.rewrite, queries)
         if retriever.filter is not None:
             found = search_filtered(name, retriever, passages, asked, self)
-        elif (known := self._known(retriever, passages, asked)) is not None:
+        elif (known := self.known(retriever, passages, asked)) is not None:
             found = known
         else:
             found = self.found(retriever, passages, asked)
-            self._keep(retriever, passages, asked, found)
+            self.keep_found(retriever, passages, asked, found)
         computed = self.context.counts.get("vectors_computed", 0) - before.get("vectors_computed", 0)
         output = StepOutput(
             name=name,
@@ -248,7 +257,7 @@ class RunTools:
             return is_known_filtered(retriever, passages, asked, self)
         if retriever.parts:
             return all(self.is_known(part, passages, asked) for part in retriever.parts)
-        return self._known(retriever, passages, asked) is not None
+        return self.known(retriever, passages, asked) is not None
 
     def to_embed(
         self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
@@ -260,14 +269,17 @@ class RunTools:
         if not retriever.parts:
             yield from RETRIEVERS.make(retriever).to_embed(passages, asked)
 
-    def _key(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> str:
-        texts = [[query.query_id, query.text] for query in asked]
-        return key_of(passages.key, texts, retriever.kind, RETRIEVERS.make(retriever).identity(self))
-
-    def _known(self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query]) -> Found | None:
+    def known(
+        self,
+        retriever: RetrieverConfig,
+        passages: Passages,
+        asked: Sequence[Query],
+        more: Sequence[Any] = (),
+    ) -> Found | None:
+        """What is kept of a retriever that fuses nothing; ``more`` is what else decides its rankings."""
         if retriever.parts:
             return None
-        stored = self.context.artifacts.get("ranking", self._key(retriever, passages, asked))
+        stored = self.context.artifacts.get("ranking", self._key(retriever, passages, asked, more))
         if stored is None:
             return None
         rankings = [
@@ -277,25 +289,29 @@ class RunTools:
         put = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
         return Found(rankings, stored["exact_share"], asked=put)
 
-    def _keep(
-        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], found: Found
+    def keep_found(
+        self,
+        retriever: RetrieverConfig,
+        passages: Passages,
+        asked: Sequence[Query],
+        found: Found,
+        more: Sequence[Any] = (),
     ) -> None:
+        """Keep the rankings of a retriever; those of a fusion are made anew of its routes'."""
         if retriever.parts:
             return
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
         stored: dict[str, Any] = {"rankings": rows, "exact_share": found.exact_share}
         if found.asked:
             stored["asked"] = [query.text for query in found.asked]
-        self.context.artifacts.put("ranking", self._key(retriever, passages, asked), stored)
+        self.context.artifacts.put("ranking", self._key(retriever, passages, asked, more), stored)
 
-
-def _problem(model: ModelConfig) -> str:
-    """What keeps the model from being asked; its endpoint is not."""
-    try:
-        read_key(model.endpoint)
-    except ConfigError as error:
-        return str(error)
-    return ""
+    def _key(
+        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], more: Sequence[Any]
+    ) -> str:
+        texts = [[query.query_id, query.text] for query in asked]
+        own = RETRIEVERS.make(retriever).identity(self)
+        return key_of(passages.key, texts, retriever.kind, own, *more)
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:

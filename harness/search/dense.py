@@ -26,7 +26,7 @@ from harness.search.step import (
 from harness.search.tools import Tools
 from harness.served import EmbeddingEndpoint
 from harness.served.embedding import ServedEmbedConfig
-from harness.types import Query
+from harness.types import Query, Ranking
 
 Floats = NDArray[np.float32]
 
@@ -119,13 +119,16 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         read, _ = self._texts(passages, ())
         vectors = tools.vectors(read, self.config.embed)
         with self.opened(passages, vectors, tools) as search:
-            yield lambda query: search(
-                query, tools.embed(self.config.query_prefix + query.text, self.config.embed)
-            )
+            yield lambda query: search(query, self._vector(query, tools))
+
+    def _vector(self, query: Query, tools: Tools) -> Floats:
+        """The vector of a query, computed now [1, d]."""
+        value = tools.embed(self.config.query_prefix + query.text, self.config.embed)
+        return np.asarray(value, dtype=np.float32)[None, :]
 
     def opened(
         self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> AbstractContextManager[Callable[[Query, Floats], object]]:
+    ) -> AbstractContextManager[Callable[[Query, Floats], Ranking]]:
         """A search among ``vectors`` [passages ≥ 1, d] for a query and its vector [1, d], the index open."""
         raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
 

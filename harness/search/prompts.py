@@ -5,29 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from pydantic import Field
-
 from harness.errors import ConfigError
-from harness.kinds import StageConfig
+from harness.llm.prompt import Prompt
 from harness.llm.prompt_files import SLOT, built_in, parse, prompt_path, read_content, slots_of
 
 __all__ = ["SLOT", "Prompt", "built_in", "read_prompt"]
-
-
-class Prompt(StageConfig):
-    """A prompt file. Its words are its identity in the ledger, whatever it is called."""
-
-    id: str = Field("", description="Its name; empty: that of the file.")
-    version: int = Field(1, description="Which of its versions it is.")
-    language: str = Field("", description="The language it is written in.")
-    description: str = Field("", description="What it asks for.")
-    system: str = Field("", description="The system message; may be empty.")
-    user: str = Field(description="The user message.")
-
-    @property
-    def name(self) -> str:
-        """What it is called where its answers are counted."""
-        return f"{self.id} v{self.version}"
 
 
 def read_prompt(name: str, folder: Path, what: str, slots: Collection[str]) -> Prompt:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Identity = list[Any]
 """JSON-able facts that decide the output of a step, besides what it is given."""
-SearchOne = Callable[[Query], object]
-"""Searches for one query; what it returns is what its index does."""
+SearchOne = Callable[[Query], Ranking]
+"""Searches for one query."""
 
 
 class NotMeasuredError(Exception):
@@ -138,7 +138,9 @@ class FilterConfig(StageConfig):
     """Base of the configurations of filters: a table of documents, and what becomes of those not named."""
 
     kind: str
-    file: Path = Field(description="CSV or JSONL with one row a document; rows of other documents may stand.")
+    file: Path = Field(
+        description="CSV or JSONL with one row a document; rows of other documents are ignored."
+    )
     key: str = Field(
         "document", description="The column with the name of the document's file, with or without ending."
     )
@@ -170,7 +172,7 @@ class FilterConfig(StageConfig):
     on_missing: Literal["fail", "keep"] = Field(
         "fail",
         description="A document without a row, or with an empty cell: `fail` lists them, `keep` searches "
-        "them whatever is named.",
+        "them for every query.",
     )
 
     @model_validator(mode="after")
@@ -179,7 +181,7 @@ class FilterConfig(StageConfig):
             raise ValueError("names no column; set `fields` (names) or `years`, such as fields: [company]")
         twice = sorted(set(self.fields) & set(self.years))
         if twice:
-            raise ValueError(f"{', '.join(twice)}: stands among `fields` and `years`; keep one")
+            raise ValueError(f"{', '.join(twice)}: is in `fields` and in `years`; keep one")
         return self
 
     @property
@@ -268,10 +270,12 @@ Rewriting = TypeVar("Rewriting", bound=RewriterConfig)
 class Rewriter(ABC, Generic[Rewriting]):
     """Queries → queries, as they are put to a retriever. Ids, splits and order stay.
 
-    ``repeatable``: to run it again costs nothing, so that what it takes can be measured.
+    ``repeatable``: to run it again costs nothing, so that what it takes can be measured. ``own_code``: it
+    runs code of the user's own, which may cost something.
     """
 
     repeatable: ClassVar[bool] = False
+    own_code: ClassVar[bool] = False
 
     def __init__(self, config: Rewriting) -> None:
         self.config = config
@@ -288,13 +292,22 @@ class Rewriter(ABC, Generic[Rewriting]):
         """What is asked for each query: one text here; see ``search.rewrite.several`` for none and many."""
         return [(query,) for query in self.run(queries, tools)]
 
+    def again(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """The same phrasings made anew, whatever is kept, to measure what that takes."""
+        return self.phrasings(queries, tools)
+
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
         """The score of every chunk that the phrasings of one query have found; only needed for many."""
         raise TypeError(f"{type(self).__name__} asks one thing for a query and fuses nothing")
 
 
 class Retriever(ABC, Generic[Configured]):
-    """(Passages, queries) → rankings. Pure but for what ``tools`` lend it."""
+    """(Passages, queries) → rankings. Pure but for what ``tools`` lend it.
+
+    ``own_code``: it runs code of the user's own, which may cost something.
+    """
+
+    own_code: ClassVar[bool] = False
 
     def __init__(self, config: Configured) -> None:
         self.config = config

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from harness.errors import LlmError
 from harness.llm import Form, ModelConfig
 from harness.llm.money import Estimate
-from harness.models.encoder import EncoderConfig
+from harness.models.encoder import EncoderConfig, Value
 from harness.progress import Reporter
 from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
 from harness.served import ServedEstimate
 from harness.types import Answered, Query
 
-Purpose = Literal["rewriting", "filter", "context", "endpoint"]
+Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measuring"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ class Tools(Protocol):
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
-    def embed(self, text: str, encoder: EncoderConfig) -> NDArray[np.float32]:
-        """The vector of one text [1, dimension], computed now, whatever is known; to measure what it takes.
+    def embed(self, text: str, encoder: EncoderConfig) -> Value:
+        """What an encoder makes of one text, computed now, whatever is known; to measure what it takes.
 
         Raises NotMeasuredError where that would cost money.
         """

@@ -8,14 +8,4 @@ or a score of zero.
 
 from harness.served.endpoint import EmbeddingEndpoint, RerankEndpoint, ServedEndpoint
 from harness.served.estimate import ServedEstimate
-from harness.served.fetching import Asked, ServedError, fetch
-
-__all__ = [
-    "Asked",
-    "EmbeddingEndpoint",
-    "RerankEndpoint",
-    "ServedEndpoint",
-    "ServedError",
-    "ServedEstimate",
-    "fetch",
-]
+from harness.served.fetching import Asked, fetch

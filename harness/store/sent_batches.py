@@ -48,7 +48,7 @@ def _explained(method: Callable[P, T]) -> Callable[P, T]:
             raise LlmError(
                 f"{path}, which holds the batches on their way, cannot be used: {error}. Make room and make "
                 "it writable. If it is damaged, look the batches up with your provider before you move it "
-                "away: what they answer is paid for, and without this file it would be asked anew."
+                "away: what they answer is paid for, and without this file it would be asked again."
             ) from error
 
     return guarded

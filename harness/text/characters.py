@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # Full-width characters, their punctuation among them; Korean parts its words by blanks.
 WIDE = "\u2e80-\u312f\u3190-\u4dbf\u4e00-\ua4cf\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff"
@@ -30,6 +31,7 @@ def on_one_line(text: str) -> str:
     return _BLANKS.sub(lambda found: " " if found["wrap"] is None else "", text).strip()
 
 
+@lru_cache(maxsize=8192)  # a chunk is shown at many ranks
 def snippet(text: str, length: int = 200) -> str:
     """The beginning of a text on one line of at most ``length`` characters."""
     line = on_one_line(text)

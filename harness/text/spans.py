@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from operator import itemgetter
 
 Span = tuple[int, int]
 
@@ -25,6 +27,33 @@ def tidy(text: str, spans: Iterable[Span], strip: bool) -> list[Span]:
         if start < end:
             kept.add((start, end) if strip else span)
     return sorted(kept)
+
+
+def merge(spans: Iterable[Span]) -> list[Span]:
+    """The union of half-open ranges, in order; ranges that touch become one."""
+    out: list[Span] = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def outside(spans: Iterable[Span], covered: Iterable[Span]) -> list[Span]:
+    """The parts of ``spans`` that no range of ``covered`` holds, merged and in order."""
+    taken = merge(covered)
+    out: list[Span] = []
+    for start, end in merge(spans):
+        for first, last in taken[bisect_left(taken, start, key=itemgetter(1)) :]:
+            if first >= end:
+                break
+            if start < first:
+                out.append((start, first))
+            start = max(start, last)
+        if start < end:
+            out.append((start, end))
+    return out
 
 
 def between(start: int, end: int, cuts: Iterable[int]) -> Iterator[Span]:

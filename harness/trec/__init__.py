@@ -14,23 +14,3 @@ from harness.trec.sources import (
 )
 from harness.trec.tables import Qrels, Run
 from harness.trec.text import read_trec_qrels, read_trec_run
-
-__all__ = [
-    "DocIds",
-    "DocScores",
-    "Ids",
-    "Qrels",
-    "Run",
-    "TrecError",
-    "evaluate",
-    "evaluate_dicts",
-    "qrels_from_dict",
-    "qrels_from_frame",
-    "read_beir_qrels",
-    "read_qrels",
-    "read_run",
-    "read_trec_qrels",
-    "read_trec_run",
-    "run_from_dict",
-    "run_from_frame",
-]

@@ -52,7 +52,9 @@ def standings_table(verdict: Verdict) -> Table:
         row += [one.place] if len(verdict.standings) > 1 else []
         row += [f"{prices[one.setting]:,.0f}", "yes" if one.setting in on_front else ""] if prices else []
         rows.append(tuple(row))
-    notes = ["The interval is of one mean; whether two settings differ is told by their difference."]
+    notes = [
+        "The interval is of one mean; the interval of their difference says whether two settings differ."
+    ]
     notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
     if prices:
         notes.append(f"front: no other setting is as good for as few {verdict.costs.unit}.")

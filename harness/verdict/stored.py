@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.comparison import ScoredOn, ScoreMatrix, from_table, join, joined_names
 from harness.errors import ConfigError, HarnessError
 from harness.measures import headline, is_quality, less_is_better
-from harness.report import FilterRow, LabelSensitivityRow, StoredResult, cells_of, read_any, read_result
+from harness.report import (
+    FilterRow,
+    LabelSensitivityRow,
+    StoredResult,
+    cells_of,
+    read_any,
+    read_by_labels,
+    read_result,
+)
 from harness.verdict.costs import costs_of
 from harness.verdict.filters import filter_notes
 from harness.verdict.label_sensitivity import sensitivity_of
+from harness.verdict.same_rankings import same_ranking_notes
 from harness.verdict.verdicts import Scores, chunkings_of, options_of
 
 
@@ -129,12 +139,35 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
             for (result, setting), called in names.items()
             if setting in stored[result].chunkings
         },
-        documents=frozenset(any_result.result.texts),
+        documents=any_result.result.documents,
         costs=costs_of(prices, names, any_result.stage),
         sensitivity=sensitivity_of(drawn, names, any_result.stage),
         options=options_of(any_result.result.record),
-        notes=filter_notes(filtered, names),
+        notes=filter_notes(filtered, names) + same_ranking_notes(_configured(stored, names)),
+        by_labels=_by_labels({name: folder for name, (folder, _) in results.items()}),
     )
+
+
+def _configured(
+    stored: Mapping[str, Stored], names: Mapping[tuple[str, str], str]
+) -> dict[str, Mapping[str, Any]]:
+    """The settings as their run records have them; those of each result stand for themselves."""
+    return {
+        names[result, setting["name"]]: {**setting, "result": result}
+        for result, one in stored.items()
+        for setting in one.result.record["config"].get("settings", [])
+        if (result, setting.get("name")) in names
+    }
+
+
+def _by_labels(folders: Mapping[str, Path]) -> tuple[str, ...]:
+    """What people's labels say of each result; of several, each named."""
+    told: list[str] = []
+    for name, folder in folders.items():
+        found = read_by_labels(folder)
+        if found is not None:
+            told += [f"{name}: {text}" if len(folders) > 1 else text for text in found.sentences]
+    return tuple(told)
 
 
 def _price(name: str) -> ConfigError:

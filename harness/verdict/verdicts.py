@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
-from harness.measures import across_chunkings, headline, trusted_for
+from harness.measures import across_chunkings, across_parsers, headline, trusted_for
 from harness.verdict.label_sensitivity import LabelSensitivity
 
 NO_COSTS = Costs(None, "")
@@ -23,7 +23,7 @@ class Scores:
     ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
     names of the documents, which clusters are told apart by; ``costs`` are of these settings;
     ``sensitivity`` says by measure what longer and shorter labels do, where that was computed; ``notes`` are
-    further caveats.
+    further caveats, ``by_labels`` what `harness labels next` has found.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -33,6 +33,7 @@ class Scores:
     sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
     notes: tuple[str, ...] = ()
+    by_labels: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -45,16 +46,18 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
     names = tuple(scores.matrices)
     chosen = measure or scores.headline
     matrix = scores.matrices[chosen]
-    different = differ(scores.chunkings.get(name, "") for name in matrix.settings)
+    own = [scores.chunkings.get(name, "") for name in matrix.settings]
+    different, fits = differ(own), across_parsers if _parsers_differ(own) else across_chunkings
     fit = headline(names, different)
     return conclude(
         matrix,
         others=[one for name, one in scores.matrices.items() if name != chosen],
-        trust={name: _trust(name, different) for name in names},
-        instead=fit if across_chunkings(fit) and fit != chosen else "",
+        trust={name: _trust(name, fits(name) or not different) for name in names},
+        instead=fit if fits(fit) and fit != chosen else "",
         baseline=baseline,
         costs=scores.costs,
         notes=scores.notes,
+        by_labels=scores.by_labels,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),
@@ -94,11 +97,20 @@ def _means(matrix: ScoreMatrix) -> dict[str, float]:
 
 
 def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """How each configured setting cuts what is read, as text to compare by, by its name."""
+    """How each configured setting cuts what is read, as text to compare by, by its name.
+
+    Where parsers differ, also what it cuts: of two texts no chunking is the same.
+    """
+    own = [one for one in settings if "name" in one and one.get("chunk") is not None]
+    parsed = [one.get("parse") for one in own]
+    several = any(one != parsed[0] for one in parsed)
     return {
-        str(one["name"]): json.dumps(_cut(one), sort_keys=True, default=str)
-        for one in settings
-        if "name" in one and one.get("chunk") is not None
+        str(one["name"]): json.dumps(
+            {"cut": _cut(one), "parse": one.get("parse")} if several else _cut(one),
+            sort_keys=True,
+            default=str,
+        )
+        for one in own
     }
 
 
@@ -129,6 +141,12 @@ def options_of(record: Mapping[str, Any]) -> Options:
     )
 
 
-def _trust(name: str, chunkings_differ: bool) -> Trust:
+def _parsers_differ(chunkings: Iterable[str]) -> bool:
+    """Whether these texts of ``chunkings_of`` are of several parsers."""
+    cut = [json.loads(text) for text in chunkings if text]
+    return differ(json.dumps(one["parse"]) for one in cut if isinstance(one, dict) and "parse" in one)
+
+
+def _trust(name: str, comparable: bool) -> Trust:
     phrase = trusted_for(name)
-    return Trust(phrase, across_chunkings(name) or not chunkings_differ, bool(phrase))
+    return Trust(phrase, comparable, bool(phrase))

@@ -124,7 +124,7 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
     ]
     code, mine, said = score(write(corpus / "hits.jsonl", hits))
     assert code == 0
-    assert "2 of 4 hits not found in the documents; each stands at its rank as unjudged text (line 1," in said
+    assert "2 of 4 hits not found in the documents; each keeps its rank as unjudged text (line 1," in said
     assert "1 of 4 hits returned twice for one query" in said
     assert "4 of 5 queries have no hits (q2, q3, q4 and 1 more)" in said
     ranked = rows(mine, "rankings.csv")

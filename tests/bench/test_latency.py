@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-import harness.running.latency as latency
+import harness.running.timed as timed
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.progress import Silent
@@ -12,6 +12,7 @@ from harness.report import LatencyRow, PriceRow
 from harness.report.history import same_result
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
+from tests.models import tiny
 
 MODEL = 'model: "embedded:all-MiniLM-L6-v2"'
 # with time enough on any machine
@@ -32,7 +33,7 @@ def clock(monkeypatch):
         now[0] += 0.001
         return now[0]
 
-    monkeypatch.setattr(latency, "perf_counter", tick)
+    monkeypatch.setattr(timed, "perf_counter", tick)
     return now
 
 
@@ -108,11 +109,18 @@ def test_nothing_is_measured_unless_asked_for(write_config):
     assert not (folder / "latency.csv").exists()
 
 
-@pytest.mark.parametrize("kind", ["chroma", "exact", "faiss", "concatenated", "bm25"])
+MODELS = {"bm25": "", "learned_sparse": "", "multi_vector": ', model: "embedded:maxsim"'}
+
+
+@pytest.mark.parametrize(
+    "kind", ["chroma", "exact", "faiss", "concatenated", "bm25", "learned_sparse", "multi_vector"]
+)
 def test_every_kind_is_searched_one_query_at_a_time(write_config, kind):
     if kind == "faiss":
         pytest.importorskip("faiss")
-    model = "" if kind == "bm25" else f", {MODEL}"
+    model = MODELS.get(kind, f", {MODEL}")
+    if kind == "learned_sparse":
+        model = f", model: {tiny.a_splade()}"
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",
         retrieve=f"[{{kind: {kind}, top_k: 5{model}}}, {{kind: {kind}, top_chars: 200{model}}}]",
@@ -124,21 +132,134 @@ def test_every_kind_is_searched_one_query_at_a_time(write_config, kind):
     assert all(0 < row.p50 <= row.p95 <= row.p99 == row.total_p99 for row in rows)
 
 
-def test_code_of_the_user_is_not_called_to_measure_it(write_config):
-    own = '{kind: python, call: "tests.search.own:shared_words", version: "1"}'
+TABLE = "document,topic,year\nengines,fuel pump,2024\npeople,staff,2023\nharbour,company,2024\n"
+
+
+@pytest.fixture
+def table(corpus):
+    """Facts of the three documents: some questions name one, some two by their year, some none."""
+    path = corpus / "facts.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def test_filters_and_readers_are_steps_and_a_route_may_have_its_own_filter(write_config, clock, table):
+    rules = f"kind: rules, file: {table}, fields: [topic]"
+    own = f"{{kind: exact, {MODEL}, top_k: 5, filter: {{{rules}, years: [year], boost: 0.1}}}}"
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",
-        retrieve=f"{{kind: rrf, routes: [{{kind: bm25}}, {own}]}}",
-        rerank="null",
-        more=MEASURED,
+        retrieve=f"{{kind: rrf, top_k: 5, routes: [{{kind: bm25}}, {own}]}}",
+        rerank="{kind: late_interaction, top_n: 3}",
+        more=f"filter: {{{rules}}}\nread: {{kind: window, amount: 1}}\n{MEASURED}",
+        cache="fresh",
     )
     rows, _ = run(path)
-    remarks = {row.stage: row.remark for row in rows}
-    assert remarks["retrieve.bm25"] == ""
-    assert (
-        remarks["retrieve.python"] == remarks["retrieve"] == "python cannot be searched one query at a time"
+    assert {(row.queries, row.remark) for row in rows} == {(4, "")}
+    # one tick each: the route with a filter of its own filters and searches
+    assert {row.stage: row.p50 for row in rows} == pytest.approx(
+        {"filter": 1, "retrieve.bm25": 1, "retrieve.exact": 2, "retrieve": 4, "rerank": 1, "read": 1}
     )
-    assert [row.total_p50 for row in rows if row.remark] == [None, None]
+    assert {row.stage: row.total_p50 for row in rows} == pytest.approx(
+        {"filter": 1, "retrieve.bm25": 2, "retrieve.exact": 3, "retrieve": 5, "rerank": 6, "read": 7}
+    )
+
+
+@pytest.mark.parametrize("boost", ["", ", boost: 5"])
+@pytest.mark.parametrize("kind", ["exact", "bm25", "fused"])
+def test_what_is_measured_under_a_filter_is_the_search_that_was_run(
+    write_config, monkeypatch, table, kind, boost
+):
+    seen = []
+    timed_once = timed.TimedSearch._timed
+
+    def keep(self, ask, first=()):
+        seen.append([ask(place) for place in range(len(self.sample))])
+        return timed_once(self, ask, first)
+
+    monkeypatch.setattr(timed.TimedSearch, "_timed", keep)
+    plain = {"exact": f"{{kind: exact, {MODEL}, top_k: 4}}", "bm25": "{kind: bm25, top_k: 4}"}
+    fused = f"{{kind: minmax, top_k: 4, routes: [{plain['exact']}, {plain['bm25']}]}}"
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve=plain.get(kind, fused),
+        rerank="null",
+        more=f"filter: {{kind: rules, file: {table}, fields: [topic], years: [year]{boost}}}\n{MEASURED}",
+        cache="fresh",
+    )
+    results, _ = run_bench(load_config(path), Silent())
+    ranked = {one.query_id: one.chunk_ids for one in results.runs["base", "retrieve"]}
+    narrowed, last = seen[0], seen[-1]
+    assert {one.documents for one in narrowed} >= {None, frozenset({"engines"})}
+    found = [one if kind == "fused" else one[0] for one in last]
+    assert {one.query_id: one.chunk_ids for one in found} == {
+        one.query_id: ranked[one.query_id] for one in found
+    }
+
+
+def test_code_of_the_user_is_not_called_to_measure_it_unless_that_is_allowed(write_config):
+    def remarks(allowed):
+        call = 'kind: python, version: "1", call: "tests.search.own'
+        one = f'{{{call}:LangChainLike", returns: retriever}}'
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve=f'{{kind: rrf, routes: [{{kind: bm25}}, {one}, {{{call}:shared_words"}}]}}',
+            rerank=f'{{{call}:lengths"}}',
+            more=f'rewrite: {{{call}:polite"}}\nmeasures: [ndcg_exp@3]\n'
+            f"latency: {{queries: 4, seconds: 3600, own_code: {allowed}}}",
+        )
+        rows, _ = run(path)
+        return {row.stage: (row.p50 is not None, row.remark) for row in rows}
+
+    why = "code of your own is not called again unless latency: {own_code: true} allows it"
+    assert remarks("false") == {
+        "rewrite": (False, why),
+        "retrieve.bm25": (True, why),
+        "retrieve.python": (False, why),
+        "retrieve.python2": (False, why),
+        "retrieve": (False, why),
+        "rerank": (False, why),
+    }
+    at_once = (
+        "tests.search.own:shared_words is given all queries at once, so its index is made in the same call; "
+        "return a retriever (returns: retriever) to have each query measured"
+    )
+    assert remarks("true") == {
+        "rewrite": (True, ""),
+        "retrieve.bm25": (True, ""),
+        "retrieve.python": (True, ""),
+        "retrieve.python2": (False, at_once),
+        "retrieve": (False, at_once),
+        "rerank": (True, at_once),
+    }
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_filter_by_a_model_takes_what_its_answers_took(write_config, monkeypatch, table, batched):
+    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+    said = completion('{"topic": "fuel pump"}')
+    handler = Batches(lambda line: said) if batched else lambda request, number: Answer(body=said, delay=0.15)
+    with FakeServer(handler) as server:
+        endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
+        batch = ", batch: {poll: 0.02}" if batched else ""
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            retrieve="{kind: bm25}",
+            rerank="null",
+            more=f"filter: {{kind: llm, file: {table}, fields: [topic], endpoint: {endpoint}{batch}}}\n"
+            + MEASURED,
+            cache="fresh",
+        )
+        rows, _ = run(path)
+    ours = {row.stage: row for row in rows}
+    if not batched:
+        assert ours["filter"].p50 >= 150
+        assert ours["retrieve"].total_p50 >= ours["filter"].p50
+        return
+    why = "the language model has answered in batches, whose time is not that of a query"
+    assert [(row.stage, row.total_p50, row.remark) for row in rows] == [
+        ("filter", None, why),
+        ("retrieve", None, why),
+    ]
 
 
 def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(write_config, monkeypatch):

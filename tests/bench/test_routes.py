@@ -7,6 +7,7 @@ from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.evaluate.routes import route_rows
 from harness.progress import Silent
+from harness.report import RouteRow
 from harness.types import Ranking
 
 
@@ -19,7 +20,7 @@ def searched(**rankings):
         ]
         for stage, queries in rankings.items()
     }
-    return SimpleNamespace(setting=SimpleNamespace(name="base"), rankings=rows)
+    return SimpleNamespace(setting=SimpleNamespace(name="base"), rankings=rows, exact_shares={})
 
 
 def rows_of(one, *measures):
@@ -53,6 +54,23 @@ def test_nested_routes_are_held_against_their_own_fusion():
         "retrieve.f": ("retrieve", 2, 0.5, 0.5),
         "retrieve.b": ("retrieve", 2, 0.5, 0.5),
     }
+
+
+def test_what_an_approximate_index_misses_in_a_route_is_told(write_config):
+    model = 'model: "embedded:all-MiniLM-L6-v2", top_k: 5'
+    # of many cells one is searched: what lies in the others is missed
+    few = f"{{kind: faiss, index: ivf_flat, nlist: 8, nprobe: 1, {model}}}"
+    nested = f"{{kind: rrf, routes: [{few}, {{kind: bm25}}]}}"
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        rerank="null",
+        retrieve=f"{{kind: rrf, routes: [{{kind: exact, {model}}}, {nested}]}}",
+    )
+    results, _ = run_bench(load_config(path), Silent())
+    shares = {row.stage: row.exact_share for row in results.of(RouteRow)}
+    assert shares["retrieve.exact"] == 1.0
+    assert 0 < shares["retrieve.rrf.faiss"] < 1
+    assert shares["retrieve.rrf.bm25"] is shares["retrieve.rrf"] is None
 
 
 def test_where_nothing_was_found_there_is_no_share():

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.chunk import BINS, Outline, examine
+from harness.chunk import Outline, examine
+from harness.chunk.health import BINS
 from harness.chunk.outline import table_spans
 from harness.types import Chunk
 

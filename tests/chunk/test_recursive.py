@@ -136,6 +136,7 @@ def test_pieces_may_be_measured_in_any_batches(text, size, separators, keep):
 LINES = {"x": "x" * 1_000_000, "words": "word " * 200_000, "breaks": "\n\n" * 500_000}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LINES.values(), ids=LINES)
 def test_memory_does_not_grow_with_the_pieces_of_a_line(text):
     """A document of 50 MB on one line has 50 million pieces; as tuples they took 8 GB."""

@@ -74,5 +74,5 @@ def test_distances_are_of_angles_and_a_null_vector_is_far_from_all():
 
 
 def test_it_needs_a_model():
-    with pytest.raises(ConfigError, match="nothing here that embeds"):
+    with pytest.raises(ConfigError, match="no model that embeds"):
         chunk_documents([document("One. Two.")], SemanticConfig())

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from harness.comparison import icc, mean_of, units_of
+from harness.comparison import mean_of
 from harness.comparison.decide import bound_below, decide
+from harness.stats.units import icc, units_of
 
 grid = st.floats(-1, 1).map(lambda x: round(x, 2))
 studies = st.tuples(st.integers(2, 4), st.integers(6, 30)).flatmap(

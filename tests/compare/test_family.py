@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from benchmarks.all_pairs import compare_all
-from harness.comparison import Options, compare_changes, compare_pair, compare_to
+from harness.comparison import Options, compare_changes
+from harness.comparison.family import compare_to
+from harness.comparison.paired import compare_pair
 from harness.errors import HarnessError
 
 from .build import matrix, noisy

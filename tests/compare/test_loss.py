@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison import waterfall
+from harness.comparison.waterfall import waterfall
 from harness.corpus import Anchoring, AnchorResult, LabelRow
 from harness.evaluate.losses import loss_levels, loss_rows, lost_evidence
 from harness.measures import score

@@ -4,8 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.comparison import ScoredOn, ScoreMatrix, differences, from_scores, from_table, join
-from harness.comparison.comparable import matrix_differences
+from harness.comparison import (
+    ScoredOn,
+    ScoreMatrix,
+    from_scores,
+    from_table,
+    join,
+)
+from harness.comparison.comparable import differences, matrix_differences
 from harness.errors import HarnessError
 from harness.types import QueryScore
 
@@ -61,7 +67,7 @@ def test_a_table_reads_as_the_rows_do(how):
 
 
 def test_a_score_given_twice_is_refused():
-    with pytest.raises(HarnessError, match="q1 stands twice"):
+    with pytest.raises(HarnessError, match="q1 occurs twice"):
         from_scores([*ROWS, ROWS[0]], "m", SPLITS)
 
 

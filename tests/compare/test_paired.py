@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from harness.comparison import Options, compare_pair
+from harness.comparison import Options
 from harness.comparison.effect import cohen_dz, dominance, win_tie_loss
+from harness.comparison.paired import compare_pair
 from harness.comparison.power import needed_for
 
 

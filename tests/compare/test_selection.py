@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from harness.comparison import Options, cross_validate, folds, select
+from harness.comparison import Options, cross_validate, select
+from harness.comparison.split import folds
 from harness.errors import HarnessError
 
 from .build import matrix, noisy

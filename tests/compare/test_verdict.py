@@ -11,11 +11,11 @@ from harness.comparison import (
     Options,
     Trust,
     conclude,
-    lines_of,
     said,
     sentences_of,
     verdict_json,
 )
+from harness.comparison.words import lines_of
 from harness.errors import HarnessError
 
 from .build import matrix, noisy

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison import Level, front, waterfall
+from harness.comparison import front
+from harness.comparison.waterfall import Level, waterfall
 from harness.errors import HarnessError
 
 NAMES = ("parsed", "chunked", "found", "ranked")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.config import BootstrapConfig, load_config
+from harness.config import load_config
+from harness.config.models import BootstrapConfig
 from harness.config.naming import file_names
 from harness.config.sweep import MOST_SETTINGS
 from harness.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
@@ -33,9 +34,9 @@ def sweep(sizes, tokens):
 # what is added to a good file, the line of the error, a word of it
 ATTACKS = {
     "alias bomb": (BOMB, 9, "more than 20,000 values"),
-    "a list within itself": ("chunk: &a [*a]", 5, "stands inside of what it repeats"),
-    "a mapping within itself": ("chunk: &a\n  kind: *a", 6, "stands inside of what it repeats"),
-    "a merge of itself": ("chunk: &a\n  <<: *a", 6, "stands inside of what it repeats"),
+    "a list within itself": ("chunk: &a [*a]", 5, "is inside of what it repeats"),
+    "a mapping within itself": ("chunk: &a\n  kind: *a", 6, "is inside of what it repeats"),
+    "a merge of itself": ("chunk: &a\n  <<: *a", 6, "is inside of what it repeats"),
     "3,000 brackets": (f"\nchunk: {'[' * 3000}{']' * 3000}", 6, "deeper than 50"),
     "3,000 braces": (f"chunk: {'{a: ' * 3000}1{'}' * 3000}", 5, "deeper than 50"),
     "300 indents": ("\n".join(" " * i + "chunk:" for i in range(300)), 54, "deeper than 50"),

@@ -237,8 +237,9 @@ def test_an_exact_slice_of_a_page_comes_back_on_its_page(pages, data):
 @pytest.mark.slow
 def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
-    from harness.corpus import Pypdfium2Config, find_documents, parse_documents, read_labels
+    from harness.corpus import find_documents, parse_documents, read_labels
     from harness.corpus.importers import import_financebench
+    from harness.corpus.parsers import Pypdfium2Config
 
     import_financebench(shared_corpora / "financebench", tmp_path / "fb")
     files = find_documents("pdfs/*.pdf", tmp_path / "fb")

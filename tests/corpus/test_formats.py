@@ -181,7 +181,7 @@ def test_a_damaged_file_is_skipped_and_named(suffix, how, tmp_path):
     parsed, (skipped,) = parse_documents(files, PypdfConfig(), "skip")
     assert [one.document.doc_id for one in parsed] == ["good"]
     assert skipped.reason.startswith(f"{bad}: cannot be read as a ")
-    assert "Save it anew" in skipped.reason
+    assert "Save it again" in skipped.reason
     with pytest.raises(CorpusError, match="on_bad_document: skip"):
         parse_documents(files, PypdfConfig())
 

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from harness.corpus import HitRow, place_hits, read_hits
+from harness.corpus import place_hits, read_hits
+from harness.corpus.hits import HitRow
 from harness.errors import CorpusError
 from harness.types import Document
 
@@ -118,7 +119,7 @@ def test_csv_and_parquet_read_alike(tmp_path):
         ),
         (
             [{"query_id": "q1", "rank": r, "text": "x"} for r in (1, 1)],
-            "line 2: rank 1 of query q1 stands already",
+            "line 2: rank 1 of query q1 is already",
         ),
         ([{"query_id": "q1", "rank": r, "text": "x"} for r in (1, 2, 4)], "line 3: query q1 has no rank 3"),
         ([{"query_id": "q1", "rank": 5, "text": "x"}], "line 1: query q1 has no rank 1"),

@@ -110,8 +110,8 @@ def test_beir_grade_map_and_choice_of_qrels(beir, write, tmp_path):
 @pytest.mark.parametrize(
     ("queries", "message"),
     [
-        ([("1", "lift?"), ("1", "drag?")], "line 2: _id '1' stands already on line 1"),
-        ([("a b", "lift?"), ("a_b", "drag?")], "line 2: _id 'a_b' stands already on line 1, or differs"),
+        ([("1", "lift?"), ("1", "drag?")], "line 2: _id '1' is already on line 1"),
+        ([("a b", "lift?"), ("a_b", "drag?")], "line 2: _id 'a_b' is already on line 1, or differs"),
         ([("7", "lift?")], "none of its 6 judgments is of a query of queries.jsonl"),
     ],
 )

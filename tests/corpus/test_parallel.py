@@ -6,10 +6,10 @@ from harness.corpus import (
     PARSERS,
     ParsingConfig,
     PypdfConfig,
-    Pypdfium2Config,
     find_documents,
     parse_documents,
 )
+from harness.corpus.parsers import Pypdfium2Config
 from harness.errors import CorpusError
 from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes

@@ -10,10 +10,10 @@ from harness.corpus import (
     DocumentFile,
     ParsedDocument,
     PypdfConfig,
-    Pypdfium2Config,
     parse_document,
     parser_fingerprint,
 )
+from harness.corpus.parsers import Pypdfium2Config
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.text import join_pages, text_sha256, without_surrogates
 from harness.errors import CorpusError

@@ -44,6 +44,16 @@ def test_csv_and_jsonl_agree(write):
     assert read_queries(csv_path, None).queries == read_queries(jsonl_path, None).queries
 
 
+def test_the_apostrophe_of_spreadsheets_is_no_part_of_a_question_or_an_answer(write):
+    cells = "query_id,text,answer\nq1,'=SUM of what?,'-5 %\nq2,'twas when?,''tis\n"
+    result = read_queries(write("q.csv", cells), HASH)
+    assert [one.text for one in result.queries] == ["=SUM of what?", "'twas when?"]
+    assert [result.extras[name]["answer"] for name in ("q1", "q2")] == ["-5 %", "''tis"]
+    # JSON is run by no spreadsheet
+    lines = write("q.jsonl", json.dumps({"query_id": "q1", "text": "'=SUM' is what?"}) + "\n")
+    assert read_queries(lines, HASH).queries[0].text == "'=SUM' is what?"
+
+
 @pytest.mark.parametrize(
     ("query_id", "split"), [("q1", "train"), ("q5", "train"), ("q8", "validation"), ("q10", "validation")]
 )
@@ -75,8 +85,8 @@ def test_the_split_column_wins_over_the_config(write):
         ("query_id,text,split\n", "there is no row below the header"),
         ("query_id,Text,split\nq1,x,train\n", "no column 'text'; rename 'Text' to 'text'"),
         ("query-id,text,split\nq1,x,train\n", "no column 'query_id'; rename 'query-id' to 'query_id'"),
-        ("query_id,text,text\nq1,x,y\n", "line 1: the column 'text' stands twice"),
-        ("query_id,text,split\nq1,x,train\nq1,y,train\n", "line 3: query_id 'q1' stands already on line 2"),
+        ("query_id,text,text\nq1,x,y\n", "line 1: the column 'text' occurs twice"),
+        ("query_id,text,split\nq1,x,train\nq1,y,train\n", "line 3: query_id 'q1' is already on line 2"),
         ("query_id,text,split\nq1,  ,train\n", "line 2: the text of query 'q1' is empty"),
         ("query_id,text,split\n,x,train\n", "line 2: query_id is empty"),
         ("query_id,text,split\nq 1,x,train\n", "line 2: query_id 'q 1' holds a space"),

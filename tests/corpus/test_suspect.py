@@ -11,14 +11,13 @@ from harness.corpus import (
     DocumentFile,
     ParsingConfig,
     PypdfConfig,
-    Pypdfium2Config,
     find_documents,
     parse_document,
     parse_documents,
     refusal,
     some_pages,
 )
-from harness.corpus.parsers import SecondReader, second_reader
+from harness.corpus.parsers import Pypdfium2Config, SecondReader, second_reader
 from harness.corpus.parsers.content_streams import read_content_streams
 from harness.corpus.parsers.second_reading import PageReading
 from harness.corpus.suspect import compare, read_again

@@ -63,6 +63,7 @@ class Brake:
         return Answer(body=GRADE, delay=0.02, after=None if number < self.until else self._never)
 
 
+@pytest.mark.slow
 def test_sigkill_under_load_loses_and_repeats_nothing_that_was_recorded(tmp_path):
     path, count, kills, rng, brake = tmp_path / "ledger.db", 200, 4, random.Random(1), Brake()
     with FakeServer(brake) as server:

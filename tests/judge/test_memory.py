@@ -101,6 +101,7 @@ def peak_of_bench(tmp_path, monkeypatch):
     tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["chunk", "passage"])
 @pytest.mark.parametrize("many", MANY)
 def test_a_whole_run_grows_by_little_for_each_judgment(many, unit, peak_of_bench):

@@ -15,8 +15,8 @@ from tests.judge.helpers import pairs
 
 
 def test_the_table_of_kinds():
-    assert set(KINDS) == {"llm", "labels", "panel", "cosine", "reranker"}
-    with pytest.raises(ConfigError, match="cosine, labels, llm, panel, reranker"):
+    assert set(KINDS) == {"llm", "labels", "panel", "cosine", "graph", "reranker"}
+    with pytest.raises(ConfigError, match="cosine, graph, labels, llm, panel, reranker"):
         find_kind("judge", KINDS, "oracle")
 
 

@@ -142,3 +142,21 @@ def test_a_row_is_judged_with_the_heading_of_its_table():
     apart = pool({"one": [Chunk.of(DOC, *head), Chunk.of(DOC, *row), ranked[1]]}, "passage")
     assert pool({"one": ranked}, "passage") == apart
     assert len(apart) > len(pool({"one": [Chunk.of(DOC, *row), ranked[1]]}, "passage"))
+
+
+def test_a_row_under_different_headings_is_judged_once_under_all_of_them():
+    row, one, two = (55, 80), (0, 13), (20, 40)
+    cuts = {
+        name: [Chunk.of(DOC, *row, before)] for name, before in {"a": (one,), "b": (two,), "c": ()}.items()
+    }
+    for order in (["a", "b", "c"], ["c", "b", "a"]):
+        (found,) = pool({name: cuts[name] for name in order}, "chunk")
+        assert found.passage.spans == (one, two, row)
+        assert found.passage.text == DOC.text[0:13] + DOC.text[20:40] + DOC.text[55:80]
+    # headings that overlap are shown once
+    overlapping = {"a": cuts["a"], "b": [Chunk.of(DOC, *row, ((5, 20),))]}
+    assert [pair.passage.spans for pair in pool(overlapping, "chunk")] == [((0, 20), row)]
+    # passages: those of both headings are judged
+    both = pool({"a": cuts["a"], "b": cuts["b"]}, "passage")
+    alone = [Chunk.of(DOC, *span) for span in (one, two, row)]
+    assert both == pool({"a": alone}, "passage")

@@ -87,7 +87,7 @@ def test_a_graded_sheet_makes_the_whole_top_judged(corpus, mark, capsys):
     capsys.readouterr()
     assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.csv"]) == 0
     told = capsys.readouterr().out
-    assert "All that stands among the first 10 is judged; 1 unanswerable query left out." in told
+    assert "All of the first 10 is judged; 1 unanswerable query left out." in told
 
 
 def test_a_workbook_is_graded_as_well(corpus):

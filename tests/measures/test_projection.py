@@ -109,7 +109,7 @@ def test_impossible_spans_and_chunks_are_refused():
         SpanQrels.from_judgments([span("q", "d", 0, 5, 1), span("q", "d", 0, 5, 2)])
     with pytest.raises(ValueError, match=r"d:7-7 .* has no extent"):
         ChunkTable.of([chunk("d", 7, 7)])
-    with pytest.raises(ValueError, match="d:0-5 stands more than once"):
+    with pytest.raises(ValueError, match="d:0-5 occurs more than once"):
         ChunkTable.of([chunk("d", 0, 5), chunk("d", 0, 5)])
     with pytest.raises(ValueError, match="no projection rule 'half'; known: half_of"):
         Projection("half")

@@ -5,8 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.measures import AS_LABELLED, SpanQrels, Text, median_length, relabelled, score
-from harness.measures.relabel import in_sentences, padded, trimmed
+from harness.measures import (
+    SpanQrels,
+    Text,
+    median_length,
+    relabelled,
+    score,
+)
+from harness.measures.relabel import AS_LABELLED, in_sentences, padded, trimmed
 from tests.measures.build import chunk, query, ranking, span
 from tests.measures.test_projection import judgments
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, plain } from './load.mjs';
 
-const { foundAt, matched, sharedEvidence, softBreaks, isControl, setData } = load(
-  ['foundAt', 'matched', 'sharedEvidence', 'softBreaks', 'isControl'],
+const { foundAt, isInText, matched, sharedEvidence, shareText, softBreaks, isControl, setData } = load(
+  ['foundAt', 'isInText', 'matched', 'sharedEvidence', 'shareText', 'softBreaks', 'isControl'],
   ['format.js', 'data.js', 'scale.js', 'passages.js', 'beside.js']);
 
 // chunks 0 to 3 cut document 0 by 100 characters; chunk 4 is 50 to 150; chunk 5 is of another document
@@ -43,6 +43,22 @@ test('evidence is counted where it is earned, and grade 0 is none', () => {
   const a = [[1, 3], [], [4, 1], []];
   const b = [[0, 3], [], [1, 1], []];
   assert.deepEqual(plain(sharedEvidence(0, a, b)), { both: 1, a: 1, b: 0, neither: 0 });
+});
+
+test('a span is in the text of its parser alone, and counted there', () => {
+  setData(data());
+  const span = [0, 90, 140, 4];
+  assert.equal(isInText(span, 1), true);
+  assert.equal(shareText(0, 1), true);
+  const read = data();
+  read.detail.parsers = { settings: ['pypdf', 'pypdfium2', 'pypdf'], documents: ['pypdf', 'pypdfium2'] };
+  read.detail.evidence[0].push([1, 0, 50, 4]);
+  setData(read);
+  assert.deepEqual([0, 1].map((setting) => isInText(span, setting)), [true, false]);
+  assert.deepEqual([1, 2].map((other) => shareText(0, other)), [false, true]);
+  const found = [[1, 3], [], [4, 1], []];
+  assert.deepEqual(plain(sharedEvidence(0, found, found, 0)), { both: 2, a: 0, b: 0, neither: 0 });
+  assert.deepEqual(plain(sharedEvidence(0, found, found, 1)), { both: 0, a: 0, b: 0, neither: 1 });
 });
 
 test('breaks of long lines of prose are soft, those of tables, headings and paragraphs stay', () => {

@@ -26,6 +26,8 @@ class Browser:
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
         )
+        # a window in the background, or one just opened, has no focus of its own
+        self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         # without smooth scrolling, so that a click hits what was scrolled to
         wanted = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
         media = {"features": [{"name": name, "value": value} for name, value in wanted.items()]}
@@ -61,7 +63,11 @@ class Browser:
     def requests(self):
         events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
         asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-        return [url for url in asked if not url.startswith(("file:", "data:", "chrome:", "about:"))]
+        return [
+            url
+            for url in asked
+            if not url.startswith(("file:", "data:", "chrome:", "chrome-untrusted:", "about:"))
+        ]
 
 
 def check(browser):

@@ -4,6 +4,8 @@ import csv
 import json
 import random
 
+from tests.report.page_answers import tables
+
 TEXT = "The pump was recalled in 2024. Some 3,900 people work at the plant. " * 60
 # What a document or a query file may say to whoever shows it.
 HOSTILE = (
@@ -93,6 +95,9 @@ def write_folder(
     (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
     if extras:
         _extras(folder, names, ids, split, scores)
+        told = tables(names, ids, split, document, lambda i: 200 * (1 + i // 2), say)
+        for name, (columns, rows) in told.items():
+            _write(folder / f"{name}.csv", columns, rows)
     return folder
 
 
@@ -177,7 +182,7 @@ _PLACES = (
     *(("parse", "parser"), ("chunk", "chunking"), ("retrieve", "candidates"), ("retrieve", "order")),
     ("rerank", "change"),
 )
-_PRICES = (*("setting", "stage", "k", "measure", "mean", "tokens_at_k", "tokens_per_point"),)
+_PRICES = (*("setting", "stage", "k", "measure", "mean", "tokens_at_k", "index_tokens", "tokens_per_point"),)
 
 
 def _extras(folder, names, ids, split, scores):
@@ -204,7 +209,7 @@ def _extras(folder, names, ids, split, scores):
         folder / "prices.csv",
         _PRICES,
         (
-            [s, st, 10, "ndcg_exp@10", 0.5, 500 + 100 * i, 9.5]
+            [s, st, 10, "ndcg_exp@10", 0.5, 500 + 100 * i, 9000 + i, 9.5]
             for i, s in enumerate(names)
             for st in ("retrieve", "rerank")
         ),

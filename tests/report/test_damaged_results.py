@@ -63,6 +63,7 @@ def test_a_whole_result_passes_every_command(whole, tmp_path, capsys):
         assert "error" not in printed.err
 
 
+@pytest.mark.slow
 def test_no_damage_gives_a_traceback(whole, tmp_path, capsys):
     damages = list(all_damages(whole))
     check(whole, tmp_path, random.Random(1).sample(damages, QUICKLY), capsys)

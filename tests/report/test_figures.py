@@ -13,8 +13,9 @@ from harness.bench.figure import write_figure
 from harness.cli import main
 from harness.commands import plot
 from harness.errors import ConfigError, HarnessError
-from harness.report.figures import FORMATS, KINDS
 from harness.report.figures.cost import front
+from harness.report.figures.draw import KINDS
+from harness.report.figures.style import FORMATS
 from tests.report.page_results import fuse, rewrite, write_folder
 
 matplotlib = pytest.importorskip("matplotlib", reason="needs the plots extra")
@@ -88,6 +89,7 @@ def test_what_a_result_lacks_is_said(tmp_path):
         ("cost", "no prices"),
         ("losses", "no losses"),
         ("reranker", "no setting of these results has a reranker"),
+        ("prediction", "do not say whether rankings predict answers"),
     ):
         with pytest.raises(HarnessError, match=f"(?i){words}"):
             write_figure(bare, kind, "svg", tmp_path / "a.svg")

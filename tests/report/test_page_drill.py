@@ -113,3 +113,34 @@ def test_passages_are_searched(chromium, drilled):
     chromium.run("arguments[0].value = 'zzz'; arguments[0].dispatchEvent(new Event('input'))", field)
     chromium.until("return document.querySelectorAll('#drill .passage:not(.unfit)').length === 0")
     check(chromium)
+
+
+def test_the_text_around_passages_shows_on_request(chromium, tmp_path):
+    folder = write_folder(tmp_path / "r", settings=1, queries=2)
+    end = max(int(chunk.rpartition("-")[2]) for chunk in ranked(folder, "chunk=200/0"))
+    # no other passage may show what follows the last one
+    rewrite(folder / "passages.csv", lambda row: row | {"text": "x"} if int(row["end"]) > end else row)
+    with (folder / "surroundings.csv").open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(("document", "start", "end", "text"))
+        out.writerow(("doc", end, end + 20, "what follows it here"))
+    path, _ = write_page(folder)
+    opened(chromium, path)
+    shown = (
+        "return [...document.querySelectorAll('#drill .around')].filter(n => n.offsetParent)"
+        ".map(n => n.textContent)"
+    )
+    assert chromium.run(shown) == []
+    chromium.find("#drill [data-keep=around]").click()
+    found = chromium.run(shown)
+    assert "After it: what follows it here …" in found
+    # what other passages show is text around this one, too; what no file holds is not made up
+    assert all(one.startswith(("Before it: … ", "After it: ")) for one in found)
+    check(chromium)
+    chromium.find("#drill [data-keep=around]").click()
+    assert chromium.run(shown) == []
+
+
+def test_a_result_of_an_older_version_offers_no_text_around(chromium, drilled):
+    opened(chromium, drilled)
+    assert chromium.run("return document.querySelector('#drill [data-keep=around]')") is None

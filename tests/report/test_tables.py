@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report import LossRow, SummaryRow, Table, loss_table, summary_table, to_text, worst_table
+from harness.report import (
+    LossRow,
+    SummaryRow,
+    Table,
+    loss_table,
+    summary_table,
+    worst_table,
+)
 from harness.report.tables import counted, interval, number, signed
+from harness.report.text import to_text
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
 

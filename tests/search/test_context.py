@@ -365,7 +365,7 @@ def test_a_context_that_says_nothing_is_warned_of(config_of, tmp_path):
             r"for 2 of 3 documents: harbour; people\. Add them",
         ),
         ("document,year\nengines,1\n", ConfigError, r"there is no column 'company'"),
-        ("document,company,year\nengines,T,1\nengines.txt,T,2\n", ConfigError, r"line 3: .* stands twice"),
+        ("document,company,year\nengines,T,1\nengines.txt,T,2\n", ConfigError, r"line 3: .* occurs twice"),
         (None, CorpusError, r"documents\.csv"),
     ],
 )

@@ -23,7 +23,7 @@ from harness.search import NotAskedError
 from harness.search.rerank import EndpointRerankerConfig
 from harness.search.retrieve import ConcatenatedConfig, ExactConfig, FaissConfig
 from harness.search.retrieve.chroma import ChromaConfig
-from harness.served import ServedError
+from harness.served.fetching import ServedError
 from tests.judge.fake_server import Answer, FakeServer, error
 from tests.search.test_steps import QUERIES, passages
 

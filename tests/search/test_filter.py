@@ -130,7 +130,7 @@ def test_a_table_with_gaps_is_told_whole_or_searched_whatever_is_named(table, to
     ("more", "told"),
     [
         ({"fields": [], "years": []}, "names no column"),
-        ({"years": ["form"]}, "form: stands among `fields` and `years`"),
+        ({"years": ["form"]}, "form: is in `fields` and in `years`"),
         ({"boost": 0.0}, "greater than 0"),
     ],
 )
@@ -215,6 +215,23 @@ def test_a_boost_adds_to_every_chunk_of_what_is_named_and_not_only_to_those_foun
     # nothing is named: nothing is added
     assert found.rankings[1] == Ranking("q1", plain[1].chunk_ids[:2], plain[1].scores[:2])
     assert len(found.filtered) == 3
+
+
+def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, tools):
+    config = TABLES["retrieve"]["bm25"].config(top_k=2, filter=rules(table, boost=50.0))
+    assert not tools.is_known(config, passages(), QUERIES)
+    found = tools.search("retrieve", config, passages(), QUERIES)
+    assert tools.is_known(config, passages(), QUERIES)
+    again = RunTools(tools.context)
+    again.context.narrowed.clear()
+    kept = again.search("retrieve", config, passages(), QUERIES)
+    assert (kept.rankings, kept.filtered) == (found.rankings, found.filtered)
+    # without the filter, with another weight, and with another table
+    for other in (None, rules(table, boost=51.0)):
+        assert not tools.is_known(config.model_copy(update={"filter": other}), passages(), QUERIES)
+    table.write_text(TABLE.replace("Acme", "Apex"), encoding="utf-8")
+    tools.context.narrowed.clear()
+    assert not tools.is_known(config, passages(), QUERIES)
 
 
 def test_what_is_put_together_stands_in_the_order_of_the_queries(table, tools):

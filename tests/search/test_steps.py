@@ -12,7 +12,7 @@ from harness.kinds import Kind, Kinds
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import Passages
+from harness.search import NotMeasuredError, Passages
 from harness.types import Query, Ranking
 from tests.models import tiny
 from tests.own.services import Search
@@ -125,6 +125,33 @@ def test_a_retriever_survives_no_chunks_no_queries_and_fewer_chunks_than_asked_f
     assert all(
         len(r.chunk_ids) <= len(TEXTS) for r in tools.search("retrieve", config, passages(), QUERIES).rankings
     )
+
+
+# what cannot be searched query by query, and why
+NOT_ALONE = {
+    "http": "http cannot be searched one query at a time",
+    "python": "is given all queries at once",
+    "toy_words": "toy_words cannot be searched one query at a time",
+}
+
+
+def test_a_retriever_finds_the_same_for_one_query_at_a_time_or_says_why_not(retriever, tools):
+    config = smallest(retriever)
+    if config.parts:
+        pytest.skip("a fusion is measured by its routes")
+    together = tools.search("retrieve", config, passages(), QUERIES).rankings
+    made = TABLES["retrieve"].make(config)
+    if retriever.name in NOT_ALONE:
+        with pytest.raises(NotMeasuredError, match=NOT_ALONE[retriever.name]):
+            made.warm(passages(), tools).__enter__()
+        return
+    with made.warm(passages(), tools) as search:
+        alone = [search(query) for query in QUERIES]
+    assert [one.query_id for one in alone] == ["q1", "q2", "q3"]
+    assert [one.chunk_ids for one in alone] == [one.chunk_ids for one in together]
+    for one, other in zip(alone, together, strict=True):
+        # by itself a text has other batches, and so other last digits
+        assert one.scores == pytest.approx(other.scores, abs=1e-4)
 
 
 def test_the_identity_of_a_retriever_is_json_and_moves_with_its_depth(retriever, tools):

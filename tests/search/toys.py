@@ -11,13 +11,13 @@ from harness.search import (
     Found,
     PairScorer,
     RerankerConfig,
-    Retriever,
     RetrieverConfig,
-    Rewriter,
     RewriterConfig,
 )
 from harness.search.depth import Depth
-from harness.search.fuse import Fusion, FusionConfig
+from harness.search.fuse import Fusion
+from harness.search.fuse.routes import FusionConfig
+from harness.search.step import Retriever, Rewriter
 from harness.types import Ranking
 
 

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from harness.comparison import bounds_of_means, compare_pair, units_of
+from harness.comparison.means import bounds_of_means
+from harness.comparison.paired import compare_pair
 from harness.stats.bounds import bounds_at, hall_statistic, inverse_hall, student_tail, within
+from harness.stats.units import units_of
 from tests.stats.rows import guarded, moments
 
 scores = arrays(np.float64, st.integers(2, 30), elements=st.floats(-1, 1).map(lambda x: round(x, 2)))

@@ -11,7 +11,8 @@ import pytest
 from harness.measures import ChunkTable, SpanQrels, project
 from harness.measures.conventions import CONVENTIONS
 from harness.measures.seed_ratio import seed_ratio
-from harness.trec import evaluate, qrels_from_dict, run_from_dict
+from harness.trec import evaluate
+from harness.trec.sources import qrels_from_dict, run_from_dict
 from harness.trec.tables import Run
 from tests.measures.build import chunk, span, value
 

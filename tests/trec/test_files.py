@@ -17,14 +17,13 @@ from harness.measures.seed_ratio import seed_ratio
 from harness.report.trec import trec_qrels, trec_run
 from harness.trec import (
     evaluate,
-    qrels_from_dict,
     read_qrels,
     read_run,
-    run_from_dict,
     sources,
     unpack,
 )
 from harness.trec.ids import TrecError
+from harness.trec.sources import qrels_from_dict, run_from_dict
 from harness.types import Ranking
 
 RUN = "q1 Q0 d1 1 2.5 t\nq1\tQ0  d2   2\t1.5 t\r\n\n  q2 Q0 d1 1 -3e-2 t"

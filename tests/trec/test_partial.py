@@ -8,14 +8,11 @@ from harness.measures.conventions import CONVENTIONS
 from harness.trec import (
     TrecError,
     evaluate,
-    evaluate_dicts,
-    qrels_from_dict,
-    qrels_from_frame,
     read_qrels,
     read_run,
-    run_from_dict,
-    run_from_frame,
 )
+from harness.trec.dicts import evaluate_dicts
+from harness.trec.sources import qrels_from_dict, qrels_from_frame, run_from_dict, run_from_frame
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}

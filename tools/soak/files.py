@@ -40,7 +40,7 @@ def mutated_pdfs(folder: Path, dice: random.Random, count: int) -> Outcome:
             data = mutate(data, dice)
         reader = _READERS[number % len(_READERS)]
         config = write_benchmark(folder, document=data)
-        config.write_text(config.read_text() + f"parser: {{kind: {reader}}}\n", encoding="utf-8")
+        config.write_text(config.read_text() + f"parse: {{kind: {reader}}}\n", encoding="utf-8")
         outcome.tried += 1
         outcome.check(harness("validate", config), f"PDF {number} by {reader}")
     return outcome

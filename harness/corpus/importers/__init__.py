@@ -30,12 +30,3 @@ IMPORTERS: dict[str, Importer] = {
         "FinanceBench: company filings as PDF, questions, evidence by page and quote.", import_financebench
     ),
 }
-
-__all__ = [
-    "IMPORTERS",
-    "ImportSummary",
-    "Importer",
-    "import_beir",
-    "import_chunking_eval",
-    "import_financebench",
-]

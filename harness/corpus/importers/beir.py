@@ -118,7 +118,7 @@ def _read_questions(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
         first = lines.setdefault(_query_id(name), row.line)
         if first != row.line:
             raise CorpusError(
-                f"{path}, line {row.line}: _id {name!r} stands already on line {first}, or differs from the "
+                f"{path}, line {row.line}: _id {name!r} is already on line {first}, or differs from the "
                 "one there in white space alone. Rename one."
             )
         texts[name] = row.get("text")
@@ -198,7 +198,7 @@ def _write_documents(corpus: Path, folder: Path) -> _Documents:
         corpus_id = row.get("_id")
         stem = _stem_of(corpus, row)
         if corpus_id in lengths or corpus_id in empty:
-            raise CorpusError(f"{corpus}, line {row.line}: _id {corpus_id!r} stands twice. Remove one.")
+            raise CorpusError(f"{corpus}, line {row.line}: _id {corpus_id!r} occurs twice. Remove one.")
         text = "\n\n".join(part for part in (row.get("title"), row.get("text")) if part).lstrip("\ufeff")
         if not text.strip():
             empty.append(corpus_id)

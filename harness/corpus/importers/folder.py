@@ -112,7 +112,7 @@ def _new(path: Path) -> BinaryIO:
 def source_files(source: Path, names: Sequence[str], importer: str) -> list[Path]:
     """The named files or folders of an import source; raises CorpusError that lists what is missing."""
     if not source.is_dir():
-        raise CorpusError(f"{source}: is no folder. Name the folder that holds {', '.join(names)}.")
+        raise CorpusError(f"{source} is not a folder. Name the folder that holds {', '.join(names)}.")
     missing = [name for name in names if not (source / name).exists()]
     if missing:
         raise CorpusError(

@@ -34,7 +34,7 @@ def _with_config(
 
 
 PARSERS: Kinds[ReadPdf] = Kinds(
-    "parser",
+    "parse",
     Kind(PypdfConfig, _with_config(read_with_pypdf)),
     Kind(Pypdfium2Config, _with_config(read_with_pypdfium2)),
     Kind(PythonParserConfig, _with_config(read_with_python)),
@@ -65,18 +65,3 @@ def second_reader(parser: ParserConfig) -> SecondReader:
         except PackageNotFoundError:
             pass
     return SecondReader(f"content streams by pypdf {version('pypdf')}", read_content_streams, 0.25, 50, True)
-
-
-__all__ = [
-    "PARSERS",
-    "PageReading",
-    "ParserConfig",
-    "PdfPages",
-    "PypdfConfig",
-    "Pypdfium2Config",
-    "PythonParserConfig",
-    "SecondReader",
-    "release_of",
-    "second_reader",
-    "suffixes_of",
-]

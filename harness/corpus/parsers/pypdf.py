@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field
+
 from harness.corpus.parsers.pdf_file import (
     PdfPages,
     check_pdf_file,
@@ -24,10 +26,13 @@ _MAX_WARNINGS = 10
 
 
 class PypdfConfig(StageConfig):
-    """pypdf: ``plain`` follows the order of the content stream, ``layout`` imitates the page with spaces."""
+    """pypdf reads the text of PDF pages."""
 
     kind: Literal["pypdf"] = "pypdf"
-    extraction_mode: Literal["plain", "layout"] = "plain"
+    extraction_mode: Literal["plain", "layout"] = Field(
+        "plain",
+        description="`plain` follows the order of the content stream, `layout` imitates the page by spaces.",
+    )
 
 
 def read_with_pypdf(path: Path, config: PypdfConfig, on_page: OnPage) -> PdfPages:

@@ -13,7 +13,6 @@ from harness.errors import LlmError
 from harness.llm.batches.desk import BatchDesk, Brought
 from harness.llm.interrupt import StoppedError, canceller, sleep_unless
 from harness.llm.model import Job, Model
-from harness.llm.money import Budget
 from harness.llm.records import Spending
 from harness.progress import Describable, Reporter, Task
 from harness.stopping import Stopped, on_stop
@@ -63,7 +62,7 @@ class BatchRun(Generic[T]):
         self._our_turn = False
         self._open: dict[str, list[_Open[T]]] = {}
         self._queue: deque[SentCall] = deque()
-        self._budget = Budget(model.config.max_cost, model.config.max_calls)
+        self._budget = model.budget()
         self._desk: BatchDesk | None = None
         # the endpoint's queue is full until a batch has ended
         self._full = False

@@ -10,6 +10,7 @@ from harness.report.figures.board import board
 from harness.report.figures.cost import cost
 from harness.report.figures.curve import curve
 from harness.report.figures.losses import losses
+from harness.report.figures.prediction import prediction
 from harness.report.figures.reranker import reranker
 from harness.report.figures.shown import Shown
 from harness.report.figures.style import saved, style
@@ -20,6 +21,7 @@ KINDS: dict[str, Callable[[Shown], Any]] = {
     "cost": cost,
     "losses": losses,
     "reranker": reranker,
+    "prediction": prediction,
 }
 
 

@@ -1,8 +1,6 @@
 """A folder of results as one page to look at: report.html, which needs nothing besides itself."""
 
-from harness.report.page.build import LIMIT, Page, build_page
+from harness.report.page.build import Page, build_page
 from harness.report.page.numbers import figure
 from harness.report.page.payload import Axes
 from harness.report.page.tables import Tables, read_tables
-
-__all__ = ["LIMIT", "Axes", "Page", "Tables", "build_page", "figure", "read_tables"]

@@ -8,10 +8,14 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from rcssmin import cssmin
+from rjsmin import jsmin
 
 from harness.report.page.detail import LADDER
 from harness.report.page.payload import base_payload, with_detail
@@ -39,6 +43,7 @@ SCRIPTS = (
     "slopes.js",
     "splits.js",
     "losses.js",
+    "answers.js",
     "filters.js",
     "kinds.js",
     "heat.js",
@@ -49,6 +54,7 @@ SCRIPTS = (
     "origin.js",
     "passages.js",
     "beside.js",
+    "replies.js",
     "drill.js",
     "address.js",
     "main.js",
@@ -68,14 +74,21 @@ class Page:
         return len(self.html.encode())
 
 
-def build_page(tables: Tables, statistics: Mapping[str, Any], limit: int = LIMIT, headline: str = "") -> Page:
+def build_page(
+    tables: Tables,
+    statistics: Mapping[str, Any],
+    limit: int = LIMIT,
+    headline: str = "",
+    pictures: Sequence[Mapping[str, Any]] = (),
+) -> Page:
     """Build report.html, with as much of the rankings and texts as fits below ``limit`` bytes.
 
     ``statistics`` maps each measure to what was found out about it, as plain values; the page opens with
-    ``headline``, by default the first measure. A result whose scores
-    alone are larger than the limit becomes a larger page.
+    ``headline``, by default the first measure. ``pictures`` of PDF pages come on top of ``limit``. A result
+    whose scores alone are larger than the limit becomes a larger page.
     """
-    base = base_payload(tables, statistics, headline)
+    base = base_payload(tables, statistics, headline) | {"pictures": list(pictures)}
+    limit += len(pack({"pictures": list(pictures)})) if pictures else 0
 
     def built(step: int) -> Page:
         detail = LADDER[step]
@@ -98,8 +111,7 @@ def build_page(tables: Tables, statistics: Mapping[str, Any], limit: int = LIMIT
 
 def assemble(payload: Mapping[str, Any], name: str) -> str:
     """The page around a payload: text only ever stands in it compressed, never as markup."""
-    style = _asset("page.css")
-    script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
+    style, script = _style(), _script()
     parts = {
         "TITLE": html.escape(name),
         "POLICY": "; ".join(
@@ -118,6 +130,18 @@ def assemble(payload: Mapping[str, Any], name: str) -> str:
     }
     # one pass, so that nothing inside a part is taken for the place of another
     return re.sub(r"%%([A-Z]+)%%", lambda place: parts[place[1]], _asset("page.html"))
+
+
+@cache
+def _style() -> str:
+    """The style sheet without comments and blanks."""
+    return str(cssmin(_asset("page.css")))
+
+
+@cache
+def _script() -> str:
+    """All scripts as one that keeps its names to itself, without comments and blanks."""
+    return str(jsmin("(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"))
 
 
 def pack(payload: Mapping[str, Any]) -> str:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.report.page.tables import DEEPEST, Tables
+from harness.report.rows.ranked import spans_of_chunk
 from harness.report.stored import Row
+from harness.text.spans import merge
 
 Interval = tuple[int, int]
 UNJUDGED = -1
@@ -19,16 +21,20 @@ class Detail:
     """How much of the rankings goes onto the page: the first ``ranks``, ``characters`` of each passage.
 
     ``characters`` None: the whole passage. Judged evidence is kept wherever in the passage it stands.
+    ``around``: with the text before and after the passages.
     """
 
     ranks: int = DEEPEST
     characters: int | None = None
+    around: bool = False
 
     @property
     def note(self) -> str:
         """What to tell the reader; empty where nothing is left out."""
         if self.characters == 0:
             return f"To keep this page small, rankings go down to rank {self.ranks} and show no passage text."
+        if self == Detail():
+            return "To keep this page small, the text around passages is left out."
         told = [] if self.ranks == DEEPEST else [f"rankings go down to rank {self.ranks}"]
         if self.characters is not None:
             told.append(f"passages show their first {self.characters} characters and the judged evidence")
@@ -37,6 +43,7 @@ class Detail:
 
 # From everything to hardly anything: the first that fits is taken.
 LADDER = (
+    Detail(around=True),
     Detail(),
     Detail(5),
     Detail(5, 600),
@@ -73,10 +80,13 @@ def passages_detail(
         if shown_before := before(chunk_id):
             columns["before"][len(columns["start"]) - 1] = shown_before
     shown = _texts(tables["passages"], known, evidence, detail.characters)
+    around = tables["surroundings"] if detail.around else []
+    for row in around:
+        shown.setdefault(row["document"], []).append((int(row["start"]), row["text"]))
     texts = [
         [documents.setdefault(document, len(documents)), start, text]
         for document, pieces in sorted(shown.items())
-        for start, text in pieces
+        for start, text in _joined(pieces)
     ]
     return {
         "rankings": rankings,
@@ -93,20 +103,18 @@ def passages_detail(
         ],
         "documents": list(documents),
         "ranks": detail.ranks,
+        "around": bool(around),
     }
 
 
 def place(chunk_id: str) -> tuple[str, int, int]:
     """Document, start and end of a chunk id such as ``doc:120-340`` or ``doc:0-20+120-340``."""
-    document, _, spans = chunk_id.rpartition(":")
-    start, _, end = spans.rpartition("+")[2].partition("-")
-    return document, int(start), int(end)
+    return chunk_id.rpartition(":")[0], *spans_of_chunk(chunk_id)[-1]
 
 
 def before(chunk_id: str) -> list[Interval]:
     """What a chunk such as ``doc:0-20+120-340`` shows before its own place."""
-    ranges = [part.partition("-") for part in chunk_id.rpartition(":")[2].split("+")[:-1]]
-    return [(int(start), int(end)) for start, _, end in ranges]
+    return spans_of_chunk(chunk_id)[:-1]
 
 
 def _rankings(
@@ -155,7 +163,7 @@ def _texts(
     evidence: Mapping[str, list[Row]],
     characters: int | None,
 ) -> dict[str, list[tuple[int, str]]]:
-    """For every document the text that passages show, each character once, as pieces in order."""
+    """The text that passages show, as pieces by document: where each begins, and what it says."""
     if characters == 0:
         return {}
     judged: dict[str, list[Interval]] = {}
@@ -173,7 +181,7 @@ def _texts(
             its, text = text[: stop - start], text[stop - start :]
             for begin, end in _kept(start, start + len(its), merged.get(row["document"], []), characters):
                 pieces.setdefault(row["document"], []).append((begin, its[begin - start : end - start]))
-    return {document: _joined(some) for document, some in pieces.items()}
+    return pieces
 
 
 def _kept(start: int, end: int, judged: Sequence[Interval], characters: int | None) -> list[Interval]:
@@ -187,17 +195,6 @@ def _kept(start: int, end: int, judged: Sequence[Interval], characters: int | No
         if stop > start:
             spans.append((max(begin, start), min(stop, end)))
     return merge(spans)
-
-
-def merge(spans: Iterable[Interval]) -> list[Interval]:
-    """The union of half-open intervals, in order; intervals that touch become one."""
-    out: list[Interval] = []
-    for start, end in sorted(spans):
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(out[-1][1], end))
-        else:
-            out.append((start, end))
-    return out
 
 
 def _joined(pieces: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -57,6 +57,17 @@ def _kinds(section: Any) -> str | None:
     return None
 
 
+def _parser(setting: Setting) -> str | None:
+    """The kind of parser, and what it is told or calls."""
+    section = setting.get("parse")
+    kind = _kinds(section)
+    if kind is None or not isinstance(section, Mapping):
+        return kind
+    mode = section.get("extraction_mode", "plain")
+    told = [kind, "" if mode == "plain" else str(mode), str(section.get("call", ""))]
+    return " ".join(filter(None, told))
+
+
 def _retriever(setting: Setting) -> str | None:
     section = setting.get("retrieve")
     kind = _kinds(section)
@@ -98,6 +109,7 @@ def _step(name: str) -> Callable[[Setting], str | None]:
 
 
 _FACTORS: tuple[tuple[str, str, Callable[[Setting], str | int | None]], ...] = (
+    ("parser", "What reads the documents", _parser),
     ("chunker", "How documents are cut", _step("chunk")),
     ("size", "The configured size of a chunk, in the unit of its chunker", _size),
     ("overlap", "What neighbouring chunks share, in the unit of the chunker", _overlap),
@@ -106,6 +118,6 @@ _FACTORS: tuple[tuple[str, str, Callable[[Setting], str | int | None]], ...] = (
     ("rewriter", "What becomes of a question before the search", _step("rewrite")),
     ("retriever", "What finds the passages", _retriever),
     ("embedding", "The model whose vectors are searched", _model),
-    ("reranker", "What orders the passages anew", _step("rerank")),
+    ("reranker", "What reranks the passages", _step("rerank")),
     ("reader", "What becomes of the passages before they are read", _step("read")),
 )

@@ -15,6 +15,8 @@ from harness.report.page.factors import factors, retrievals
 from harness.report.page.groups import groups
 from harness.report.page.lines import curves
 from harness.report.page.numbers import figure, in_millionths, plain, scaled
+from harness.report.page.parsers import parsers_detail
+from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import Tables
 from harness.report.rows import FilterRow, LossRow
 from harness.report.rows.losses import CHANGE, PARTS
@@ -49,6 +51,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "factors": factors(configured, measured),
         "retrievals": retrievals(configured),
         "losses": _losses(tables, axes),
+        "answers": answers_payload(tables, axes.setting),
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),
@@ -69,7 +72,10 @@ def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict
     settings, queries = (
         {name: i for i, name in enumerate(names)} for names in (base["settings"], base["queries"]["id"])
     )
+    shown |= parsers_detail(tables, base["settings"], shown["documents"])
     shown["asked"] = asked_detail(tables["asked"], settings, queries, detail.characters)
+    if "replies" in tables:
+        shown["replies"] = replies_detail(tables, base["settings"], base["queries"]["id"], detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
     return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
 

@@ -5,7 +5,7 @@ A new table is a class in one of these modules, and something that makes its row
 
 # ruff: noqa: I001 - in the order of docs/results.md
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
-from harness.report.rows.ranked import AskedRow, ChunkOffsetRow, PassageRow, RankedRow
+from harness.report.rows.ranked import AskedRow, ChunkOffsetRow, PassageRow, RankedRow, SurroundingRow
 from harness.report.rows.filters import FilterRow
 from harness.report.rows.losses import LossRow
 from harness.report.rows.routes import RouteRow
@@ -15,28 +15,12 @@ from harness.report.rows.prices import CostRow, PriceRow
 from harness.report.rows.latency import LatencyRow
 from harness.report.rows.labels import AnchoringRow, DocumentRow, HitRow, JudgmentRow
 from harness.report.rows.answers import AnswerabilityRow, SeedRatioRow, ThresholdRow
-
-__all__ = [
-    "AnchoringRow",
-    "AnswerabilityRow",
-    "AskedRow",
-    "ChunkOffsetRow",
-    "ChunkRow",
-    "CostRow",
-    "DocumentRow",
-    "FilterRow",
-    "HitRow",
-    "JudgmentRow",
-    "LabelSensitivityRow",
-    "LatencyRow",
-    "LossRow",
-    "PassageRow",
-    "PriceRow",
-    "QueryRow",
-    "RankedRow",
-    "RouteRow",
-    "ScoreRow",
-    "SeedRatioRow",
-    "SummaryRow",
-    "ThresholdRow",
-]
+from harness.report.rows.replies import (
+    AnswerComparisonRow,
+    AnswerScoreRow,
+    AnswerSummaryRow,
+    ReplyPassageRow,
+    ReplyRow,
+)
+from harness.report.rows.answer_losses import AnswerLossRow
+from harness.report.rows.prediction import AnswerPredictionRow

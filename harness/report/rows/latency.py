@@ -25,15 +25,24 @@ class LatencyRow:
     Queries are asked once more after everything else, one after the other, with models loaded and indexes
     open; the first few are asked beforehand and not counted. So an embedding is computed for each query, a
     store is searched as in a deployment (Chroma and FAISS without the check against a full scan), and the
-    time to build an index is no part of it. Routes of a fusion are asked one after the other. For the answer
-    of a language model stands the time that its call took when it was paid for, which the ledger has.
+    time to build an index is no part of it. Routes of a fusion are asked one after the other. Under a filter
+    each query is searched in an index of the documents that it names, as in the run; a filter that a
+    retriever or a route has for itself is part of that. ``multi_vector`` reads its token vectors from the
+    cache for each query, as in the run. For the answer of a language model stands the time that its call took
+    when it was paid for, which the ledger has. Services and endpoints are not asked again, and code of your
+    own only with ``latency: {own_code: true}``; ``remark`` says so.
     What is measured is kept in the cache and not measured again on the same machine before `harness cache
     --clear`. It is no part of the outcome: two results that differ in this file alone are the same.
     """
 
     setting: Setting
     stage: Annotated[
-        str, Column("the step: `rewrite` is that of the setting; with a dot, a route", filled=True)
+        str,
+        Column(
+            "the step: `rewrite` and `filter` are those of the setting, `read` puts what is read in the "
+            "place of chunks; with a dot, a route",
+            filled=True,
+        ),
     ]
     queries: Annotated[int, Column("on how many queries; with fewer than 100, p99 is near the longest")]
     p50: Annotated[float | None, Column(f"{_OWN}, the median", unit="milliseconds")]

@@ -57,8 +57,14 @@ def before_of(cell: str) -> tuple[tuple[int, int], ...]:
     return tuple((int(start), int(end)) for start, end in ranges)
 
 
+def spans_of_chunk(chunk_id: str) -> list[tuple[int, int]]:
+    """All ranges that a chunk such as ``doc:0-20+120-340`` shows; the last is its own place."""
+    ranges = [part.partition("-") for part in chunk_id.rpartition(":")[2].split("+")]
+    return [(int(start), int(end)) for start, _, end in ranges]
+
+
 def passage_text(row: Cells) -> str:
-    """The text of a row of passages.csv as it stands in the document.
+    """The text of a row of passages.csv or surroundings.csv as it stands in the document.
 
     The offsets tell whether a leading apostrophe is the document's own or was put there for spreadsheets.
     """
@@ -76,7 +82,9 @@ def passage_text(row: Cells) -> str:
 )
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A chunk that is among the first ten of some ranking, whole, in the order of the documents.
+    """A chunk that is among the first ten of some ranking, or was read to answer, whole.
+
+    They stand in the order of the documents.
 
     The ranges of ``before`` and ``end - start`` are the length of the text, so a reader can tell whether an
     apostrophe at its beginning belongs to it. A carriage return before a line feed is written as a space,
@@ -90,6 +98,25 @@ class PassageRow:
     page: Page
     text: Annotated[str, Column("its text", restored=passage_text)]
     before: Before = ""
+
+
+@table(
+    "surroundings",
+    "the text around what came first",
+    key=("document", "start"),
+    needs=("document", "start", "end", "text"),
+)
+@dataclass(frozen=True, slots=True)
+class SurroundingRow:
+    """Text right before or after the passages of passages.csv, as far as none of them shows it.
+
+    Ranges do not overlap. A carriage return before a line feed is written as a space.
+    """
+
+    document: DocumentId
+    start: Start
+    end: End
+    text: Annotated[str, Column("its text", restored=passage_text)]
 
 
 @table(

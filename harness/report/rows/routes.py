@@ -32,3 +32,7 @@ class RouteRow:
         Column("of the fusion's first k over all queries, what the route has too; empty: nothing was found"),
     ]
     share_alone: Annotated[float | None, Column("what the route has and no other route of the fusion")]
+    exact_share: Annotated[
+        float | None,
+        Column("of the chunks truly nearest to each query, what the route found; empty for words"),
+    ] = None

@@ -31,8 +31,8 @@ class SummaryRow:
     n_unanswerable: Annotated[
         int,
         Column(
-            "queries left out for want of relevant text (none for `judged@k` and `tokens@k`, which have a "
-            "value for every query with a ranking)"
+            "queries left out because nothing relevant is known (none for `judged@k` and `tokens@k`, which "
+            "have a value for every query with a ranking)"
         ),
     ]
     n_failed: Annotated[

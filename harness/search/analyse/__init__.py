@@ -7,5 +7,3 @@ from harness.search.analyse.analyser import (
     StopWords,
 )
 from harness.search.analyse.synonyms import Synonyms
-
-__all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords", "Synonyms"]

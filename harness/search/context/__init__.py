@@ -23,19 +23,3 @@ KINDS: Kinds[Contextualizer[Any]] = Kinds(
     Kind(NeighboursConfig, NeighboursContext),
     Kind(LlmContextConfig, LlmContext),
 )
-
-__all__ = [
-    "KINDS",
-    "Around",
-    "ContextConfig",
-    "Contextualizer",
-    "DocumentConfig",
-    "DocumentContext",
-    "FieldsConfig",
-    "FieldsContext",
-    "HeadingsConfig",
-    "HeadingsContext",
-    "NeighboursConfig",
-    "NeighboursContext",
-    "nested",
-]

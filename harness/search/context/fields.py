@@ -21,7 +21,9 @@ class FieldsConfig(ContextConfig):
     """A line made of the columns of a table of documents."""
 
     kind: Literal["fields"] = "fields"
-    file: Path = Field(description="CSV or JSONL with one row a document; rows of other documents may stand.")
+    file: Path = Field(
+        description="CSV or JSONL with one row a document; rows of other documents are ignored."
+    )
     key: str = Field(
         "document", description="The column with the name of the document's file, with or without ending."
     )

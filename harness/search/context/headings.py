@@ -29,7 +29,7 @@ class HeadingsConfig(ContextConfig):
         "`Part II`, `Item 7A.`, `Note 12`, `2.1 Scope` or 第三章 do, for the text of PDFs.",
     )
     levels: int = Field(6, ge=1, description="How many headings at most; the lowest levels are kept.")
-    separator: str = Field(" > ", description="What stands between two headings.")
+    separator: str = Field(" > ", description="What is put between two headings.")
 
 
 class HeadingsContext(Contextualizer[HeadingsConfig]):

@@ -89,7 +89,7 @@ class LlmContext(Contextualizer[LlmContextConfig]):
             return
         raise LlmError(
             f"{said}: {shown}. Set `context.on_failure: leave_out` to index them without, "
-            "`context.ask_again: true` to ask the model anew, or name another prompt or model. Every other "
+            "`context.ask_again: true` to ask the model again, or name another prompt or model. Every other "
             "answer is in the ledger."
         )
 

@@ -8,5 +8,3 @@ from harness.search.feedback.rocchio import Rocchio, RocchioConfig
 from harness.search.feedback.step import Feedback, FeedbackConfig
 
 KINDS: Kinds[Feedback[Any]] = Kinds("feedback", Kind(Rm3Config, Rm3), Kind(RocchioConfig, Rocchio))
-
-__all__ = ["KINDS", "Feedback", "FeedbackConfig", "Rm3Config", "RocchioConfig"]

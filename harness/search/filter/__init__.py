@@ -5,8 +5,6 @@ from typing import Any
 from harness.kinds import Kind, Kinds
 from harness.search.filter.llm import LlmFilter, LlmFilterConfig
 from harness.search.filter.rules import RulesConfig, RulesFilter
-from harness.search.filter.step import Facts, Filter, Named, narrow
+from harness.search.filter.step import Filter
 
 KINDS: Kinds[Filter[Any]] = Kinds("filter", Kind(RulesConfig, RulesFilter), Kind(LlmFilterConfig, LlmFilter))
-
-__all__ = ["KINDS", "Facts", "Filter", "Named", "RulesConfig", "RulesFilter", "narrow"]

@@ -140,7 +140,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         more = ", …" if len(failed) > _SHOWN else ""
         raise LlmError(
             f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `filter.on_failure: unfiltered` to search them "
-            "in all documents, `filter.ask_again: true` to ask the model anew, or name another prompt or "
+            "in all documents, `filter.ask_again: true` to ask the model again, or name another prompt or "
             "model. Every other answer is in the ledger."
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -50,16 +50,21 @@ class RulesFilter(Filter[RulesConfig]):
 
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """What each question names, column by column."""
+        return list(map(self.reader(facts, tools), queries))
+
+    def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
+        """The same for one question at a time, names and aliases looked up beforehand."""
         c = self.config
         names = {column: Names.of(pairs) for column, pairs in self._pairs(facts, tools).items()}
         known = {column: self._years_covered(column, facts) for column in c.years}
-        found: list[Named] = []
-        for query in queries:
+
+        def read(query: Query) -> Named:
             own = {column: names[column].found_in(query.text) for column in c.fields}
             asked = [str(year) for year in years_in(query.text)]
             own |= {column: tuple(year for year in asked if year in known[column]) for column in c.years}
-            found.append({column: values for column, values in own.items() if values})
-        return found
+            return {column: values for column, values in own.items() if values}
+
+        return read
 
     def _years_covered(self, column: str, facts: Facts) -> set[str]:
         reach = range(self.config.years_back + 1)

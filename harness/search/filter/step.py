@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -50,6 +50,16 @@ class Filter(ABC, Generic[Configured]):
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """What each question names; an empty mapping where that is nothing."""
 
+    def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
+        """What one question names, asked for one at a time; what can be made ready beforehand is."""
+        return lambda query: self.named([query], facts, tools)[0]
+
+    def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], Narrowed]:
+        """The same as ``run`` for one question at a time, the table read, to measure what that takes."""
+        facts = read_facts(self.config, documents, tools)
+        read = self.reader(facts, tools)
+        return lambda query: narrow(query.query_id, read(query), facts, self.config)
+
     def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
         """For each query the documents it is about; raises ConfigError for gaps in the table."""
         facts = read_facts(self.config, documents, tools)
@@ -80,7 +90,7 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
         )
         raise ConfigError(
             f"{config.file}: there is no row, or no value, for {len(gaps)} of {len(documents)} documents: "
-            f"{told}. Add them, or set on_missing: keep in this filter to search them whatever is named."
+            f"{told}. Add them, or set on_missing: keep in this filter to search them for every query."
         )
     return Facts(tuple(documents), values)
 

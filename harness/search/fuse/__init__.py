@@ -2,23 +2,7 @@
 
 from harness.search.fuse.dbsf import Dbsf, DbsfConfig
 from harness.search.fuse.minmax import MinMax, MinMaxConfig
-from harness.search.fuse.routes import Fusion, FusionConfig, route_names
+from harness.search.fuse.routes import Fusion, route_names
 from harness.search.fuse.rrf import Rrf, RrfConfig
 from harness.search.fuse.weighted import Weighted, WeightedConfig
 from harness.search.fuse.zscore import ZScore, ZScoreConfig
-
-__all__ = [
-    "Dbsf",
-    "DbsfConfig",
-    "Fusion",
-    "FusionConfig",
-    "MinMax",
-    "MinMaxConfig",
-    "Rrf",
-    "RrfConfig",
-    "Weighted",
-    "WeightedConfig",
-    "ZScore",
-    "ZScoreConfig",
-    "route_names",
-]

@@ -6,7 +6,7 @@ from harness.kinds import Kind, Kinds
 from harness.search.read.adjacent import Adjacent, AdjacentConfig
 from harness.search.read.merge import ParentMerge, ParentMergeConfig
 from harness.search.read.parent import Parent, ParentConfig
-from harness.search.read.step import MergeConfig, Merger, ReadConfig, Reader
+from harness.search.read.step import Merger, ReadConfig, Reader
 from harness.search.read.window import Window, WindowConfig
 
 KINDS: Kinds[Reader[Any]] = Kinds(
@@ -16,19 +16,3 @@ KINDS: Kinds[Reader[Any]] = Kinds(
     Kind(ParentMergeConfig, ParentMerge),
     Kind(AdjacentConfig, Adjacent),
 )
-
-__all__ = [
-    "KINDS",
-    "Adjacent",
-    "AdjacentConfig",
-    "MergeConfig",
-    "Merger",
-    "Parent",
-    "ParentConfig",
-    "ParentMerge",
-    "ParentMergeConfig",
-    "ReadConfig",
-    "Reader",
-    "Window",
-    "WindowConfig",
-]

@@ -17,15 +17,3 @@ KINDS: Kinds[PairScorer] = Kinds(
     Kind(PythonRerankerConfig, PythonScorer),
     Kind(HttpRerankerConfig, HttpScorer),
 )
-
-__all__ = [
-    "KINDS",
-    "CrossEncoderConfig",
-    "CrossEncoderScorer",
-    "EndpointRerankerConfig",
-    "LateInteractionConfig",
-    "LateInteractionScorer",
-    "PairScorer",
-    "ServedScorer",
-    "rerank",
-]

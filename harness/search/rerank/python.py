@@ -34,6 +34,8 @@ class PythonRerankerConfig(RerankerConfig):
 class PythonScorer(PairScorer):
     """Calls ``function(pairs, **arguments)``, which returns one score a pair; higher is better."""
 
+    own_code = True
+
     def __init__(self, config: PythonRerankerConfig) -> None:
         self.config = config
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,12 @@ Pair = tuple[str, str]
 
 
 class PairScorer(ABC):
-    """Scores pairs of texts; models load their weights with the first pair that has to be scored."""
+    """Scores pairs of texts; models load their weights with the first pair that has to be scored.
+
+    ``own_code``: it runs code of the user's own, which may cost something.
+    """
+
+    own_code: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -43,21 +43,3 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(PythonConfig, PythonRetriever),
     Kind(HttpConfig, HttpRetriever),
 )
-
-__all__ = [
-    "KINDS",
-    "Bm25Config",
-    "Bm25Retriever",
-    "ChromaConfig",
-    "ChromaRetriever",
-    "ConcatenatedConfig",
-    "ConcatenatedRetriever",
-    "ExactConfig",
-    "ExactRetriever",
-    "FaissConfig",
-    "FaissRetriever",
-    "LearnedSparseConfig",
-    "LearnedSparseRetriever",
-    "MultiVectorConfig",
-    "MultiVectorRetriever",
-]

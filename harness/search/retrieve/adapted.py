@@ -10,8 +10,8 @@ from harness.own.code import broken
 PLACE = "place"
 
 
-def ask_retriever(retriever: Any, queries: Sequence[str], passages: Sequence[str], who: str) -> list[Any]:
-    """For every query the places of passages as ``retriever`` ranks them, with scores where it gives any.
+def searcher_of(retriever: Any, passages: Sequence[str], who: str) -> Callable[[str], list[Any]]:
+    """Searches for one query: the places of passages as ``retriever`` ranks them, with scores if it has any.
 
     LangChain's has ``invoke``, which returns documents with ``page_content`` and ``metadata``; LlamaIndex's
     has ``retrieve``, which returns nodes with a score. A hit is placed by ``place`` in its metadata, else by
@@ -27,7 +27,7 @@ def ask_retriever(retriever: Any, queries: Sequence[str], passages: Sequence[str
     by_text: dict[str, list[int]] = {}
     for place, text in enumerate(passages):
         by_text.setdefault(text, []).append(place)
-    return [_places(list(search(query)), by_text, query, who) for query in queries]
+    return lambda query: _places(list(search(query)), by_text, query, who)
 
 
 def _search_of(retriever: Any) -> Callable[[str], Any] | None:

@@ -81,14 +81,19 @@ class ChromaRetriever(DenseRetriever[ChromaConfig]):
     @contextmanager
     def opened(
         self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], object]]:
+    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
         """One search of the collection, as in a deployment: without the check against a full scan."""
-        distinct = vectors[Distinct.of(vectors).first]
-        wanted = min(self.depth(passages).usual, len(distinct))
-        with self._collection(self._key(passages, tools), tools.index, distinct) as collection:
-            yield lambda query, asked: collection.query(
-                query_embeddings=asked, n_results=wanted, include=["distances"]
-            )
+        distinct = Distinct.of(vectors)
+        k = self.depth(passages).usual
+        wanted = min(k, len(distinct.first))
+        key = self._key(passages, tools)
+        with self._collection(key, tools.index, vectors[distinct.first]) as collection:
+
+            def search(query: Query, asked: Floats) -> Ranking:
+                (hits,) = self._ask(collection, asked, wanted)
+                return ranked(query.query_id, *distinct.expand(*hits), k, passages.ids)
+
+            yield search
 
     def _key(self, passages: Passages, tools: Tools) -> str:
         """The name of the collection of these passages."""

@@ -80,10 +80,10 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     @contextmanager
     def opened(
         self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], object]]:
+    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
         """The same search, the stored vectors made beforehand."""
         search = self._searcher(passages, vectors, tools)
-        yield lambda query, asked: search([query], asked)
+        yield lambda query, asked: search([query], asked)[0]
 
     def _searcher(
         self, passages: Passages, vectors: Floats, tools: Tools

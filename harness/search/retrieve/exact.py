@@ -53,10 +53,10 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
     @contextmanager
     def opened(
         self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], object]]:
+    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
         """The same scan, the lengths of the vectors known beforehand."""
         norms = np.linalg.norm(vectors, axis=1)
-        yield lambda query, asked: self._search([query], asked, passages, vectors, norms)
+        yield lambda query, asked: self._search([query], asked, passages, vectors, norms)[1][0]
 
     def _search(
         self,

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from harness.errors import ConfigError, HarnessError
 from harness.search.dense import DenseConfig, DenseRetriever
 from harness.search.retrieve.distinct import Distinct
-from harness.search.retrieve.ranked import ranked
+from harness.search.retrieve.ranked import Doubles, Ints, ranked
 from harness.search.retrieve.scan import Floats, found_share, scan
 from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Tools
@@ -78,24 +78,36 @@ class FaissRetriever(DenseRetriever[FaissConfig]):
         distinct = Distinct.of(self._scaled(vectors))
         with self._opened(passages, self._scaled(vectors)[distinct.first], tools) as index:
             wanted = min(max(one.k for one in true) + _MARGIN, len(distinct.first))
-            similar, found = index.search(self._scaled(asked), wanted)
-        scores = (-similar if c.distance == "l2" else similar).astype(np.float64)
-        rankings = []
-        for query, one, rows, own in zip(queries, true, found.astype(np.int64), scores, strict=True):
-            # -1 stands for a place that the index could not fill
-            hits = distinct.expand(rows[rows >= 0], own[rows >= 0])
-            rankings.append(ranked(query.query_id, *hits, one.k, passages.ids))
+            hits = list(self._hits(index, asked, wanted))
+        rankings = [
+            ranked(query.query_id, *distinct.expand(*own), one.k, passages.ids)
+            for query, one, own in zip(queries, true, hits, strict=True)
+        ]
         return Found(rankings, found_share(rankings, passages.ids, true))
 
     @contextmanager
     def opened(
         self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], object]]:
+    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
         """One search of the index, without the full scan that it is held against; on one thread."""
         distinct = Distinct.of(self._scaled(vectors))
-        wanted = min(self.depth(passages).usual + _MARGIN, len(distinct.first))
+        k = self.depth(passages).usual
+        wanted = min(k + _MARGIN, len(distinct.first))
         with self._opened(passages, self._scaled(vectors)[distinct.first], tools) as index:
-            yield lambda query, asked: index.search(self._scaled(asked), wanted)
+
+            def search(query: Query, asked: Floats) -> Ranking:
+                ((rows, scores),) = self._hits(index, asked, wanted)
+                return ranked(query.query_id, *distinct.expand(rows, scores), k, passages.ids)
+
+            yield search
+
+    def _hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[tuple[Ints, Doubles]]:
+        """For each row of ``asked`` the rows of distinct vectors that the index finds, and their scores."""
+        similar, found = index.search(self._scaled(asked), wanted)
+        scores = (-similar if self.config.distance == "l2" else similar).astype(np.float64)
+        for rows, own in zip(found.astype(np.int64), scores, strict=True):
+            # -1 stands for a place that the index could not fill
+            yield rows[rows >= 0], own[rows >= 0]
 
     @contextmanager
     def _opened(self, passages: Passages, distinct: Floats, tools: Tools) -> Iterator[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -13,8 +14,9 @@ from harness.models.encoder import EncoderConfig
 from harness.models.sparse_encoder import SparseConfig
 from harness.search.depth import Depth
 from harness.search.retrieve.ranked import in_order
+from harness.search.retrieve.scan import Floats
 from harness.search.retrieve.sparse import dot_products
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -79,19 +81,23 @@ class LearnedSparseRetriever(Retriever[LearnedSparseConfig]):
         if not passages.ids or not queries:
             return Found([Ranking(query.query_id, (), ()) for query in queries])
         with tools.timed("embed"):
-            stored = list(tools.values(passages.texts, c.embed))
-            asked = list(tools.values([query.text for query in queries], c.embed_queries))
+            stored = list(map(_sparse, tools.values(passages.texts, c.embed)))
+            asked = list(map(_sparse, tools.values([query.text for query in queries], c.embed_queries)))
         with tools.timed("retrieve"):
-            chunks, questions = _as_csr(stored, asked)
-            depth = Depth.of(c, passages)
-            rankings = []
-            for query, scores in zip(queries, dot_products(questions, chunks), strict=True):
-                hits = np.flatnonzero(scores > 0)
-                rows, rounded = in_order(hits, scores[hits])
-                end = depth.of_ranked(depth.lengths[rows])
-                ids = tuple(passages.ids[row] for row in rows[:end])
-                rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
-            return Found(rankings)
+            return Found(_search(queries, asked, _as_csr(stored), passages, Depth.of(c, passages)))
+
+    @contextmanager
+    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+        """The same search, the vectors of chunks in memory; each query is encoded by itself."""
+        c = self.config
+        chunks = _as_csr(list(map(_sparse, tools.values(passages.texts, c.embed))))
+        depth = Depth.of(c, passages)
+
+        def search(query: Query) -> Ranking:
+            asked = np.asarray(tools.embed(query.text, c.embed_queries), dtype=np.float32)
+            return _search([query], [asked], chunks, passages, depth)[0]
+
+        yield search
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
@@ -103,20 +109,37 @@ class LearnedSparseRetriever(Retriever[LearnedSparseConfig]):
         ]
 
 
-def _as_csr(*parts: Sequence[bytes]) -> list[Any]:
-    """Sparse vectors, each [2, n] of dimensions and weights, as scipy CSR arrays of one width."""
+def _sparse(raw: bytes) -> Floats:
+    """A sparse vector as it is kept, [2, n]: dimensions and weights."""
+    return np.frombuffer(raw, dtype=np.float32).reshape(2, -1)
+
+
+def _search(
+    queries: Sequence[Query], asked: Sequence[Floats], chunks: Any, passages: Passages, depth: Depth
+) -> list[Ranking]:
+    """The chunks that share a word with each query, by their dot products; ``chunks`` is CSR [N, width]."""
+    # a word that no chunk has adds nothing
+    known = [vector[:, vector[0] < chunks.shape[1]] for vector in asked]
+    rankings = []
+    for query, scores in zip(queries, dot_products(_as_csr(known, chunks.shape[1]), chunks), strict=True):
+        hits = np.flatnonzero(scores > 0)
+        rows, rounded = in_order(hits, scores[hits])
+        end = depth.of_ranked(depth.lengths[rows])
+        ids = tuple(passages.ids[row] for row in rows[:end])
+        rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
+    return rankings
+
+
+def _as_csr(vectors: Sequence[Floats], width: int | None = None) -> Any:
+    """Sparse vectors [2, n] each as a scipy CSR array [vectors, width]; by default as wide as they need."""
     from scipy.sparse import csr_array
 
-    read = [[np.frombuffer(raw, dtype=np.float32).reshape(2, -1) for raw in part] for part in parts]
-    width = 1 + max((int(one[0].max()) for part in read for one in part if one.size), default=0)
-    return [
-        csr_array(
-            (
-                np.concatenate([one[1] for one in part]).astype(np.float64),
-                np.concatenate([one[0] for one in part]).astype(np.int64),
-                np.cumsum([0, *(one.shape[1] for one in part)]),
-            ),
-            shape=(len(part), width),
-        )
-        for part in read
-    ]
+    needed = 1 + max((int(one[0].max()) for one in vectors if one.size), default=0)
+    return csr_array(
+        (
+            np.concatenate([one[1] for one in vectors]).astype(np.float64),
+            np.concatenate([one[0] for one in vectors]).astype(np.int64),
+            np.cumsum([0, *(one.shape[1] for one in vectors)]),
+        ),
+        shape=(len(vectors), needed if width is None else width),
+    )

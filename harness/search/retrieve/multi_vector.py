@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from harness.models.token_encoder import TokenConfig, unpack
 from harness.search.depth import Depth
 from harness.search.retrieve.ranked import Doubles, Ints, in_order
 from harness.search.retrieve.scan import Floats
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -80,18 +81,22 @@ class MultiVectorRetriever(Retriever[MultiVectorConfig]):
         with tools.timed("embed"):
             stored = tools.values(passages.texts, c.embed)
             asked = list(map(unpack, tools.values([query.text for query in queries], c.embed_queries)))
-        rankings = []
-        depth, rows = Depth.of(c, passages), np.arange(len(passages.ids))
-        step = max(1, _SCORES // len(rows))
         with tools.timed("retrieve"):
-            for begin in range(0, len(queries), step):
-                scores = max_sims(asked[begin : begin + step], map(unpack, stored), len(rows))
-                for query, own in zip(queries[begin : begin + step], scores, strict=True):
-                    order, rounded = in_order(rows, own)
-                    end = depth.of_ranked(depth.lengths[order])
-                    ids = tuple(passages.ids[row] for row in order[:end])
-                    rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
-        return Found(rankings, 1.0)
+            return Found(_search(queries, asked, stored, passages, Depth.of(c, passages)), 1.0)
+
+    @contextmanager
+    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+        """The same search, which reads the token vectors of all chunks from the cache for each query."""
+        c = self.config
+        stored = tools.values(passages.texts, c.embed)
+        depth = Depth.of(c, passages)
+
+        def search(query: Query) -> Ranking:
+            value = tools.embed(query.text, c.embed_queries)
+            asked = unpack(value if isinstance(value, bytes) else value.tobytes())
+            return _search([query], [asked], stored, passages, depth)[0]
+
+        yield search
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
@@ -101,6 +106,27 @@ class MultiVectorRetriever(Retriever[MultiVectorConfig]):
             (self.config.embed, list(passages.texts)),
             (self.config.embed_queries, [query.text for query in queries]),
         ]
+
+
+def _search(
+    queries: Sequence[Query],
+    asked: Sequence[Floats],
+    stored: Iterable[bytes],
+    passages: Passages,
+    depth: Depth,
+) -> list[Ranking]:
+    """All chunks by their scores for each query; ``stored`` is read once for a block of queries."""
+    rankings = []
+    rows = np.arange(len(passages.ids))
+    step = max(1, _SCORES // len(rows))
+    for begin in range(0, len(queries), step):
+        scores = max_sims(asked[begin : begin + step], map(unpack, stored), len(rows))
+        for query, own in zip(queries[begin : begin + step], scores, strict=True):
+            order, rounded = in_order(rows, own)
+            end = depth.of_ranked(depth.lengths[order])
+            ids = tuple(passages.ids[row] for row in order[:end])
+            rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
+    return rankings
 
 
 def max_sims(queries: Sequence[Floats], chunks: Iterable[Floats], count: int) -> Doubles:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from pydantic import Field
 
 from harness.own.code import Arguments, Call, Version, ask, calling
-from harness.search.retrieve.adapted import ask_retriever
-from harness.search.retrieve.returned import asked_depth, rankings_of
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.retrieve.adapted import searcher_of
+from harness.search.retrieve.returned import asked_depth, ranker_of, rankings_of
+from harness.search.step import (
+    Found,
+    Identity,
+    NotMeasuredError,
+    Passages,
+    Retriever,
+    RetrieverConfig,
+    SearchOne,
+)
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -38,6 +47,8 @@ class PythonRetriever(Retriever[PythonConfig]):
     With ``returns: retriever`` it is ``function(passages, k, **arguments)``; ``adapted`` has the rest.
     """
 
+    own_code = True
+
     def identity(self, tools: Tools) -> Identity:
         """What the user states."""
         c = self.config
@@ -52,11 +63,38 @@ class PythonRetriever(Retriever[PythonConfig]):
             answers = self._ask([query.text for query in queries], list(passages.texts), passages)
         return Found(rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config))
 
+    @contextmanager
+    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+        """Makes the retriever anew, and asks it query by query.
+
+        Raises NotMeasuredError for a function that is given all queries at once: it makes its index in the
+        same call, which is no part of a search.
+        """
+        if self.config.returns == "rankings":
+            raise NotMeasuredError(
+                f"{self.config.call} is given all queries at once, so its index is made in the same call; "
+                "return a retriever (returns: retriever) to have each query measured"
+            )
+        search = self._searcher(passages)
+        rank = ranker_of(f"call: {self.config.call}", passages, self.config)
+        yield lambda query: rank(query, search(query.text))
+
     def _ask(self, queries: list[str], texts: list[str], passages: Passages) -> Any:
         c = self.config
-        k = asked_depth(c, passages)
         if c.returns == "rankings":
-            return ask(c.call, queries, texts, k, **c.arguments)
-        retriever = ask(c.call, texts, k, **c.arguments)
-        with calling(c.call):
-            return ask_retriever(retriever, queries, texts, f"call: {c.call}")
+            return ask(c.call, queries, texts, asked_depth(c, passages), **c.arguments)
+        return list(map(self._searcher(passages), queries))
+
+    def _searcher(self, passages: Passages) -> Callable[[str], list[Any]]:
+        """The places of passages for a question, by the retriever that the function makes."""
+        c = self.config
+        texts = list(passages.texts)
+        retriever = ask(c.call, texts, asked_depth(c, passages), **c.arguments)
+        who = f"call: {c.call}"
+        search = searcher_of(retriever, texts, who)
+
+        def find(question: str) -> list[Any]:
+            with calling(c.call):
+                return search(question)
+
+        return find

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -33,21 +33,24 @@ def rankings_of(
     if lists is None or isinstance(answers, str) or len(lists) != len(queries):
         count = "no list" if lists is None or isinstance(answers, str) else f"{len(lists)} lists"
         raise broken(who, f"returned {count} for {len(queries)} queries")
+    return list(map(ranker_of(who, passages, config), queries, lists))
+
+
+def ranker_of(who: str, passages: Passages, config: RetrieverConfig) -> Callable[[Query, Any], Ranking]:
+    """What ``rankings_of`` does for one query and its answer."""
     places = {chunk_id: place for place, chunk_id in enumerate(passages.ids)}
-    return [
-        _ranking(who, query, answer, passages, places, config)
-        for query, answer in zip(queries, lists, strict=True)
-    ]
+    depth = Depth.of(config, passages)
+
+    def rank(query: Query, answer: Any) -> Ranking:
+        found, scores = _checked(who, query, answer, places)
+        end = depth.of_ranked(depth.lengths[found])
+        return Ranking(query.query_id, tuple(passages.ids[i] for i in found[:end]), tuple(scores[:end]))
+
+    return rank
 
 
-def _ranking(
-    who: str,
-    query: Query,
-    answer: Any,
-    passages: Passages,
-    places: Mapping[str, int],
-    config: RetrieverConfig,
-) -> Ranking:
+def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> tuple[list[int], list[float]]:
+    """The places and the scores of an answer; raises HarnessError where it breaks the contract."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
         raise broken(who, f"returned {_short(answer)} for query {query.query_id}, which is no list of hits")
     found: list[int] = []
@@ -67,9 +70,7 @@ def _ranking(
             f"returned scores that rise for query {query.query_id}; the best comes first, and of "
             "distances the negative counts",
         )
-    lengths = np.array([passages.lengths[place] for place in found], dtype=np.int64)
-    end = Depth.of(config, passages).of_ranked(lengths)
-    return Ranking(query.query_id, tuple(passages.ids[i] for i in found[:end]), tuple(scores[:end]))
+    return found, scores
 
 
 def _parts(hit: Any, otherwise: float) -> tuple[Any, Any]:

@@ -26,5 +26,3 @@ KINDS: Kinds[Rewriter[Any]] = Kinds(
     Kind(PythonRewriterConfig, PythonRewriter),
     Kind(HttpRewriterConfig, HttpRewriter),
 )
-
-__all__ = ["KINDS", "TemplateConfig", "TemplateRewriter"]

@@ -83,6 +83,6 @@ def _tell(config: AskingConfig, failed: Sequence[str], total: int, tools: Tools)
     more = ", …" if len(failed) > _SHOWN else ""
     raise LlmError(
         f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `rewrite.on_failure: as_asked` to ask them as "
-        "they are, `rewrite.ask_again: true` to ask the model anew, or name another prompt or model. "
+        "they are, `rewrite.ask_again: true` to ask the model again, or name another prompt or model. "
         "Every other answer is in the ledger."
     )

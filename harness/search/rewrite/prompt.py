@@ -6,12 +6,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import Field
-
 from harness.errors import ConfigError
-from harness.kinds import StageConfig
 from harness.llm import TextForm
 from harness.llm.prompt_files import built_in, parse, prompt_path, read_content, slots_of
+from harness.search.prompts import Prompt
 from harness.types import Asked
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -29,15 +27,8 @@ class _ListForm(TextForm):
         return "\n".join([TextForm.shortest(self, asked)] * self.count)
 
 
-class RewritePrompt(StageConfig):
-    """A prompt file. Its words are its identity in the ledger, whatever it is called."""
-
-    id: str = Field("", description="Its name; empty: that of the file.")
-    version: int = Field(1, description="Which of its versions it is.")
-    language: str = Field("", description="The language it is written in.")
-    description: str = Field("", description="What it asks for.")
-    system: str = Field("", description="The system message; may be empty.")
-    user: str = Field(description="The user message; `{{ query }}` stands for the question, between fences.")
+class RewritePrompt(Prompt):
+    """A prompt file of a rewriter, whose user message shows the question as ``{{ query }}``."""
 
     @property
     def form(self) -> TextForm:

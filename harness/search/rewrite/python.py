@@ -26,6 +26,8 @@ class PythonRewriterConfig(RewriterConfig):
 class PythonRewriter(Rewriter[PythonRewriterConfig]):
     """Calls ``function(questions, **arguments)``, which returns as many texts in the same order."""
 
+    own_code = True
+
     def identity(self) -> Identity:
         """What the user states."""
         c = self.config
@@ -39,6 +41,11 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
             known = self._asked(queries)
             tools.keep("answer", key, known)
         return [replace(query, text=text) for query, text in zip(queries, known, strict=True)]
+
+    def again(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """Call it, whatever is kept."""
+        texts = self._asked(queries)
+        return [(replace(query, text=text),) for query, text in zip(queries, texts, strict=True)]
 
     def _asked(self, queries: Sequence[Query]) -> list[str]:
         c = self.config

@@ -36,20 +36,31 @@ function foundNote(span, ranking) {
   return h('b.small', null, found.partly ? `partly, at rank ${found.rank}` : `at rank ${found.rank}`);
 }
 
+// Where several parsers have read the documents, a span belongs to one text and to the settings that search it.
+function isInText(span, setting) {
+  const parsers = DATA.detail.parsers;
+  return !parsers || parsers.documents[span[0]] === parsers.settings[setting];
+}
+
+function shareText(a, b) {
+  const parsers = DATA.detail.parsers;
+  return !parsers || parsers.settings[a] === parsers.settings[b];
+}
+
 // Which relevant spans both rankings hold, and which only one of them does.
-function sharedEvidence(query, a, b) {
+function sharedEvidence(query, a, b, setting = 0) {
   const counts = { both: 0, a: 0, b: 0, neither: 0 };
   for (const span of DATA.detail.evidence[query]) {
-    if (span[3] <= 0) continue;
+    if (span[3] <= 0 || !isInText(span, setting)) continue;
     const has = [a, b].map((ranking) => foundAt(span, ranking)?.partly === false);
     counts[has[0] ? (has[1] ? 'both' : 'a') : has[1] ? 'b' : 'neither'] += 1;
   }
   return counts;
 }
 
-function besideNote(query, a, b, places) {
+function besideNote(query, a, b, places, setting) {
   const both = places.filter((rank) => rank >= 0).length;
-  const { both: shared, a: onlyA, b: onlyB, neither } = sharedEvidence(query, a, b);
+  const { both: shared, a: onlyA, b: onlyB, neither } = sharedEvidence(query, a, b, setting);
   const total = shared + onlyA + onlyB + neither;
   return h('p.small', { role: 'status' },
     `Of ${count(places.length, 'passage')} on the left ${whole(both)} ${both === 1 ? 'stands' : 'stand'} on the right too. `,
@@ -77,11 +88,12 @@ function movesPlot(a, b, places) {
 function besidePanel(query, setting, other) {
   const [a, b] = [rankingOf(setting, query), rankingOf(other, query)];
   if (!a?.[0].length || !b?.[0].length) return null;
+  if (!shareText(setting, other)) return h('p.small.soft', null, 'Different parsers have read what the two settings search: their passages have no places in common.');
   const places = matched(a, b);
   const plotted = movesPlot(a, b, places);
   return h('section.beside', { 'aria-label': 'Both rankings beside each other' },
     plotted,
-    h('div', null, besideNote(query, a, b, places),
+    h('div', null, besideNote(query, a, b, places, setting),
       legend([['rise', 'higher on the right'], ['fall', 'lower on the right'], ['same', 'same rank'], ['unjudged-dot', 'dots have the colour of their grade']]),
       h('p.saves', null, svgButton('ranks that moved', () => svgText(plotted)))));
 }

@@ -1,6 +1,6 @@
 // One question: what was ranked for it, what was judged, and how every setting did.
 
-const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false, find: '' };
+const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false, around: false, find: '' };
 
 // The setting to show beside another: the one that was asked for, else the leader, else the second.
 function besides(setting) {
@@ -50,24 +50,28 @@ function askedNote(setting, query) {
 
 function rankedColumn(setting, query, other = -1) {
   const ranking = rankingOf(setting, query);
-  const beside = other >= 0 ? rankingOf(other, query) : null;
+  const beside = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
   const places = beside?.[0].length ? matched(ranking, beside) : null;
   return h('section.ranking', { 'aria-label': `Ranking of ${DATA.settings[setting]}` },
     h('h3', null, foreign(DATA.settings[setting], 'span'), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
     askedNote(setting, query),
+    replyPanel(setting, query),
     ranking?.[0].length
-      ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query, places ? places[rank] : null)))
+      ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query, places ? places[rank] : null, readBadge(setting, query, rank))))
       : h('p.soft', null, 'There is no ranking of this question here.'));
 }
 
 function evidenceList(query, setting, other = -1) {
-  const spans = DATA.detail.evidence[query];
-  if (!spans.length) return h('p.soft', null, 'Nothing was judged for this question.');
+  const all = DATA.detail.evidence[query];
+  if (!all.length) return h('p.soft', null, 'Nothing was judged for this question.');
+  const spans = all.filter((span) => isInText(span, setting));
+  if (!spans.length) return h('p.soft', null, 'The parser of this setting has lost all that was judged for this question.');
   const ranking = rankingOf(setting, query);
-  const beside = other >= 0 ? rankingOf(other, query) : null;
+  const beside = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
   const item = (span) => h('li', null, gradeChip(span[3]), ' ', foundNote(span, ranking),
     beside ? [h('span.soft.small', null, ' · beside it '), foundNote(span, beside)] : null, ' ',
     where(span[0], span[4], span[1], span[2]),
+    span[3] > 0 && pagePicture(span),
     span[5] ? h('p.small.foreign', null, span[5]) : null);
   // what was read and dismissed is often much, and asked for seldom
   const off = spans.filter((span) => span[3] === 0);
@@ -90,9 +94,18 @@ function allSettings(query) {
 const small = matchMedia('(max-width: 900px)');
 
 function judgedFold(query, setting, other) {
-  const n = DATA.detail.evidence[query].length;
+  const n = DATA.detail.evidence[query].filter((span) => isInText(span, setting)).length;
   return h('details.judged-fold', { open: drilled.unfolded, ontoggle: (event) => { drilled.unfolded = event.target.open; } },
     h('summary', null, `Judged text${n ? ` (${whole(n)})` : ''}`), evidenceList(query, setting, other));
+}
+
+// The text around passages is on the page, hidden until one asks for it.
+function aroundSwitch(dialog) {
+  const box = h('input', { type: 'checkbox', checked: drilled.around, 'data-keep': 'around', onchange: () => {
+    drilled.around = box.checked;
+    dialog.classList.toggle('with-around', box.checked);
+  } });
+  return h('label.check', null, box, ' text around passages');
 }
 
 function drawDrill(focus) {
@@ -123,10 +136,12 @@ function drawDrill(focus) {
           names.length > 1 && select('beside it', [[-1, 'none'], ...names.filter(([i]) => i !== setting)], drilled.other, pick('other'), { 'data-keep': 'other' }),
           DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => { choose({ stage }); drawDrill('stage'); }, { 'data-keep': 'stage' }),
           search('Search in passages', drilled.find, (find) => { drilled.find = find; findInPassages(dialog, find); }, { 'data-keep': 'find-passage' }),
+          DATA.detail.around ? aroundSwitch(dialog) : null,
           h('span.soft.small.found-count', { role: 'status' })),
         small.matches ? judgedFold(query, setting, other) : null,
         other >= 0 ? besidePanel(query, setting, other) : null,
         h('div.rankings', null, rankedColumn(setting, query, other), other >= 0 ? rankedColumn(other, query, setting) : null))));
+  dialog.classList.toggle('with-around', drilled.around);
   findInPassages(dialog, drilled.find);
   if (focus) dialog.querySelector(`[data-keep="${focus}"]`)?.focus();
   if (dialog.open) remember(true);

@@ -100,6 +100,33 @@ function passageText(chunk, query) {
   return h('div.passage-text.foreign', null, out);
 }
 
+// The text of the document right before or after a passage, as far as the page holds it without a gap.
+const AROUND = 300;
+
+function neighbour({ document, start, end }, side) {
+  const before = side === 'before';
+  const parts = before ? textOf(document, Math.max(0, start - AROUND), start) : textOf(document, end, end + AROUND);
+  const part = before ? parts.at(-1) : parts[0];
+  const fits = part && (before ? part[0] + part[1].length === start : part[0] === end);
+  if (!fits) return null;
+  const text = written({ at: 0, letters: part[1] }, softBreaks(part[1]));
+  return h(`p.around.foreign.${side}`, null, hidden(before ? 'Before it: ' : 'After it: '), before ? '… ' : '', text, before ? '' : ' …');
+}
+
+// The picture of the PDF page that a judged span begins on, with its lines marked; null where the page has none.
+function pagePicture([document, start, end, , page]) {
+  const name = DATA.detail.documents[document];
+  const picture = (DATA.pictures || []).find((one) => one.document === name && one.page === page);
+  if (!picture) return null;
+  const { width, height, uri, marks } = picture;
+  const boxes = marks.find(([from, to]) => from === start && to === end)?.[2] || [];
+  const alt = `page ${page} of ${name}${boxes.length ? ', with the judged text marked' : ''}`;
+  return h('details.page-picture', null, h('summary.small', null, `Page ${page}`),
+    g('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': alt },
+      g('image', { href: uri, width, height }),
+      boxes.map(([left, top, right, bottom]) => g('rect.pen', { x: left - 2, y: top - 2, width: right - left + 4, height: bottom - top + 4 }))));
+}
+
 // Whether a passage, or what it shows before it, such as the heading of its table, holds text of a judged span.
 function touches(chunk, [document, start, end]) {
   return chunk.document === document && [...chunk.before, [chunk.start, chunk.end]].some(([s, e]) => s < end && e > start);
@@ -120,18 +147,19 @@ function where(document, page, start, end) {
   return h('span.soft.small', null, foreign(DATA.detail.documents[document]), known(page) ? `, page ${page}` : '', h('span.num', null, `, ${whole(start)}–${whole(end)}`));
 }
 
-// `beside` is the rank of the same text in the other ranking, -1 where it has none, null where there is no other.
-function passage(rank, ranking, query, beside = null) {
+// `beside` is the rank of the same text in the other ranking, -1 where it has none, null where there is no other;
+// `read` says that it was read to answer.
+function passage(rank, ranking, query, beside = null, read = null) {
   const [chunks, scores, grades, earned] = ranking;
   const chunk = chunkAt(chunks[rank]);
   const grade = grades[rank];
   const again = grade > 0 && earned[rank] < grade;
   return h('li.passage', null,
     h('div.passage-head', null,
-      h('span.rank.num', null, rank + 1), gradeChip(grade),
+      h('span.rank.num', null, rank + 1), gradeChip(grade), read,
       again && badge('out', earned[rank] ? `earns ${earned[rank]}` : 'earns nothing again', 'its evidence was read further up'),
       beside !== null && (beside < 0 ? badge('only', 'only here', 'the ranking beside it does not show this text') : h('span.soft.small.num', null, `beside it at ${beside + 1}`)),
       h('span.soft.small.num', null, scores[rank] === null ? 'not scored' : `score ${amount(scores[rank])}`),
       where(chunk.document, chunk.page, chunk.start, chunk.end)),
-    passageText(chunk, query));
+    neighbour(chunk, 'before'), passageText(chunk, query), neighbour(chunk, 'after'));
 }

@@ -25,9 +25,19 @@ function onFront(points) {
   return points.filter((p) => !points.some((o) => o.cost <= p.cost && o.mean >= p.mean && (o.cost < p.cost || o.mean > p.mean)));
 }
 
-// What a price says. Work that was all found in the cache took no time worth showing.
+// What a price says. The seconds of a setting are its cost only where this run computed all of its work: what came
+// from the cache, or was computed for another setting, took it none.
 function priceOf(row, key) {
-  return key === 'seconds' && row.price.seconds_computed_share === 0 ? null : row.price[key];
+  return key === 'seconds' && !isComputed(row) ? null : row.price[key];
+}
+
+function isComputed({ price }) {
+  return !known(price.seconds_computed_share) || price.seconds_computed_share >= 0.999;
+}
+
+// The prices to plot. Seconds are plotted only where every setting has its own.
+function plottable(keys, rows) {
+  return keys.filter((key) => (key === 'seconds' ? rows.every(isComputed) : rows.some((row) => known(priceOf(row, key)))));
 }
 
 function pricePlot(points, key) {
@@ -68,12 +78,12 @@ section({
     const rows = ranked().map((i) => ({ i, name: DATA.settings[i], price: priceRow(i), mean: summary(i, { split: state.split })?.mean })).filter((row) => row.price);
     if (!rows.length) return null;
     const keys = Object.keys(PRICES).filter((key) => rows.some((row) => known(row.price[key]) && row.price[key] > 0));
-    const drawn = keys.filter((key) => rows.some((row) => known(priceOf(row, key))));
+    const drawn = plottable(keys, rows);
     const key = drawn.includes(state.price) ? state.price : drawn[0];
     const points = rows.map((row) => ({ ...row, cost: priceOf(row, key) })).filter((p) => known(p.cost) && known(p.mean));
     const front = onFront(points).map((p) => p.i);
     const k = rows.find((row) => known(row.price.k))?.price.k;
-    const cached = rows.some((row) => known(row.price.seconds_computed_share) && row.price.seconds_computed_share < 0.999);
+    const cached = !rows.every(isComputed);
     return [
       h('p.lede', null, `Up and to the left is better. Settings on the line are beaten by none that costs as little${known(k) ? `; tokens are those of the first ${k} ranks` : ''}.`),
       h('div.tools', null, select('cost', drawn.map((name) => [name, PRICES[name][0]]), key, (price) => choose({ price }), { 'data-keep': 'price' })),
@@ -88,7 +98,7 @@ section({
         ...(keys.includes('tokens_at_k') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
         ...(cached ? [{ key: 'computed', title: 'computed', num: true, about: 'Share of the work that was computed in this run and not found in the cache', value: (r) => r.price.seconds_computed_share, cell: (r) => percent(r.price.seconds_computed_share) }] : []),
       ], rows, { caption: 'Costs by setting', sort: 'mean', keep: 'price', most: 30 }),
-      cached ? h('p.small.soft', null, 'Seconds are of this run. What was found in the cache took none; a fresh run takes longer. A dash: all of it was found.') : null,
+      cached ? h('p.small.soft', null, 'Seconds are given only where this run computed all vectors and scores of a setting, for it alone. A dash: it has none, or some came from the cache or were computed for another setting.') : null,
     ];
   },
 });

@@ -1,0 +1,108 @@
+"""How a measure words a call: a prompt file with texts in its slots, answered by one JSON object."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from harness.answer.shapes import Shape, read_object
+from harness.llm import Malformed, text_of
+from harness.llm.fences import mark_of
+from harness.llm.form import Messages, Structured
+from harness.llm.prompt_files import SLOT
+from harness.text.characters import encodable, on_one_line
+from harness.types import Answered, Asked
+
+T = TypeVar("T")
+LISTS = ("statements", "passages")
+"""Slots that hold several texts, as a JSON array."""
+
+
+def several(texts: Sequence[str]) -> str:
+    """Several texts for a slot of ``LISTS``."""
+    return json.dumps(list(texts), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectForm(Generic[T]):
+    """Shows a query and the texts of ``slots`` between fences that they cannot close.
+
+    The passages of a call are the texts of ``slots``, in their order.
+    """
+
+    system: str
+    user: str
+    slots: tuple[str, ...]
+    shape: Shape[T]
+
+    @property
+    def sha256(self) -> str:
+        """The hash of both templates."""
+        return hashlib.sha256(json.dumps([self.system, self.user]).encode()).hexdigest()
+
+    def sha_of(self, query: str) -> str:
+        """The hash of both templates, whatever the query."""
+        return self.sha256
+
+    @property
+    def structured(self) -> Structured:
+        """Words alone, which every endpoint understands."""
+        return "none"
+
+    @property
+    def response_format(self) -> Mapping[str, Any] | None:
+        """Words alone."""
+        return None
+
+    def messages(self, asked: Asked) -> Messages:
+        """The messages of a call; the mark of the fences is a hash of all that they hold."""
+        mark = mark_of([self.sha256, encodable(asked.query), *map(encodable, asked.passages)])
+        shown = {"query": _fenced("question", asked.query, mark)}
+        for slot, text in zip(self.slots, asked.passages, strict=True):
+            shown[slot] = _shown(slot, text, mark)
+
+        def fill(template: str) -> str:
+            # one pass, so that a slot's name inside a text stays text
+            return SLOT.sub(lambda slot: shown.get(slot[1], slot[0]), template)
+
+        parts = {"system": self.system, "user": self.user}
+        return [{"role": role, "content": fill(text)} for role, text in parts.items() if text]
+
+    def read(self, asked: Asked, text: str) -> Malformed | None:
+        """Malformed where the answer is not of the shape."""
+        value = self._value(asked, text)
+        return value if isinstance(value, Malformed) else None
+
+    def value(self, answer: Answered) -> T | Malformed:
+        """What an answer says, or why it cannot be used."""
+        text = text_of(answer)
+        return Malformed(answer.reason or "no_words") if text is None else self._value(answer, text)
+
+    def shortest(self, asked: Asked) -> str:
+        """The shortest answer of the shape."""
+        return self.shape.shortest(self._count(asked))
+
+    def _value(self, asked: Asked, text: str) -> T | Malformed:
+        found = read_object(text)
+        return found if isinstance(found, Malformed) else self.shape.read(found, self._count(asked))
+
+    def _count(self, asked: Asked) -> int:
+        shown = dict(zip(self.slots, asked.passages, strict=True))
+        return len(json.loads(shown["statements"])) if "statements" in shown else 0
+
+
+def _shown(slot: str, text: str, mark: str) -> str:
+    if slot == "passages":
+        parts = enumerate(json.loads(text), start=1)
+        return "\n".join(_fenced(f"passage {number}", one, mark) for number, one in parts)
+    if slot == "statements":
+        lines = (f"{number}. {on_one_line(one)}" for number, one in enumerate(json.loads(text), start=1))
+        return _fenced(slot, "\n".join(lines), mark)
+    return _fenced(slot, text, mark)
+
+
+def _fenced(name: str, text: str, mark: str) -> str:
+    return f"<{name} {mark}>\n{encodable(text)}\n</{name} {mark}>"

@@ -1,0 +1,121 @@
+"""Answer correctness: how far an answer states what the golden answer states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from harness.answer.asking import Board, Item, LlmMeasure, LlmMeasureConfig, judged
+from harness.answer.case import AnswerScore, AnswerTools, Case, Facts, Need
+from harness.answer.cosine import cosines
+from harness.answer.form import several
+from harness.answer.steps import STATEMENTS, SUPPORTED
+
+Statements = tuple[str, ...]
+
+
+class AnswerCorrectnessConfig(LlmMeasureConfig):
+    """How far an answer states what the golden one states, and how near the two are."""
+
+    kind: Literal["answer_correctness"] = "answer_correctness"
+    steps: ClassVar = (STATEMENTS, SUPPORTED)
+    statements_weight: float = Field(0.75, ge=0, description="The weight of F1 of the statements.")
+    similarity_weight: float = Field(
+        0.25, ge=0, description="The weight of the cosine of the two answers; 0 embeds nothing."
+    )
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> AnswerCorrectnessConfig:
+        if not self.statements_weight + self.similarity_weight:
+            raise ValueError("statements_weight and similarity_weight are both 0; one must be above")
+        return self
+
+
+class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
+    """F1 of the statements of both answers, each checked against the other, and their cosine."""
+
+    facts = Facts(
+        about="how far the answer states what the golden answer states, and nothing else",
+        formula="w₁ F1 + w₂ cos(v(answer), v(reference)), over w₁ + w₂; F1 = TP / (TP + (FP + FN) / 2): TP "
+        "statements of the answer that the reference supports, FP those it does not, FN statements of the "
+        "reference that the answer does not support; w₁ = 0.75, w₂ = 0.25",
+        range="0 to 1 (from -w₂ / (w₁ + w₂) on where a cosine is negative)",
+        undefined="without an answer or a golden answer, where neither states anything, or where a vector is "
+        "zero",
+        source="ragas `answer_correctness`",
+        needs=frozenset({"answer", "reference", "llm", "vectors"}),
+        compare="ragas asks for TP, FP and FN in one call and takes the lists that come back, whatever their "
+        "length; here every statement has its verdict. Where neither answer states anything, ragas gives F1 "
+        "1, ours is undefined.",
+    )
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """No vectors where similarity has no weight."""
+        return self.facts.needs - (set() if self.config.similarity_weight else {"vectors"})
+
+    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """Four calls a case: the statements of both answers, and the verdicts on either."""
+        board = self.board(cases, tools)
+        said = board.ask(STATEMENTS, lambda case: (case.query.text, (case.answer or "",)))
+        golden = board.ask(STATEMENTS, lambda case: (case.query.text, (case.reference or "",)))
+        for place in board.open:
+            if not said[place] and not golden[place]:
+                board.undefined(place, "neither answer states anything")
+        right = self._supported(board, said, lambda case: case.reference or "")
+        covered = self._supported(board, golden, lambda case: case.answer or "")
+        near = self._similarities(board, tools)
+        for place in board.open:
+            self._settle(board, place, said[place], right[place], golden[place], covered[place], near)
+        return board.scores()
+
+    def _supported(self, board: Board, said: dict[int, Statements], text: Any) -> dict[int, tuple[bool, ...]]:
+        """Which statements a text supports; a case without statements is not asked about."""
+
+        def items(place: int) -> list[Item]:
+            return [("", (several([text(board.case(place))]), several(said[place])))] if said[place] else []
+
+        found = board.ask_each(SUPPORTED, items)
+        return {place: verdicts[0] if verdicts else () for place, verdicts in found.items()}
+
+    def _similarities(self, board: Board, tools: AnswerTools) -> dict[int, float | None]:
+        if not self.config.similarity_weight:
+            return {}
+        cases = [board.case(place) for place in board.open]
+        pairs = [(case.answer or "", case.reference or "") for case in cases]
+        return dict(zip(board.open, cosines(pairs, tools), strict=True))
+
+    def _settle(
+        self,
+        board: Board,
+        place: int,
+        said: Statements,
+        right: tuple[bool, ...],
+        golden: Statements,
+        covered: tuple[bool, ...],
+        near: dict[int, float | None],
+    ) -> None:
+        c = self.config
+        f1 = f1_of(sum(right), len(right) - sum(right), len(covered) - sum(covered))
+        details: dict[str, Any] = {
+            "statements": judged(said, right),
+            "reference": judged(golden, covered),
+            "f1": f1,
+        }
+        if not c.similarity_weight:
+            board.score(place, f1, details)
+            return
+        cosine = near[place]
+        details["similarity"] = cosine
+        if cosine is None:
+            board.undefined(place, "a vector is zero", details)
+            return
+        weights = c.statements_weight + c.similarity_weight
+        board.score(place, (c.statements_weight * f1 + c.similarity_weight * cosine) / weights, details)
+
+
+def f1_of(true: int, wrong: int, missed: int) -> float:
+    """F1 of counts; 0 where nothing is true."""
+    return true / (true + (wrong + missed) / 2) if true else 0.0

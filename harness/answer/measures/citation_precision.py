@@ -1,0 +1,53 @@
+"""Citation precision: how many of the passages that an answer cites hold labelled evidence."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.answer.case import AnswerScore, Case, Facts, PlainMeasure
+from harness.answer.citing import CitationConfig
+from harness.answer.evidence import facts_of, holdings
+
+
+class CitationPrecisionConfig(CitationConfig):
+    """How many of the passages that an answer cites hold labelled evidence; no language model is asked."""
+
+    kind: Literal["citation_precision"] = "citation_precision"
+    unjudged: Literal["earns_nothing", "left_out"] = Field(
+        "earns_nothing",
+        description="A cited passage about which nothing is judged earns nothing, as in NDCG, or is left "
+        "out. The details have the share that is judged either way.",
+    )
+
+
+class CitationPrecision(PlainMeasure[CitationPrecisionConfig]):
+    """Cited passages with evidence over cited passages; a passage cited twice counts once."""
+
+    facts = Facts(
+        about="the share of cited passages that hold labelled evidence",
+        formula="|{p cited: p holds a span of grade ≥ rel}| / |{p cited}|",
+        undefined="where nothing is cited, or no evidence is labelled for the query; with `unjudged: "
+        "left_out` also where no cited passage is judged",
+        source="the definition of Gao et al., Enabling large language models to generate text with "
+        "citations, EMNLP 2023, with labelled spans in place of a model of entailment",
+        needs=frozenset({"answer", "passages", "labels"}),
+    )
+
+    def one(self, case: Case) -> AnswerScore:
+        """The share, and how much of what is cited is judged."""
+        c = self.config
+        if not facts_of(case, c.rel):
+            return self.unscored(case, "no evidence is labelled")
+        cited = sorted(set(case.cited))
+        if not cited:
+            return self.unscored(case, "nothing is cited")
+        held = holdings(case, c.rel, c.projection)
+        judged = [place for place in cited if held[place].judged]
+        good = [place for place in cited if held[place].facts]
+        counted = cited if c.unjudged == "earns_nothing" else judged
+        details = {"cited": cited, "with_evidence": good, "judged": len(judged) / len(cited)}
+        if not counted:
+            return self.unscored(case, "no cited passage is judged", details)
+        return self.score(case, len(good) / len(counted), details)

@@ -1,0 +1,66 @@
+"""Context precision: whether the useful passages stand before the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig
+from harness.answer.case import AnswerScore, AnswerTools, Case, Facts, Need
+from harness.answer.steps import USEFUL
+
+
+class ContextPrecisionConfig(LlmMeasureConfig):
+    """Whether the passages that help to the golden answer stand before the others."""
+
+    kind: Literal["context_precision"] = "context_precision"
+    steps: ClassVar = (USEFUL,)
+    against: Literal["reference", "answer"] = Field(
+        "reference", description="Useful for arriving at the golden answer, or at the answer that was given."
+    )
+
+
+class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
+    """Average precision over the passages read, by a model's verdicts."""
+
+    facts = Facts(
+        about="whether passages that are useful for the golden answer stand before the others",
+        formula="Σ P@i · v_i / Σ v_i; v_i = 1 where passage i is useful, P@i = Σ_{j≤i} v_j / i; 0 where none "
+        "is useful",
+        undefined="without a golden answer (with `against: answer`, without an answer), or where nothing was "
+        "read",
+        source="ragas `context_precision`; average precision over what was read alone, so evidence that was "
+        "not retrieved costs nothing",
+        needs=frozenset({"reference", "passages", "llm"}),
+        compare="ragas adds 1e-10 to Σ v_i.",
+    )
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """An answer or a golden answer."""
+        return (self.facts.needs - {"reference"}) | {self.config.against}
+
+    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """One call a passage."""
+        board = self.board(cases, tools)
+
+        def items(place: int) -> list[tuple[str, tuple[str, ...]]]:
+            case = board.case(place)
+            answer = case.reference if self.config.against == "reference" else case.answer
+            return [(case.query.text, (answer or "", passage.text)) for passage in case.passages]
+
+        for place, verdicts in board.ask_each(USEFUL, items).items():
+            board.score(place, average_precision(verdicts), {"useful": [int(one) for one in verdicts]})
+        return board.scores()
+
+
+def average_precision(useful: Sequence[bool]) -> float:
+    """The mean of the precisions at the useful places; 0 where there are none."""
+    total, seen = 0.0, 0
+    for place, one in enumerate(useful, start=1):
+        if one:
+            seen += 1
+            total += seen / place
+    return total / seen if seen else 0.0

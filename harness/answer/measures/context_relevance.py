@@ -1,0 +1,50 @@
+"""Context relevance: whether what was read holds what the question asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig
+from harness.answer.case import AnswerScore, AnswerTools, Case, Facts
+from harness.answer.form import several
+from harness.answer.steps import RELEVANCE
+
+HIGHEST = 2
+
+
+class ContextRelevanceConfig(LlmMeasureConfig):
+    """Whether what was read holds what the question asks for; no golden answer is needed."""
+
+    kind: Literal["context_relevance"] = "context_relevance"
+    steps: ClassVar = (RELEVANCE,)
+    samples: int = Field(2, ge=1, le=20, description="How often the model is asked; the mean counts.")
+
+
+class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
+    """The mean of a model's grades 0, 1 and 2 of all passages together, over 2."""
+
+    facts = Facts(
+        about="whether the passages read together hold what the question asks for",
+        formula="1/n Σ grade_i / 2; grades 0 (nothing), 1 (part of it), 2 (all of it) from n calls",
+        undefined="where nothing was read",
+        source="ragas `nv_context_relevance`",
+        needs=frozenset({"passages", "llm"}),
+        compare="ragas asks in two wordings, takes the highest digit anywhere in an answer, and one grade "
+        "that could be read where the other could not; here one wording is asked n times and all must be "
+        "read. ragas gives 0 unasked where the passages are part of the question.",
+    )
+
+    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """Ask n times a case."""
+        board = self.board(cases, tools)
+        grades = board.ask_each(
+            RELEVANCE,
+            lambda place: [(board.case(place).query.text, (several(board.case(place).texts),))],
+            samples=self.config.samples,
+        )
+        for place, found in grades.items():
+            board.score(place, sum(found) / len(found) / HIGHEST, {"grades": found})
+        return board.scores()

@@ -1,0 +1,96 @@
+"""Refusal: whether an answer is refused where there is none, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from harness.answer.asking import Board, LlmMeasure, LlmMeasureConfig
+from harness.answer.case import AnswerScore, AnswerTools, Case, Facts, Need
+from harness.answer.evidence import facts_of, holdings
+from harness.answer.refusing import PHRASES, refuses
+from harness.answer.steps import REFUSES
+from harness.measures.projection import Projection
+
+
+class RefusalConfig(LlmMeasureConfig):
+    """Whether an answer is refused where there is none, and given where there is one."""
+
+    kind: Literal["refusal"] = "refusal"
+    steps: ClassVar = (REFUSES,)
+    by: Literal["phrases", "llm"] = Field(
+        "phrases", description="Whether an answer refuses is told by phrases in it, or by a language model."
+    )
+    phrases: tuple[str, ...] = Field(
+        PHRASES, description="Phrases by which an answer refuses, in lower case; English and Chinese."
+    )
+    right: Literal["unanswerable", "not_read"] = Field(
+        "unanswerable",
+        description="To refuse is right where the documents hold no answer (`answerable` in the queries), or "
+        "also where no labelled evidence was read (`not_read`).",
+    )
+    of: Literal["all", "answerable", "unanswerable"] = Field(
+        "all",
+        description="All queries; or those alone where an answer is right (1 minus the value is the rate of "
+        "needless refusals), or a refusal (the value is the rate of rejection).",
+    )
+
+
+class Refusal(LlmMeasure[RefusalConfig]):
+    """1 where the answer refuses exactly if it should."""
+
+    facts = Facts(
+        about="whether the answer refuses where there is no answer, and only there",
+        formula="1 if refuses(answer) = (the query has no answer), else 0",
+        undefined="without an answer; with `right: not_read` where no evidence is labelled for an "
+        "answerable query; for queries that `of` leaves out",
+        source="Chen et al., Benchmarking large language models in retrieval-augmented generation, AAAI "
+        "2024, for the rejection rate; Rajpurkar et al., Know what you don't know, ACL 2018",
+        needs=frozenset({"answer"}),
+    )
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """A model or labels, where they are asked for."""
+        c, more = self.config, set[Need]()
+        if c.by == "llm":
+            more.add("llm")
+        if c.right == "not_read":
+            more.add("labels")
+        return self.facts.needs | more
+
+    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """No call, or one a case with ``by: llm``."""
+        c, board = self.config, self.board(cases, tools)
+        should: dict[int, bool] = {}
+        for place in board.open:
+            right = self._should_refuse(board.case(place))
+            if right is None:
+                board.undefined(place, "no evidence is labelled")
+            elif c.of != "all" and right != (c.of == "unanswerable"):
+                board.undefined(
+                    place, "an answer is right" if c.of == "unanswerable" else "a refusal is right"
+                )
+            else:
+                should[place] = right
+        for place, found in self._refused(board).items():
+            details = {"refuses": int(found), "should_refuse": int(should[place])}
+            board.score(place, float(found == should[place]), details)
+        return board.scores()
+
+    def _refused(self, board: Board) -> dict[int, bool]:
+        if self.config.by == "llm":
+            return board.ask(REFUSES, lambda case: (case.query.text, (case.answer or "",)))
+        return {place: refuses(board.case(place).answer or "", self.config.phrases) for place in board.open}
+
+    def _should_refuse(self, case: Case) -> bool | None:
+        """Whether a refusal is right; None where that is not known."""
+        if not case.query.answerable:
+            return True
+        if self.config.right == "unanswerable":
+            return False
+        if not facts_of(case, 1):
+            return None
+        return not any(one.facts for one in holdings(case, 1, Projection()))

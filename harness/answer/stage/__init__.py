@@ -1,0 +1,27 @@
+"""Answerers: a question and passages → an answer. One file a kind."""
+
+from typing import Any
+
+from harness.answer.stage.extractive import ExtractiveAnswerer, ExtractiveConfig
+from harness.answer.stage.llm import LlmAnswerConfig, LlmAnswerer
+from harness.answer.stage.reading import passages_read
+from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
+from harness.kinds import Kind, Kinds
+
+ANSWERERS: Kinds[Answerer[Any]] = Kinds(
+    "answer",
+    Kind(LlmAnswerConfig, LlmAnswerer),
+    Kind(ExtractiveConfig, ExtractiveAnswerer),
+)
+
+__all__ = [
+    "ANSWERERS",
+    "AnswerConfig",
+    "Answerer",
+    "Asking",
+    "ExtractiveConfig",
+    "LlmAnswerConfig",
+    "Reply",
+    "StageTools",
+    "passages_read",
+]

@@ -1,0 +1,122 @@
+"""A language model answers from the passages that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from harness.answer.stage.citations import read_citations, without_citations
+from harness.answer.stage.prompts import AnswerPrompt, load_prompt
+from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
+from harness.llm import Endpoint, ModelConfig, text_of
+from harness.llm.money import Price
+from harness.types import Answered
+
+
+class LlmAnswerConfig(ModelConfig, AnswerConfig):
+    """A language model answers from the passages; its answers are paid once and kept in the ledger."""
+
+    kind: Literal["llm"] = "llm"
+    endpoint: Endpoint = Field(
+        description="Where the model is served; its keys are those of `relevance.endpoint`."
+    )
+    model: str | None = Field(
+        None, min_length=1, description="The model in place of `endpoint.model`; a list is a sweep."
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="In place of `endpoint.temperature`; a list is a sweep."
+    )
+    prompt: str = Field(
+        "cited",
+        description="`cited`, `cited_zh` (with citations such as [1]), `plain`, `plain_zh` (without), or the "
+        "path of your own file: it ends in `.yaml`, has `{{ query }}` and `{{ passages }}`, and says "
+        "`cites: true` where it asks for citations.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_model(cls, fields: Any) -> Any:
+        """The endpoint need not name a model where ``model`` does."""
+        endpoint = fields.get("endpoint") if isinstance(fields, dict) else None
+        if isinstance(endpoint, dict) and "model" not in endpoint and fields.get("model") is not None:
+            return {**fields, "endpoint": {**endpoint, "model": fields["model"]}}
+        return fields
+
+    @field_validator("prompt")
+    @classmethod
+    def _can_be_read(cls, name: str) -> str:
+        load_prompt(name)
+        return name
+
+    @property
+    def asked(self) -> LlmAnswerConfig:
+        """The same with ``model`` and ``temperature`` where the endpoint has them."""
+        own = {"model": self.model, "temperature": self.temperature}
+        update = {key: value for key, value in own.items() if value is not None}
+        endpoint = self.endpoint.model_copy(update=update)
+        return self.model_copy(update={"endpoint": endpoint, "model": None, "temperature": None})
+
+    @property
+    def price(self) -> Price | None:
+        """The price of a call of the model that answers; None where no table has it."""
+        found = self.batchless_price
+        return found.in_batches() if found and self.batch else found
+
+    @property
+    def batch_price(self) -> Price | None:
+        """The price of a call in a batch, however calls are made now."""
+        found = self.batchless_price
+        return found and found.in_batches()
+
+    @property
+    def batchless_price(self) -> Price | None:
+        """The price of a call that is made by itself."""
+        return self.prices.get(self.model or self.endpoint.model)
+
+
+class LlmAnswerer(Answerer[LlmAnswerConfig]):
+    """Asks once a question and set of passages; what cannot be used is no answer, and says why."""
+
+    asks = True
+
+    @property
+    def name(self) -> str:
+        """The model and the prompt."""
+        return f"{self._prompt.name} by {self.config.asked.endpoint.model}"
+
+    def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
+        """The model's words about every question."""
+        prompt = self._prompt
+        answers = tools.answers(
+            self.config.asked,
+            prompt.form,
+            [one.question for one in asked],
+            prompt.name,
+            purpose="answer",
+            passages=[one.passages for one in asked],
+        )
+        return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
+
+    @property
+    def _prompt(self) -> AnswerPrompt:
+        return load_prompt(self.config.prompt)
+
+
+def _reply(answer: Answered, asking: Asking, prompt: AnswerPrompt) -> Reply:
+    text = text_of(answer)
+    reason = "" if text is not None else answer.reason or "no_words"
+    if text is not None and prompt.cites and not without_citations(text):
+        text, reason = None, "only_citations"
+    found = read_citations(text or "", len(asking.passages)) if prompt.cites else None
+    return Reply(
+        text=text,
+        reason=reason,
+        cited=found.cited if found else (),
+        bad_citations=found.bad if found else 0,
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        price=answer.price,
+        seconds=answer.seconds,
+    )

@@ -1,0 +1,126 @@
+"""What an answerer is: the values that go in and come out, and what its configuration says of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from harness.kinds import StageConfig
+from harness.llm import Form, ModelConfig
+from harness.models.encoder import EncoderConfig
+from harness.types import Answered
+
+Order = Literal["rank", "reverse", "edges"]
+
+
+class AnswerConfig(StageConfig):
+    """Base of the configurations of answerers: how much of a ranking is read, and in which order."""
+
+    top_n: int | None = Field(
+        5, ge=1, description="How many passages are read at most; null: as many as `max_tokens` allows."
+    )
+    max_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="The passages have at most so many tokens together, counted by the setting's "
+        "`tokenizer`. They are read whole: the first that does not fit ends the list.",
+    )
+    order: Order = Field(
+        "rank",
+        description="How the passages stand in the prompt: best first (`rank`), best last (`reverse`), or "
+        "the best at both ends and the worst in the middle (`edges`).",
+    )
+    max_failed: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="The share of questions that may stay without an answer because a call failed; beyond "
+        "it the run ends. A question without an answer is never scored as 0.",
+    )
+
+    @model_validator(mode="after")
+    def _has_a_limit(self) -> AnswerConfig:
+        if self.top_n is None and self.max_tokens is None:
+            raise ValueError("top_n and max_tokens are both null: set one, or all of a ranking would be read")
+        return self
+
+    @property
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """The encoders that it uses."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question, and the texts of the passages in the order in which they are read."""
+
+    query_id: str
+    question: str
+    passages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of asking. ``text`` None: no answer, and ``reason`` says why.
+
+    ``cited`` are 0-based indexes into the passages, in the order of their first mention; ``bad_citations``
+    counts marks that look like a citation and name no passage that was read. Tokens, ``price`` (None:
+    unknown) and ``seconds`` are those of the call that brought the answer, whenever it was made; None where
+    no language model was asked.
+    """
+
+    text: str | None
+    reason: str = ""
+    cited: tuple[int, ...] = ()
+    bad_citations: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    price: float | None = None
+    seconds: float | None = None
+
+
+class StageTools(Protocol):
+    """The side of a run that answerers may use."""
+
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def answers(
+        self,
+        model: ModelConfig,
+        form: Form,
+        texts: Sequence[str],
+        name: str,
+        *,
+        purpose: Literal["answer"],
+        passages: Sequence[tuple[str, ...]],
+    ) -> list[Answered]:
+        """The model's answer to a prompt about each text and its passages, from the ledger first."""
+
+
+Config = TypeVar("Config", bound=AnswerConfig)
+
+
+class Answerer(ABC, Generic[Config]):
+    """Questions with passages → one reply each, in their order. A failure is a reply without a text."""
+
+    asks: ClassVar[bool] = False
+    """Whether it asks a language model, which costs money."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Who answers, for tables and messages."""
+
+    @abstractmethod
+    def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
+        """The replies; every question has at least one passage. Raises LlmError where nobody can be asked."""

@@ -1,0 +1,73 @@
+"""What a model is asked for the measures of answers: one step a prompt file, in English and Chinese."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+from harness.answer.form import ObjectForm
+from harness.answer.shapes import Grade, QuestionBack, Shape, Strings, Verdict, Verdicts
+from harness.errors import ConfigError
+from harness.llm.prompt import Prompt
+from harness.llm.prompt_files import parse, prompt_path, read_content, slots_of
+
+T = TypeVar("T")
+FOLDER = Path(__file__).parent / "prompts"
+Language = Literal["en", "zh"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[T]):
+    """One kind of call: what its prompt shows (``query`` and texts in ``slots``) and what is answered."""
+
+    name: str
+    slots: tuple[str, ...]
+    shape: Shape[T]
+    query: bool = True
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """All slots that its prompt must have."""
+        return (*(("query",) if self.query else ()), *self.slots)
+
+
+STATEMENTS: Step[tuple[str, ...]] = Step("statements", ("answer",), Strings("statements"))
+SUPPORTED: Step[tuple[bool, ...]] = Step("supported", ("passages", "statements"), Verdicts(), query=False)
+USEFUL: Step[bool] = Step("useful", ("answer", "passage"), Verdict())
+RELEVANCE: Step[int] = Step("relevance", ("passages",), Grade(2))
+ENTITIES: Step[tuple[str, ...]] = Step("entities", ("text",), Strings("entities"), query=False)
+QUESTION = Step("question", ("answer",), QuestionBack(), query=False)
+ASPECT: Step[bool] = Step("aspect", ("aspect", "answer"), Verdict())
+REFUSES: Step[bool] = Step("refuses", ("answer",), Verdict())
+
+STEPS: dict[str, Step[Any]] = {
+    step.name: step
+    for step in (STATEMENTS, SUPPORTED, USEFUL, RELEVANCE, ENTITIES, QUESTION, ASPECT, REFUSES)
+}
+
+
+def prompt_of(step: Step[T], language: Language, own: str | None) -> Prompt:
+    """The prompt of a step: one of ours by language, or a user's file; raises ConfigError.
+
+    It shows each slot of the step once at least, and no other.
+    """
+    name = own or (step.name if language == "en" else f"{step.name}_{language}")
+    known = {"id": prompt_path(name, FOLDER).stem}
+    prompt = parse(read_content(name, FOLDER, "measure of answers"), name, Prompt, known)
+    shown = slots_of(prompt.system, prompt.user)
+    for slot in step.shown:
+        if slot not in shown:
+            raise ConfigError(
+                f"The prompt file {name} has no {{{{ {slot} }}}}; the step {step.name} needs it."
+            )
+    for slot in sorted(shown - set(step.shown)):
+        raise ConfigError(
+            f"The prompt file {name} has {{{{ {slot} }}}}, which the step {step.name} cannot fill."
+        )
+    return prompt
+
+
+def form_of(step: Step[T], prompt: Prompt) -> ObjectForm[T]:
+    """How a call of the step is worded and read."""
+    return ObjectForm(prompt.system, prompt.user, step.slots, step.shape)

@@ -1,0 +1,31 @@
+"""When too many failed calls end a run: one rule for answers of settings and of other pipelines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from harness.answer import AnswerMeasure, AnswerScore, Case
+from harness.errors import LlmError
+
+
+def refuse_failures(
+    measure: AnswerMeasure[Any], cases: Sequence[Case], scores: Sequence[AnswerScore], most: float
+) -> None:
+    """Raise LlmError where more than the share ``most`` of the cases that could be scored have failed.
+
+    A case that lacks what the measure looks at, such as an answer, could not be scored. A measure that is
+    undefined for a case has not failed.
+    """
+    could = [score for case, score in zip(cases, scores, strict=True) if not measure.missing(case)]
+    failed = [score for score in could if score.failed]
+    if len(failed) <= most * len(could):
+        return
+    reasons = ", ".join(f"{name} x{n}" for name, n in Counter(s.reason for s in failed).most_common())
+    raise LlmError(
+        f"{measure.name}: {len(failed)} of {len(could)} answers could not be scored ({reasons}); "
+        f"answer_max_unscored allows {most:.0%}. What was answered is in the ledger. Set "
+        "`answer_judge.ask_again: true` to ask the failed calls again, name another model, or raise the "
+        "limit."
+    )

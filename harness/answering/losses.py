@@ -1,0 +1,131 @@
+"""Where answers are lost, from the documents to the words; the parts sum to 1 minus the value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.answer import AnswerScore, Case, Shown
+from harness.answer.evidence import Fact, fact_of, holds
+from harness.answering.measuring import Measured
+from harness.measures.projection import Projection
+from harness.report.rows import AnswerLossRow
+from harness.report.rows.answer_losses import (
+    ANSWER_PARTS,
+    CUT,
+    LEFT_OUT,
+    NOT_EXTRACTED,
+    NOT_FOUND,
+    SOMETHING_ELSE,
+    TOO_LOW,
+    WITHOUT,
+)
+from harness.running.search import Searched
+from harness.types import Chunk, Judgment
+
+UNITS = ("answer_correctness", "token_f1", "exact_match")
+"""Measures that can be taken apart, by kind; the first that is measured is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The chunks of a setting by document, as passages."""
+
+    by_document: Mapping[str, Sequence[Shown]]
+
+    @classmethod
+    def of(cls, chunks: Iterable[Chunk]) -> _Texts:
+        found: dict[str, list[Shown]] = {}
+        for chunk in chunks:
+            shown = Shown(chunk.chunk_id, chunk.doc_id, chunk.spans, "")
+            found.setdefault(chunk.doc_id, []).append(shown)
+        return cls(found)
+
+    def holding(self, judgment: Judgment, projection: Projection) -> set[str]:
+        """The chunks that hold a span."""
+        own = self.by_document.get(judgment.doc_id, ())
+        return {shown.chunk_id for shown in own if holds(shown, judgment, projection)}
+
+
+def answer_loss_rows(
+    measured: Measured,
+    measure: str,
+    searched: Searched,
+    lost: Mapping[str, Sequence[Judgment]],
+    projection: Projection,
+) -> Iterator[AnswerLossRow]:
+    """The losses of one setting, question by question.
+
+    ``measure`` is the name of the measure to take apart, ``lost`` are labels that are in no extracted text.
+    """
+    texts = _Texts.of(searched.chunking.chunks)
+    ranked = {one.query_id: set(one.chunk_ids) for one in searched.rankings[searched.steps[-1]]}
+    for case, score in zip(measured.cases, measured.scores[measure], strict=True):
+        query = case.query
+        if score.value is None:
+            continue
+        found = ranked.get(query.query_id, set())
+        losses = losses_of(case, score, found, lost.get(query.query_id, ()), texts, projection)
+        left = 1.0
+        for part, loss in losses.items():
+            # the value itself ends the way, and is not summed up anew
+            left = score.value if part == WITHOUT else left - loss
+            yield AnswerLossRow(measured.setting, query.query_id, query.split, measure, part, loss, left)
+
+
+def losses_of(
+    case: Case,
+    score: AnswerScore,
+    found: set[str],
+    lost: Sequence[Judgment],
+    texts: _Texts,
+    projection: Projection,
+) -> dict[str, float]:
+    """The loss of every part; nothing for a question without labelled evidence."""
+    facts = _facts(case.judgments)
+    gone = _facts(lost).keys() - facts.keys()
+    total = len(facts) + len(gone)
+    if not total or score.value is None:
+        return {}
+    losses = dict.fromkeys(ANSWER_PARTS, 0.0)
+    losses[NOT_EXTRACTED] = len(gone) / total
+    read = {passage.chunk_id for passage in case.passages}
+    count = dict.fromkeys((CUT, NOT_FOUND, TOO_LOW), 0)
+    for judgments in facts.values():
+        holding = set().union(*(texts.holding(one, projection) for one in judgments))
+        if not holding & read:
+            count[TOO_LOW if holding & found else NOT_FOUND if holding else CUT] += 1
+    losses |= {part: number / total for part, number in count.items()}
+    share = (total - len(gone) - sum(count.values())) / total
+    rest = share - score.value
+    if rest < 0:
+        return losses | {WITHOUT: rest}
+    missed, beyond = _lacks(score)
+    both = missed + beyond
+    losses[SOMETHING_ELSE] = rest * beyond / both if both else 0.0
+    return losses | {LEFT_OUT: rest - losses[SOMETHING_ELSE]}
+
+
+def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
+    """The spans that state each relevant fact: copies of one evidence are one fact."""
+    found: dict[Fact, list[Judgment]] = {}
+    for one in judgments:
+        if one.grade is not None and one.grade > 0:
+            found.setdefault(fact_of(one), []).append(one)
+    return found
+
+
+def _lacks(score: AnswerScore) -> tuple[float, float]:
+    """What an answer lacks in recall and in precision, as the details of its measure say."""
+    details = score.details
+    if "recall" in details and "precision" in details:
+        return 1 - float(details["recall"]), 1 - float(details["precision"])
+    if "statements" in details and "reference" in details:
+        return _unsupported(details["reference"]), _unsupported(details["statements"])
+    return 1.0, 0.0
+
+
+def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:
+    if not statements:
+        return 0.0
+    return sum(1 - int(one["verdict"]) for one in statements) / len(statements)

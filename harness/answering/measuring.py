@@ -1,0 +1,92 @@
+"""Answers → the values of the measures that a configuration asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.answer import AnswerMeasure, AnswerScore, Case
+from harness.answer.measures import ANSWER_MEASURES
+from harness.answer.stage.citations import without_citations
+from harness.answering.failing import refuse_failures
+from harness.answering.replies import Replied, golden_of
+from harness.answering.tools import MeasuringTools
+from harness.config import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.tools import RunTools
+from harness.types import Judgment, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The answers of one setting as measures saw them, and their scores by measure, one a case each."""
+
+    setting: str
+    cases: tuple[Case, ...]
+    scores: Mapping[str, tuple[AnswerScore, ...]]
+
+
+def measures_of(config: BenchConfig) -> list[AnswerMeasure[Any]]:
+    """The measures that the configuration asks for."""
+    return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
+
+
+def cases_of(
+    one: Replied, corpus: Corpus, queries: Sequence[Query], judgments: Mapping[str, tuple[Judgment, ...]]
+) -> tuple[Case, ...]:
+    """What measures look at, by query. Citations are taken out of the words: they are told apart."""
+    cases = []
+    for query in queries:
+        reply = one.replies[query.query_id]
+        cases.append(
+            Case(
+                query=query,
+                passages=tuple(passage.shown for passage in one.read[query.query_id]),
+                answer=None if reply.text is None else without_citations(reply.text) or reply.text,
+                reason=reply.reason,
+                reference=golden_of(corpus, query.query_id),
+                cited=reply.cited,
+                judgments=judgments.get(query.query_id, ()),
+            )
+        )
+    return tuple(cases)
+
+
+def by_query(judgments: Iterable[Judgment]) -> dict[str, tuple[Judgment, ...]]:
+    """Graded spans by the query that they are graded for."""
+    found: dict[str, list[Judgment]] = {}
+    for judgment in judgments:
+        found.setdefault(judgment.query_id, []).append(judgment)
+    return {query_id: tuple(own) for query_id, own in found.items()}
+
+
+def measure_all(
+    replied: Sequence[Replied],
+    corpus: Corpus,
+    queries: Sequence[Query],
+    judgments: Iterable[Judgment],
+    config: BenchConfig,
+    context: Context,
+) -> list[Measured]:
+    """The scores of all settings; each measure sees all cases at once, so that equal ones are asked once.
+
+    Raises LlmError where more calls of a measure have failed than ``answer_max_unscored`` allows.
+    """
+    own = by_query(judgments)
+    cases = [cases_of(one, corpus, queries, own) for one in replied]
+    every = [case for some in cases for case in some]
+    tools = MeasuringTools(config, RunTools(context))
+    scores: list[dict[str, tuple[AnswerScore, ...]]] = [{} for _ in replied]
+    for measure in measures_of(config):
+        with context.timed("measure answers"):
+            found = measure.run(every, tools)
+        if [one.query_id for one in found] != [case.query.query_id for case in every]:
+            raise ValueError(f"{measure.name} did not give one score for each case, in their order")
+        refuse_failures(measure, every, found, config.answer_max_unscored)
+        at = 0
+        for its, some in zip(scores, cases, strict=True):
+            its[measure.name] = tuple(found[at : at + len(some)])
+            at += len(some)
+    return [Measured(one.setting, some, its) for one, some, its in zip(replied, cases, scores, strict=True)]

@@ -1,0 +1,102 @@
+"""What answering and measuring answers would take, found out without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.answer.stage import ANSWERERS, Reply
+from harness.answering.measuring import cases_of, measures_of
+from harness.answering.replies import Replied, answer_group, golden_of, groups_of, read_by
+from harness.answering.tools import MeasuringTools
+from harness.config import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.search import RETRIEVE, Point, Searched, as_read
+from harness.running.tools import RunTools
+from harness.search import NotAsked, NotAskedError
+from harness.types import Query, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPlan:
+    """What language models would be asked: to answer, and then by measures of answers.
+
+    ``about``: rankings or answers are not known yet, so that texts of about the same length stand for them.
+    Measures that ask twice, such as for statements and then whether each is supported, are known up to what
+    they ask first, so ``measuring`` is the least it may be.
+    """
+
+    answering: tuple[NotAsked, ...] = ()
+    measuring: tuple[NotAsked, ...] = ()
+    about: bool = False
+
+    @property
+    def missing(self) -> tuple[NotAsked, ...]:
+        """Both."""
+        return (*self.answering, *self.measuring)
+
+
+def plan_answers(
+    searched: Sequence[Searched],
+    corpus: Corpus,
+    config: BenchConfig,
+    context: Context,
+    *,
+    about: bool = False,
+) -> AnswerPlan:
+    """What is still to be asked, given rankings; ``about`` says that these only stand for the real ones."""
+    queries = corpus.queries.queries
+    tools = RunTools(context)
+    missing: list[NotAsked] = []
+    replied: list[Replied] = []
+    for stage, ones in groups_of(searched):
+        if not ANSWERERS.make(stage).asks:
+            replied += [_stand_in(one, corpus, queries) for one in ones]
+            continue
+        try:
+            replied += answer_group(stage, ones, queries, tools)
+        except NotAskedError as error:
+            missing += error.missing
+            about = True
+            replied += [_stand_in(one, corpus, queries) for one in ones]
+    return AnswerPlan(tuple(missing), _measuring(replied, corpus, config, context), about)
+
+
+def likely_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[Searched]:
+    """Settings as if they had found chunks spread evenly over the corpus: about as long as what is read."""
+    found = []
+    for point in points:
+        ids = [chunk.chunk_id for chunk in point.chunking.chunks]
+        depth = min(len(ids), 50)
+        some = [ids[i] for i in np.linspace(0, len(ids) - 1, depth).astype(int).tolist()] if ids else []
+        scores = tuple(-float(i) for i in range(len(some)))
+        rankings = [Ranking(query.query_id, tuple(some), scores) for query in queries]
+        found.append(as_read(Searched(point.setting, point.chunking, {RETRIEVE: rankings}, {})))
+    return found
+
+
+def _stand_in(one: Searched, corpus: Corpus, queries: Sequence[Query]) -> Replied:
+    """A setting as if it answered as the query file does; with the question where that has no answer."""
+    read = read_by(one, queries)
+    replies = {q.query_id: Reply(golden_of(corpus, q.query_id) or q.text) for q in queries}
+    return Replied(one.setting.name, "", read, replies)
+
+
+def _measuring(
+    replied: Sequence[Replied], corpus: Corpus, config: BenchConfig, context: Context
+) -> tuple[NotAsked, ...]:
+    queries = corpus.queries.queries
+    every = [case for one in replied for case in cases_of(one, corpus, queries, {})]
+    tools = MeasuringTools(config, RunTools(context))
+    missing: dict[str, NotAsked] = {}
+    for measure in measures_of(config):
+        # the others cost nothing, and a plan embeds nothing
+        if every and "llm" in measure.needs:
+            try:
+                measure.run(every, tools)
+            except NotAskedError as error:
+                missing |= {one.key: one for one in error.missing}
+    return tuple(missing.values())

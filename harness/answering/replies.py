@@ -1,0 +1,164 @@
+"""Searched settings → answers: what each reads, who answers, and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.answer import Shown
+from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
+from harness.errors import LlmError
+from harness.report.rows import ReplyPassageRow, ReplyRow
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.search import Searched
+from harness.running.tools import RunTools
+from harness.types import Query
+
+NO_PASSAGES = "no_passages"
+"""Why a question is not put to anybody: nothing was found, or nothing found fits ``max_tokens``."""
+
+_READING = {"top_n", "max_tokens", "order", "max_failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPassage:
+    """A passage that is read, and its rank, from 1, in the last ranking of its setting."""
+
+    rank: int
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """What one setting answered. ``read`` and ``replies`` have an entry for every query, by its id."""
+
+    setting: str
+    answered_by: str
+    read: dict[str, tuple[ReadPassage, ...]]
+    replies: dict[str, Reply]
+
+
+def answering(searched: Iterable[Searched]) -> list[Searched]:
+    """The settings that answer."""
+    return [one for one in searched if one.setting.answer is not None]
+
+
+def answer_all(searched: Sequence[Searched], queries: Sequence[Query], context: Context) -> list[Replied]:
+    """The answers of all settings that have an ``answer`` section, in their order.
+
+    Raises LlmError where more calls have failed than ``max_failed`` allows.
+    """
+    found: dict[str, Replied] = {}
+    for config, ones in groups_of(searched):
+        found |= {one.setting: one for one in answer_group(config, ones, queries, RunTools(context))}
+    replied = [found[one.setting.name] for one in answering(searched)]
+    for one, its in zip(answering(searched), replied, strict=True):
+        _refuse_failures(one.setting.answer, its)
+    return replied
+
+
+def groups_of(searched: Iterable[Searched]) -> Iterator[tuple[AnswerConfig, list[Searched]]]:
+    """Settings that ask the same model in the same words, whatever they read, so that it is asked once."""
+    groups: dict[str, tuple[AnswerConfig, list[Searched]]] = {}
+    for one in searched:
+        if (config := one.setting.answer) is not None:
+            key = config.model_dump_json(exclude=_READING)
+            groups.setdefault(key, (config, []))[1].append(one)
+    yield from groups.values()
+
+
+def answer_group(
+    config: AnswerConfig,
+    ones: Sequence[Searched],
+    queries: Sequence[Query],
+    tools: RunTools,
+) -> list[Replied]:
+    """The answers of settings with one answerer; raises NotAskedError where a plan may not ask it."""
+    answerer = ANSWERERS.make(config)
+    reads = [read_by(one, queries) for one in ones]
+    asked = {
+        (place, query.query_id): Asking(
+            query.query_id, query.text, tuple(passage.shown.text for passage in read[query.query_id])
+        )
+        for place, read in enumerate(reads)
+        for query in queries
+        if read[query.query_id]
+    }
+    replies = dict(zip(asked, answerer.run(list(asked.values()), tools), strict=True))
+    return [
+        Replied(
+            one.setting.name,
+            answerer.name,
+            read,
+            {q.query_id: replies.get((place, q.query_id), Reply(None, NO_PASSAGES)) for q in queries},
+        )
+        for place, (one, read) in enumerate(zip(ones, reads, strict=True))
+    ]
+
+
+def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPassage, ...]]:
+    """What a setting reads for each query, in the order read: the beginning of its last ranking."""
+    config = one.setting.answer
+    if config is None:
+        raise ValueError(f"{one.setting.name} has no answer section")
+    row = {chunk.chunk_id: i for i, chunk in enumerate(one.chunking.chunks)}
+    tokens = one.chunking.tokens
+    ranked = {ranking.query_id: ranking.chunk_ids for ranking in one.rankings[one.steps[-1]]}
+    found: dict[str, tuple[ReadPassage, ...]] = {}
+    for query in queries:
+        rows = [row[chunk_id] for chunk_id in ranked.get(query.query_id, ())]
+        lengths = [int(tokens[i]) for i in rows] if config.max_tokens is not None else [0] * len(rows)
+        chunks = [(rank, one.chunking.chunks[rows[rank]]) for rank in passages_read(config, lengths)]
+        found[query.query_id] = tuple(
+            ReadPassage(rank + 1, Shown(chunk.chunk_id, chunk.doc_id, chunk.spans, chunk.text))
+            for rank, chunk in chunks
+        )
+    return found
+
+
+def _refuse_failures(config: AnswerConfig | None, replied: Replied) -> None:
+    """Raise LlmError where too many calls have failed for what is left to say anything."""
+    failed = [r for r in replied.replies.values() if r.text is None and r.reason != NO_PASSAGES]
+    if config is None or len(failed) <= config.max_failed * len(replied.replies):
+        return
+    reasons = ", ".join(f"{name} x{n}" for name, n in Counter(r.reason for r in failed).most_common())
+    raise LlmError(
+        f"{replied.setting}: {len(failed)} of {len(replied.replies)} questions have no answer by "
+        f"{replied.answered_by} ({reasons}); answer.max_failed allows {config.max_failed:.0%}. Every other "
+        "answer is in the ledger. Set `answer.ask_again: true` to ask the failed ones anew, name another "
+        "model, or raise the limit."
+    )
+
+
+def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
+    """The rows of replies.csv and reply_passages.csv."""
+    for one in replied:
+        for query in corpus.queries.queries:
+            reply, read = one.replies[query.query_id], one.read[query.query_id]
+            yield ReplyRow(
+                setting=one.setting,
+                query_id=query.query_id,
+                split=query.split,
+                answered_by=one.answered_by,
+                answer=reply.text or "",
+                reason=reply.reason,
+                golden=golden_of(corpus, query.query_id) or "",
+                passages=len(read),
+                bad_citations=reply.bad_citations,
+                prompt_tokens=reply.prompt_tokens,
+                completion_tokens=reply.completion_tokens,
+                price=reply.price,
+                seconds=reply.seconds,
+            )
+            for place, passage in enumerate(read):
+                cited = place in reply.cited
+                chunk_id = passage.shown.chunk_id
+                yield ReplyPassageRow(one.setting, query.query_id, place + 1, passage.rank, chunk_id, cited)
+
+
+def golden_of(corpus: Corpus, query_id: str) -> str | None:
+    """The golden answer of a query; None where the query file has none."""
+    return corpus.queries.extras.get(query_id, {}).get("answer", "").strip() or None

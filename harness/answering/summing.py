@@ -1,0 +1,140 @@
+"""Scores of answers → rows: every value, means with intervals, and who is better."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.answer import AnswerScore
+from harness.answering.measuring import Measured, measures_of
+from harness.comparison import Options, ScoreMatrix, mean_of
+from harness.comparison.family import compare_to
+from harness.config import BenchConfig
+from harness.report.rows import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
+from harness.stats.arrays import Bools
+from harness.types import SPLITS, Query
+
+ALL = "all"
+
+
+def answer_rows(
+    measured: Sequence[Measured], queries: Sequence[Query], clusters: Mapping[str, str], config: BenchConfig
+) -> Iterator[Any]:
+    """The rows of answer_scores.csv, answer_summary.csv and answer_comparisons.csv."""
+    for one in measured:
+        for measure, scores in one.scores.items():
+            yield from _scores(one.setting, measure, scores, queries, clusters)
+            yield from _means(one.setting, measure, scores, queries, clusters, config)
+    for measure in measured[0].scores if measured else ():
+        yield from compared(matrix_of(measured, measure, queries, clusters), config, measured)
+
+
+def _scores(
+    setting: str,
+    measure: str,
+    scores: Sequence[AnswerScore],
+    queries: Sequence[Query],
+    clusters: Mapping[str, str],
+) -> Iterator[AnswerScoreRow]:
+    for query, score in zip(queries, scores, strict=True):
+        yield AnswerScoreRow(
+            setting=setting,
+            query_id=query.query_id,
+            split=query.split,
+            cluster=clusters.get(query.query_id, ""),
+            measure=measure,
+            value=score.value,
+            reason=score.reason,
+            details=json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
+        )
+
+
+def _means(
+    setting: str,
+    measure: str,
+    scores: Sequence[AnswerScore],
+    queries: Sequence[Query],
+    clusters: Mapping[str, str],
+    config: BenchConfig,
+) -> Iterator[AnswerSummaryRow]:
+    for split in (*SPLITS, ALL):
+        own = [
+            (score, clusters.get(query.query_id, ""))
+            for query, score in zip(queries, scores, strict=True)
+            if split in (ALL, query.split)
+        ]
+        values = np.array([np.nan if s.value is None else s.value for s, _ in own], dtype=np.float64)
+        found = mean_of(values, [cluster for _, cluster in own], config.bootstrap.level)
+        reasons = Counter(score.reason for score, _ in own if score.value is None)
+        yield AnswerSummaryRow(
+            setting=setting,
+            split=split,
+            measure=measure,
+            mean=found.value if found else None,
+            ci_low=found.low if found else None,
+            ci_high=found.high if found else None,
+            n_queries=found.n if found else 0,
+            n_not_scored=sum(reasons.values()),
+            reasons="; ".join(f"{reason} x{count}" for reason, count in reasons.most_common()),
+        )
+
+
+def matrix_of(
+    measured: Sequence[Measured], measure: str, queries: Sequence[Query], clusters: Mapping[str, str]
+) -> ScoreMatrix:
+    """The values of one measure, settings × queries; NaN where there is none."""
+    return ScoreMatrix(
+        measure=measure,
+        settings=tuple(one.setting for one in measured),
+        query_ids=tuple(query.query_id for query in queries),
+        values=np.array(
+            [
+                [np.nan if score.value is None else score.value for score in one.scores[measure]]
+                for one in measured
+            ],
+            dtype=np.float64,
+        ).reshape(len(measured), len(queries)),
+        splits=tuple(query.split for query in queries),
+        clusters=tuple(clusters.get(query.query_id, "") for query in queries),
+    )
+
+
+def compared(
+    matrix: ScoreMatrix, config: BenchConfig, measured: Sequence[Measured]
+) -> Iterator[AnswerComparisonRow]:
+    """Every setting against the best, on the questions for which all have a value; none for a single one.
+
+    The means that choose the best are those of the same questions.
+    """
+    known = ~np.isnan(matrix.values)
+    everywhere: Bools = np.asarray(known.all(axis=0), dtype=np.bool_)
+    both = matrix.only(everywhere)
+    if len(measured) < 2 or not both.query_ids:
+        return
+    sign = -1 if _less_is_better(matrix.measure, config) else 1
+    best = both.settings[int(np.argmax(sign * both.means))]
+    options = Options(
+        level=config.bootstrap.level, resamples=config.bootstrap.resamples, seed=config.bootstrap.seed
+    )
+    left_out = int(np.sum(known.any(axis=0) & ~everywhere))
+    for one in compare_to(both, best, options):
+        yield AnswerComparisonRow(
+            measure=matrix.measure,
+            setting=one.setting,
+            against=one.against,
+            n=one.n,
+            n_left_out=left_out,
+            difference=one.difference,
+            ci_low=one.low,
+            ci_high=one.high,
+            p=one.p,
+            finding=one.finding,
+        )
+
+
+def _less_is_better(measure: str, config: BenchConfig) -> bool:
+    return any(one.name == measure and one.facts.less_is_better for one in measures_of(config))

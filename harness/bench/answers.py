@@ -1,0 +1,60 @@
+"""The part of a benchmark that comes after rankings: what answers came to, as rows of result tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.answering.losses import UNITS, answer_loss_rows
+from harness.answering.measuring import Measured, by_query, measure_all
+from harness.answering.prediction import prediction_rows
+from harness.answering.replies import Replied, reply_rows
+from harness.answering.summing import answer_rows
+from harness.config import BenchConfig
+from harness.evaluate.evaluating import Evaluated
+from harness.evaluate.losses import lost_evidence
+from harness.judging.judges import pool_judge_config
+from harness.measures.projection import Projection
+from harness.report.rows import AnswerLossRow
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.search import Searched
+
+
+def rows_of_answers(
+    replied: Sequence[Replied],
+    searched: Sequence[Searched],
+    evaluated: Evaluated,
+    corpus: Corpus,
+    config: BenchConfig,
+    context: Context,
+) -> list[Any]:
+    """Measure the answers of all settings; the rows of every table about them, none without answers."""
+    if not replied:
+        return []
+    queries = corpus.queries.queries
+    measured = measure_all(replied, corpus, queries, evaluated.judged.judgments, config, context)
+    per_query = [row for one in evaluated.scored for row in one.per_query]
+    return [
+        *reply_rows(replied, corpus),
+        *answer_rows(measured, queries, evaluated.clusters, config),
+        *prediction_rows(per_query, measured, queries, evaluated.clusters, config),
+        *_losses(measured, searched, corpus, config),
+    ]
+
+
+def _losses(
+    measured: Sequence[Measured], searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
+) -> Iterator[AnswerLossRow]:
+    """Where answers are lost, by the first measure that can be taken apart; none without such a measure."""
+    by_kind = {one.kind: one.label for one in reversed(config.answer_measures)}
+    measure = next((by_kind[kind] for kind in UNITS if kind in by_kind), None)
+    if measure is None:
+        return
+    by_people = pool_judge_config(config) is None
+    lost = by_query(lost_evidence(corpus.label_rows, corpus.anchored) if by_people else [])
+    relevance = config.relevance
+    projection = Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
+    settings = {one.setting.name: one for one in searched}
+    for one in measured:
+        yield from answer_loss_rows(one, measure, settings[one.setting], lost, projection)

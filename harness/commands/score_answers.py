@@ -1,0 +1,152 @@
+"""`harness score-answers`: measure answers that another pipeline has given."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.answering.outside import MeasureScores
+
+_DESCRIPTION = """\
+Measure the existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
+user_input, retrieved_contexts, response, reference; only the question is required.
+
+  harness score-answers answers.jsonl
+  harness score-answers answers.jsonl --measures exact_match,token_f1,answer_similarity
+  harness score-answers answers.jsonl --config answers.yaml --output scores.csv
+
+Measures that ask a language model need a file that names it, which may be that of a benchmark:
+
+  answer_measures: [faithfulness, {kind: aspect_critic, name: dated, aspect: The answer names a date.}]
+  answer_judge: {endpoint: {model: gpt-4.1-mini}, max_cost: 2.0, prices: …}
+
+Its answers are kept in the ledger and paid once. Answers without a value are counted, and never score 0.
+docs/answer-measures.md has every measure with formula, range and source.
+"""
+_EXPORT = """\
+Write the answers of a run for other tools: JSON Lines with the columns of ragas (user_input,
+retrieved_contexts, response, reference) plus query_id, documents and cited.
+
+  harness export-answers results/mine --output answers.jsonl
+  harness export-answers results/mine --setting 'top_n=5' --output answers.jsonl
+"""
+
+
+def add(commands: Any) -> None:
+    """Describe the commands."""
+    parser = commands.add_parser(
+        "score-answers", help="measure answers that another pipeline has given", description=_DESCRIPTION
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help=".jsonl, .csv, .tsv or .xlsx")
+    parser.add_argument(
+        "--measures",
+        metavar="NAMES",
+        help="separated by commas; default: those of --config, else exact_match, token_f1",
+    )
+    parser.add_argument(
+        "--config", type=Path, metavar="CONFIG", help="YAML with answer_measures, answer_judge, …"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write every value to this .csv file")
+    parser.add_argument(
+        "--human",
+        type=Path,
+        metavar="FILE",
+        help="a table with query_id, measure and value, which people gave to a random sample: print how the "
+        "measures agree with them, and corrected means",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be asked, and what that costs; ask nothing"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
+    parser.set_defaults(run=run)
+    export = commands.add_parser(
+        "export-answers",
+        help="write the answers of a run for other tools, such as ragas",
+        description=_EXPORT,
+    )
+    export.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
+    export.add_argument("--setting", metavar="NAME", help="whose answers; needed where there are several")
+    export.add_argument("--output", type=Path, required=True, metavar="FILE", help="not overwritten")
+    export.set_defaults(run=run_export)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score them and print the means."""
+    from harness.answering.outside import outside_table, price_outside, score_outside
+    from harness.config.answer_scoring import load_answer_scoring
+    from harness.errors import ConfigError
+    from harness.outside.answer_files import read_answers
+    from harness.report import counted
+    from harness.running.context import Context
+    from harness.terminal import TerminalReporter, print_line, show
+
+    names = [name.strip() for name in (args.measures or "").split(",") if name.strip()]
+    if args.measures is not None and not names:
+        raise ConfigError("--measures names no measure; leave it out for the default ones.")
+    if args.output and args.output.suffix.lower() != ".csv":
+        raise ConfigError(f"--output is {args.output}; name a .csv file.")
+    config = load_answer_scoring(args.config, names)
+    exchanges = read_answers(args.file)
+    reporter = TerminalReporter(quiet=args.quiet)
+    with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
+        if args.dry_run:
+            missing = price_outside(exchanges, config, context)
+            for one in missing:
+                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
+            print_line(
+                "Measures that ask twice are counted up to their first calls, so this is the least."
+                if missing
+                else "Nothing is left to ask."
+            )
+            return 0
+        found = score_outside(exchanges, config, context)
+    answered = sum(one.answer is not None for one in exchanges)
+    title = f"{args.file.name}: {counted(len(exchanges), 'question')}, {answered} answered"
+    show(outside_table(title, found))
+    if args.human:
+        _show_people(args.human, found)
+    if args.output:
+        _write(args.output, found)
+        print_line(f"Every value: {args.output}")
+    return 0
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write the file and say how many answers it has."""
+    from harness.answering.exported import exported_answers
+    from harness.outside.answer_files import write_answers
+    from harness.report import counted
+    from harness.terminal import print_line
+
+    count = write_answers(exported_answers(args.results, args.setting), args.output)
+    print_line(f"{args.output}: {counted(count, 'question')}")
+    return 0
+
+
+def _show_people(path: Path, found: list[MeasureScores]) -> None:
+    """How the measures stand beside people's values."""
+    from harness.answering.people import beside_people, people_table, read_values
+    from harness.terminal import show
+
+    queries = [one.query_id for one in found[0].scores]
+    human = read_values(path, [one.measure for one in found], queries)
+    beside = [beside_people(one, human[one.measure]) for one in found if one.measure in human]
+    show(people_table([one for one in beside if one is not None]))
+
+
+def _write(path: Path, found: list[MeasureScores]) -> None:
+    """A row a question and measure."""
+    import csv
+    import json
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("query_id", "measure", "value", "failed", "reason", "details"))
+        for one in found:
+            for score in one.scores:
+                value = "" if score.value is None else repr(score.value)
+                details = json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True)
+                failed = "yes" if score.failed else "no"
+                writer.writerow((score.query_id, score.measure, value, failed, score.reason, details))

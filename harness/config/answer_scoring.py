@@ -1,0 +1,70 @@
+"""What it takes to score answers that are there already: the keys of a benchmark that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError, model_validator
+
+from harness.answer import AnswerMeasureConfig
+from harness.config.answers import as_measures, check_measures
+from harness.config.explain import explain
+from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig
+from harness.config.source import Source, read_source
+from harness.errors import ConfigError
+from harness.kinds import StageConfig
+from harness.llm import ModelConfig
+from harness.models.encoder import EmbedConfig
+
+DEFAULT_MEASURES = ("exact_match", "token_f1")
+
+
+class AnswerScoringConfig(StageConfig):
+    """The measures of answers, and the model and encoder that they ask; as in a benchmark."""
+
+    answer_measures: Annotated[
+        tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)
+    ] = Field(DEFAULT_MEASURES, validate_default=True)
+    answer_judge: ModelConfig | None = None
+    answer_embedding: EmbedConfig = EmbedConfig(model=DEFAULT_TOKENIZER)
+    answer_max_unscored: float = Field(0.1, ge=0, le=1)
+    cache: Path = Path(".cache/harness")
+
+    @model_validator(mode="after")
+    def _measures_can_be_run(self) -> AnswerScoringConfig:
+        check_measures(self.answer_measures, True, self.answer_judge is not None)
+        return self
+
+
+def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> AnswerScoringConfig:
+    """The keys in a YAML file, which may be a benchmark's; ``measures`` by kind take the place of its own.
+
+    Of the measures that are named, those that the file configures keep their keys. Raises ConfigError.
+    """
+    source = read_source(path) if path else Source(Path("--measures"), {}, {})
+    data = _own_keys(source)
+    if measures:
+        data["answer_measures"] = _chosen(measures, data.get("answer_measures", []))
+    try:
+        return AnswerScoringConfig.model_validate(data)
+    except ValidationError as error:
+        if path is None:
+            told = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise ConfigError(f"--measures: {told}. Keys of measures stand in a file for --config.") from None
+        raise explain(source, (), error, known=list(AnswerScoringConfig.model_fields)) from None
+
+
+def _own_keys(source: Source) -> dict[str, Any]:
+    """Keys of a benchmark that say nothing of answers are left aside; others must be ours."""
+    others = {*BenchConfig.model_fields, *STAGES} - set(AnswerScoringConfig.model_fields)
+    return {key: value for key, value in source.data.items() if key not in others}
+
+
+def _chosen(measures: Sequence[str], configured: Any) -> list[Any]:
+    known = {}
+    for one in configured if isinstance(configured, list) else ():
+        if isinstance(one, dict):
+            known[str(one.get("name") or one.get("kind"))] = one
+    return [known.get(name, name) for name in measures]

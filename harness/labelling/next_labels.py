@@ -1,0 +1,109 @@
+"""What people should grade next of a folder of results, and how firm the verdict by their grades is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.labelling.contest import Contest, GradedSpan, contest_of, name_of
+from harness.labelling.sheet import sheet_rows
+from harness.ordering.expected import mean_scores
+from harness.ordering.firmness import Firmness
+from harness.ordering.pool import Pool
+from harness.ordering.words import known, sentences
+from harness.progress import Reporter
+from harness.report import ByLabels
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How firm the verdict is.
+
+    ``judge`` names the language model whose grades are corrected, '' for none; ``judge_alone`` are the means
+    by its grades, None where it has not graded every passage.
+    """
+
+    firm: Firmness
+    judge: str
+    judge_alone: Mapping[str, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The ``rows`` of a sheet in the order of labelling, and how firm the verdict is."""
+
+    rows: list[dict[str, Any]]
+    standing: Standing
+
+
+def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Next:
+    """The next ``count`` passages among the first ``top`` of all settings, as the labels file stands now.
+
+    ``labels`` is the file of labels, by default that of the configuration. A passage is graded where a label
+    covers half of either. Raises LabelError where there is no file of labels to go by.
+    """
+    contest = contest_of(folder, top, count, labels, reporter)
+    ids = contest.order.order(contest.items, contest.graded(), contest.skipped)
+    by_id = {name_of(one): one for one in contest.wanted}
+    opened = contest.opened
+    rows = sheet_rows([by_id[name] for name in ids], opened.documents, opened.questions)
+    return Next(rows, standing(contest))
+
+
+def standing(
+    contest: Contest, more: Iterable[GradedSpan] = (), skipped: frozenset[str] = frozenset()
+) -> Standing:
+    """The verdict by the labels file, and by ``more`` grades that are not in it yet."""
+    firm = contest.order.firmness(contest.items, contest.graded(more), contest.skipped | skipped)
+    alone = _judge_alone(contest.order.pool(contest.items)) if contest.judge else None
+    return Standing(firm, contest.judge, alone)
+
+
+def _judge_alone(pool: Pool) -> dict[str, float] | None:
+    import numpy as np
+
+    if np.isnan(pool.judge).any():
+        return None
+    return dict(zip(pool.settings, mean_scores(pool, pool.judge.astype(np.int64)).tolist(), strict=True))
+
+
+def by_labels(found: Standing, top: int) -> ByLabels:
+    """What is shown of it everywhere."""
+    alone = found.judge_alone or {}
+    means = tuple(
+        (
+            name,
+            f"{span.value:.3f}" if known(found.firm) else "–",
+            _bounds(span.low, span.high),
+            f"{alone[name]:.3f}" if name in alone else "–",
+        )
+        for name, span in found.firm.means
+    )
+    further = tuple(
+        (f"+{one.labels}", f"±{one.half_by_labels:.3f}", _plus_minus(one.half_by_queries))
+        for one in found.firm.further
+    )
+    sure, told = known(found.firm), sentences(found.firm)
+    if found.judge and sure:
+        told = (*told[:-1], _judge_words(found), told[-1])
+    if further:
+        listed = ", ".join(f"{labels} to {now}" for labels, now, _ in further)
+        told = (*told[:-1], f"More labels bring the half-width on these queries {listed}.", told[-1])
+    return ByLabels(f"passage NDCG@{top}", found.judge, told, means, further)
+
+
+def _judge_words(found: Standing) -> str:
+    return (
+        f"The grades of {found.judge} are corrected by {found.firm.graded:,} of people, so that its mistakes "
+        "do not stand in these means."
+    )
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+
+
+def _plus_minus(half: float | None) -> str:
+    return "–" if half is None else f"±{half:.3f}"

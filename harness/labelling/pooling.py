@@ -1,0 +1,76 @@
+"""From a configuration to the passages that nobody has judged: all settings are searched, none is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.config import BenchConfig
+from harness.errors import LabelError
+from harness.labelling.rows import holds_rows
+from harness.labelling.unjudged import Retrieved, Wanted, covers, wanted_passages
+from harness.running.chunks import chunk_corpus
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
+from harness.running.search import Point, Searched, search_points
+from harness.search import NotAskedError
+from harness.text.spans import Span
+from harness.types import Document, Query
+
+Graded = dict[tuple[str, str], list[Span]]
+
+
+@dataclass(frozen=True, slots=True)
+class PooledPassages:
+    """What is to grade, and what it is cut from; queries that have no answer are left out."""
+
+    wanted: tuple[Wanted, ...]
+    queries: tuple[Query, ...]
+    documents: tuple[Document, ...]
+
+
+def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPassages:
+    """The unjudged passages among the first ``top`` of the last step of every setting.
+
+    The label file need not be there yet. Language models and endpoints are not asked: raises LabelError where
+    a setting needs one that has not answered before.
+    """
+    there = config.labels is not None and holds_rows(config.labels)
+    corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)
+    try:
+        points = [Point(setting, chunk_corpus(corpus, setting, context)) for setting in config.settings]
+        searched = search_points(points, corpus.queries.queries, context)
+    except NotAskedError as error:
+        raise LabelError(
+            f"Labelling asks no language model and no endpoint. {error} Run harness bench first, or leave "
+            "such settings out of the configuration."
+        ) from error
+    queries = [query for query in corpus.queries.queries if query.answerable]
+    graded = _graded(corpus)
+    retrieved = _unjudged(searched, top, {query.query_id for query in queries}, graded)
+    documents = {document.doc_id: document for document in corpus.documents}
+    wanted = wanted_passages(retrieved, documents, graded)
+    return PooledPassages(tuple(wanted), tuple(queries), tuple(corpus.documents))
+
+
+def _graded(corpus: Corpus) -> Graded:
+    found: Graded = {}
+    for label in corpus.labels:
+        if label.grade is not None:
+            found.setdefault((label.query_id, label.doc_id), []).append((label.start, label.end))
+    return found
+
+
+def _unjudged(
+    searched: Sequence[Searched], top: int, answerable: set[str], graded: Graded
+) -> Iterator[Retrieved]:
+    for one in searched:
+        chunks = {chunk.chunk_id: chunk for chunk in one.chunking.chunks}
+        for ranking in one.rankings[one.steps[-1]]:
+            if ranking.query_id not in answerable:
+                continue
+            for rank, name in enumerate(ranking.chunk_ids[:top], 1):
+                chunk = chunks[name]
+                done = graded.get((ranking.query_id, chunk.doc_id), ())
+                if not any(covers((chunk.start, chunk.end), span) for span in done):
+                    yield Retrieved(one.setting.name, ranking.query_id, rank, chunk)

@@ -1,0 +1,246 @@
+"""How firm the verdict is: the leader's distance from the others, and the doubt that labels can remove."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from harness.ordering.estimate import Estimate
+from harness.ordering.sizes import error_to_come, moved, sizes
+from harness.stats.arrays import Floats
+from harness.stats.bounds import guarded_bounds, student_quantile
+
+State = Literal["open", "settled", "alike", "queries", "complete", "single"]
+# Differences below this are none in practice: the finest that verdicts are asked for.
+ALIKE = 0.01
+FURTHER = (50, 100, 200)
+# Where labels make up less of the variance than this, further ones hardly shorten the interval.
+_MINOR = 0.1
+FEWEST_QUERIES = 5
+# With fewer draws nothing is called settled: a handful says too little about its own scatter.
+FEWEST_DRAWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An estimate with bounds; None where the data give none."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def half(self) -> float | None:
+        """Half of its width."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    def within(self, least: float, most: float) -> Span:
+        """The span with bounds in the range that the quantity can have: what lies outside is impossible."""
+        if self.low is None or self.high is None:
+            return self
+        low, high = (min(max(bound, least), most) for bound in (self.low, self.high))
+        return Span(self.value, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A setting beside the leader; both spans are of the leader's mean less its own.
+
+    ``labels`` says what all labels of these queries would give, ``queries`` what new queries like them would.
+    """
+
+    setting: str
+    labels: Span
+    queries: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """What ``labels`` more would do to the half-widths of the intervals to the nearest rival."""
+
+    labels: int
+    half_by_labels: float
+    half_by_queries: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Firmness:
+    """How firm a verdict by partial labels is.
+
+    ``means`` holds every setting's mean with the interval for new queries, the best first; ``rivals`` the
+    leader's distance from each other, the nearest first. ``graded`` of ``items`` have a label,
+    ``drawn`` of them in the order given; without any, means are the model's word alone. ``needed``
+    are the labels that will probably settle the leader, None where that cannot be told. ``level`` is that
+    of the intervals; those of rivals hold for all of them together.
+    """
+
+    state: State
+    leader: str
+    means: tuple[tuple[str, Span], ...]
+    rivals: tuple[Rival, ...]
+    queries: int
+    graded: int
+    items: int
+    drawn: int
+    needed: int | None
+    further: tuple[Further, ...]
+    level: float
+
+    @property
+    def stop(self) -> bool:
+        """Whether further labels of this pool would not change the verdict."""
+        return self.state != "open"
+
+
+def firmness(now: Estimate, *, level: float = 0.95) -> Firmness:
+    """What the estimate says of the verdict.
+
+    ``settled``: by labels alone the leader is ahead of every rival, all intervals together. ``alike``: every
+    rival that it is not ahead of is within 0.01 of it, either way. ``queries``: the labels make up less than
+    a tenth of the variance of the nearest comparison, so queries are needed instead.
+    """
+    settings = now.pool.settings
+    leader = int(now.means.argmax())
+    order = np.argsort(-now.means, kind="stable")
+    others = [int(place) for place in order if place != leader]
+    families = max(len(others), 1)
+    errors = now.errors_from(leader)
+    reach = student_quantile(1 - (1 - level) / 2 / families, max(now.drawn - 1, 1))
+    rivals = tuple(
+        _rival(now, leader, other, float(errors[other]), reach, level, families) for other in others
+    )
+    means = tuple(
+        (settings[place], _over_queries(now, _contrast(settings, int(place)), level, 1).within(0.0, 1.0))
+        for place in order
+    )
+    state = _state(now, leader, others, errors, reach)
+    further, needed = _ahead(now, leader, others, reach, level, families)
+    return Firmness(
+        state,
+        settings[leader],
+        means,
+        rivals,
+        len(now.pool.queries),
+        len(now.pool.ids) - now.left,
+        len(now.pool.ids),
+        now.drawn,
+        needed if state == "open" else None,
+        further,
+        level,
+    )
+
+
+def _state(now: Estimate, leader: int, others: list[int], errors: Floats, reach: float) -> State:
+    if now.left == 0:
+        return "complete"
+    if not others:
+        return "single"
+    if now.drawn < FEWEST_DRAWS:
+        return "open"
+    apart = now.means[leader] - now.means[others]
+    behind = apart > reach * errors[others]
+    if behind.all():
+        return "settled"
+    if (behind | (apart + reach * errors[others] < ALIKE)).all():
+        return "alike"
+    nearest = _contrast(now.pool.settings, leader, others[0])
+    total, by_labels = _variances(now, nearest)
+    if total is not None and by_labels < _MINOR * total:
+        return "queries"
+    return "open"
+
+
+def _rival(
+    now: Estimate, leader: int, other: int, error: float, reach: float, level: float, families: int
+) -> Rival:
+    apart = float(now.means[leader] - now.means[other])
+    known = np.isfinite(error)
+    labels = Span(apart, apart - reach * error if known else None, apart + reach * error if known else None)
+    contrast = _contrast(now.pool.settings, leader, other)
+    queries = _over_queries(now, contrast, level, families)
+    return Rival(now.pool.settings[other], labels.within(-1.0, 1.0), queries.within(-1.0, 1.0))
+
+
+def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) -> Span:
+    """A weighted sum of the means, with its interval for new queries, where there are draws."""
+    value = float(contrast @ now.means)
+    own = _shares(now, contrast)
+    if len(own) < FEWEST_QUERIES or (now.left and not now.drawn):
+        return Span(value, None, None)
+    total, _ = _variances(now, contrast)
+    error = float(np.sqrt(total or 0.0))
+    centred = own - own.mean()
+    square = float((centred**2).mean())
+    skew = float((centred**3).mean()) / square**1.5 / np.sqrt(len(own)) if square > 1e-18 else 0.0
+    low, high = guarded_bounds(
+        np.array([value]), np.array([error]), np.array([skew]), len(own) - 1, (1 - level) / 2 / families
+    )
+    return Span(value, float(low[0]), float(high[0]))
+
+
+def _shares(now: Estimate, contrast: Floats) -> Floats:
+    """What each query adds to the error of a mean over the queries that have anything relevant (a ratio)."""
+    values = contrast @ now.score
+    mean = values.sum() / now.answered
+    return np.asarray((values - mean * now.share) / max(float(now.share.mean()), 1e-12))
+
+
+def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
+    """The variance of a weighted sum of means for new queries, and the part of it that labels can take away.
+
+    The scores of queries scatter by what is unlabelled too. That part is counted once more, for with few
+    labels a query the estimate is less linear than it is taken to be; benchmarks/label_order.py has how
+    well the intervals cover.
+    """
+    by_labels = float(contrast @ now.labels @ contrast) / now.answered**2
+    own = _shares(now, contrast)
+    if len(own) < FEWEST_QUERIES:
+        return None, by_labels
+    return float(own.var(ddof=1)) / len(own) + by_labels, by_labels
+
+
+def _ahead(
+    now: Estimate, leader: int, others: list[int], reach: float, level: float, families: int
+) -> tuple[tuple[Further, ...], int | None]:
+    """What 50, 100 and 200 more labels would do to the nearest comparison, and how many would settle it."""
+    if not others or not now.drawn or not now.left:
+        return (), None
+    errors = now.errors_from(leader)
+    size = sizes(now.expected, now.open, now.means, errors)
+    moves = moved(now.expected, now.open)
+    contrast = _contrast(now.pool.settings, leader, others[0])
+    apart = moves[leader] - moves[others[0]]
+    total, now_labels = _variances(now, contrast)
+    between = None if total is None else max(total - 2 * now_labels, 0.0)
+
+    def left_after(more: int) -> float:
+        new = float(error_to_come(apart[None], size, more)[0, 0]) / now.answered**2
+        return 0.0 if new <= 0 else 1 / (1 / max(now_labels, 1e-18) + 1 / new)
+
+    further = []
+    for more in sorted({min(count, now.left) for count in FURTHER}):
+        by_labels = left_after(more)
+        by_queries = None
+        if between is not None:
+            student = student_quantile(1 - (1 - level) / 2 / families, len(now.pool.queries) - 1)
+            by_queries = float(student * np.sqrt(between + 2 * by_labels))
+        further.append(Further(more, float(reach * np.sqrt(by_labels)), by_queries))
+    gap = float(now.means[leader] - now.means[others[0]])
+    low, high = 1, now.left
+    while low < high:
+        middle = (low + high) // 2
+        if reach * np.sqrt(left_after(middle)) < gap:
+            high = middle
+        else:
+            low = middle + 1
+    return tuple(further), low
+
+
+def _contrast(settings: tuple[str, ...], setting: int, other: int | None = None) -> Floats:
+    weights = np.zeros(len(settings))
+    weights[setting] = 1.0
+    if other is not None:
+        weights[other] = -1.0
+    return weights

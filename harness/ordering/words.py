@@ -1,0 +1,59 @@
+"""How firm a verdict is, in words. The terminal, the page and sheets take them from here."""
+
+from __future__ import annotations
+
+from harness.ordering.firmness import Firmness, Span
+
+
+def sentences(firm: Firmness) -> tuple[str, ...]:
+    """What labels so far say, how sure that is, and what to do next."""
+    part = f"{firm.graded:,} of {firm.items:,} passages of {firm.queries:,} queries are labelled"
+    if not known(firm):
+        return (
+            f"{part}, none of them in the order of harness labels next; what that says of the rest cannot be "
+            "told yet.",
+            "Label the passages in the order given, from the first.",
+        )
+    told = [f"{part}. {firm.leader} leads with {interval(firm.means[0][1])}."]
+    if firm.rivals:
+        told.append(_margin(firm))
+    told.append(_next(firm))
+    return tuple(told)
+
+
+def interval(span: Span) -> str:
+    """Such as ``0.032 [0.010, 0.054]``."""
+    if span.low is None or span.high is None:
+        return f"{span.value:.3f} [no interval]"
+    return f"{span.value:.3f} [{span.low:.3f}, {span.high:.3f}]"
+
+
+def known(firm: Firmness) -> bool:
+    """Whether the means rest on draws or on all labels, and not on a model alone."""
+    return firm.drawn > 0 or firm.graded == firm.items
+
+
+def _margin(firm: Firmness) -> str:
+    first = firm.rivals[0]
+    told = f"It is {interval(first.labels)} ahead of {first.setting}, as far as missing labels go"
+    if first.queries.low is None:
+        return f"{told}; the queries are too few to say more."
+    return f"{told}; for new queries like these {interval(first.queries)}."
+
+
+def _next(firm: Firmness) -> str:
+    if firm.state == "complete":
+        return "Stop: everything is labelled."
+    if firm.state == "single":
+        return "There is one setting, so there is nothing to decide; labels make its interval shorter."
+    if firm.state == "settled":
+        return f"Stop: the verdict no longer depends on what is unlabelled; {firm.leader} stays ahead."
+    if firm.state == "alike":
+        return "Stop: the settings that are left are alike; further labels will not bring them 0.01 apart."
+    if firm.state == "queries":
+        return "Stop: the doubt that is left comes from the queries, not from missing labels. Add queries."
+    if firm.needed is None:
+        return "Go on labelling in the order given."
+    if firm.needed >= firm.items - firm.graded:
+        return "Go on: probably all of the rest must be labelled to decide by these queries."
+    return f"Go on: about {firm.needed:,} more labels will probably settle who leads on these queries."

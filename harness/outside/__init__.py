@@ -1,0 +1,1 @@
+"""What other pipelines were asked, read and answered: files of ragas, traces of production. In and out."""

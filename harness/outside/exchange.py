@@ -1,0 +1,50 @@
+"""One question that another pipeline was asked, with what it read and answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.answer import Case, Shown
+from harness.types import Judgment, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that was read: its text ('' where only its id is known), its document and its id if told."""
+
+    text: str
+    document: str = ""
+    passage_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question, what was read for it in the order read, and the answer.
+
+    ``answer`` None: there is none, and ``reason`` says why. ``cited`` are 0-based indexes into ``read``.
+    ``where`` is where it stands in a file, for messages.
+    """
+
+    query_id: str
+    question: str
+    read: tuple[Passage, ...]
+    answer: str | None
+    reason: str = ""
+    reference: str | None = None
+    answerable: bool = True
+    cited: tuple[int, ...] = ()
+    where: str = ""
+
+    def as_case(self, judgments: tuple[Judgment, ...] = ()) -> Case:
+        """What measures of answers look at; a passage is its own document, as no place in one is known."""
+        query = Query(self.query_id, self.question, "train", self.answerable)
+        shown = tuple(
+            Shown(
+                passage.passage_id or f"{self.query_id}#{place}",
+                passage.document or f"{self.query_id}#{place}",
+                ((0, len(passage.text)),),
+                passage.text,
+            )
+            for place, passage in enumerate(self.read, start=1)
+        )
+        return Case(query, shown, self.answer, self.reason, self.reference, self.cited, judgments)

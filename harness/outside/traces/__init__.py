@@ -1,0 +1,82 @@
+"""Traces of production: exports of OpenTelemetry, Langfuse and LangSmith as they are. One file a format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import CorpusError
+from harness.outside.exchange import Exchange
+from harness.outside.traces.assemble import Left, assemble
+from harness.outside.traces.langfuse import langfuse_steps
+from harness.outside.traces.langsmith import langsmith_steps
+from harness.outside.traces.opentelemetry import otel_steps
+from harness.outside.traces.records import read_records
+from harness.outside.traces.step import Step
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFormat:
+    """How an export is known by one of its records, and its steps."""
+
+    name: str
+    knows: Callable[[Mapping[str, Any]], bool]
+    steps: Callable[[Iterable[Mapping[str, Any]]], list[Step]]
+
+
+FORMATS: dict[str, TraceFormat] = {
+    one.name: one
+    for one in (
+        TraceFormat("opentelemetry", lambda r: "resourceSpans" in r or "resource_spans" in r, otel_steps),
+        TraceFormat("langsmith", lambda r: "run_type" in r, langsmith_steps),
+        TraceFormat(
+            "langfuse",
+            lambda r: "observations" in r or "traceId" in r or isinstance(r.get("trace"), dict),
+            langfuse_steps,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """The questions in an export, the format it was read as, and how many traces were left out, and why."""
+
+    format: str
+    exchanges: tuple[Exchange, ...]
+    left: Left
+
+
+def read_traces(path: Path, name: str = "") -> Traces:
+    """The questions of an export; its format is told by its records unless it is named.
+
+    Raises CorpusError where the file cannot be read, is of no known format, or has no question.
+    """
+    records = read_records(path)
+    format_ = _named(name) if name else _found(path, records)
+    exchanges, left = assemble(path, format_.steps(records))
+    if not exchanges:
+        raise CorpusError(
+            f"{path}: no trace has a question with what was retrieved for it or an answer ({left}). Export "
+            "traces with their inputs and outputs, all steps of each."
+        )
+    return Traces(format_.name, tuple(exchanges), left)
+
+
+def _named(name: str) -> TraceFormat:
+    if name not in FORMATS:
+        raise CorpusError(f"There is no format of traces {name!r}. Known: {', '.join(FORMATS)}.")
+    return FORMATS[name]
+
+
+def _found(path: Path, records: Sequence[Mapping[str, Any]]) -> TraceFormat:
+    for one in FORMATS.values():
+        if one.knows(records[0]):
+            return one
+    raise CorpusError(
+        f"{path}: its records are of no known format: the first has {', '.join(list(records[0])[:8])}. "
+        f"Known: {', '.join(FORMATS)}; or write one JSON object a line with user_input, "
+        "retrieved_contexts and response, and import that with `harness import ragas`."
+    )

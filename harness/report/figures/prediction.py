@@ -1,0 +1,68 @@
+"""Whether measures of rankings predict answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.report.figures.shown import Shown
+from harness.report.figures.style import COLOURS, GREY, MARKERS, axes, short
+
+_OVER = ("within queries", "settings", "queries")
+_MOST = len(COLOURS)
+
+
+def prediction(shown: Shown) -> Any:
+    """A row a ranking measure, in it a dot and an interval for every measure of answers, the best row first.
+
+    Of the correlations within queries where there are any, else over settings, else over queries. Raises
+    HarnessError where the results hold none.
+    """
+    rows = (shown.payload.get("answers") or {"prediction": []})["prediction"]
+    for over in _OVER:
+        known = [row for row in rows if row[2] == over and row[3] == "kendall" and row[4] is not None]
+        if known:
+            break
+    else:
+        raise HarnessError(
+            "These results do not say whether rankings predict answers (answer_prediction.csv): that takes "
+            "settings with an `answer` section, answer_measures and ten questions."
+        )
+    # more would not be told apart; the table has them all
+    answers = list(dict.fromkeys(row[0] for row in known))[:_MOST]
+    values = {(row[0], row[1]): row[4:7] for row in known if row[0] in answers}
+    rankings = sorted(
+        dict.fromkeys(name for _, name in values),
+        key=lambda name: -max(values[one, name][0] for one in answers if (one, name) in values),
+    )
+    figure, plot = axes(1.5 + (0.16 + 0.12 * len(answers)) * len(rankings))
+    plot.axvline(0, color=GREY, linewidth=0.8)
+    for place, answer in enumerate(answers):
+        shift = (place - (len(answers) - 1) / 2) * 0.7 / max(1, len(answers))
+        colour, own = COLOURS[place], [(y, values.get((answer, name))) for y, name in enumerate(rankings)]
+        there = [(y + shift, found) for y, found in own if found is not None]
+        for y, (_, low, high) in there:
+            if low is not None and high is not None:
+                plot.plot([low, high], [y, y], color=colour, linewidth=1.4)
+        plot.plot(
+            [found[0] for _, found in there],
+            [y for y, _ in there],
+            color=colour,
+            marker=MARKERS[place],
+            markersize=4.5,
+            linestyle="none",
+            label=short(answer),
+        )
+    plot.set_yticks(range(len(rankings)), [short(name) for name in rankings])
+    plot.invert_yaxis()
+    plot.set_xlim(-1, 1)
+    plot.tick_params(axis="y", length=0)
+    plot.grid(axis="x")
+    plot.set_axisbelow(True)
+    plot.set_xlabel(f"Kendall's tau-b {_said(over)}, {shown.level} intervals")
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def _said(over: str) -> str:
+    return over if over == "within queries" else f"over {over}"

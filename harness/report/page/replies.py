@@ -1,0 +1,99 @@
+"""Answers for the page: what each setting said, what it read, and how good that is."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.report.page.numbers import figure
+from harness.report.page.tables import Tables
+from harness.report.stored import Row
+
+# What stands in an answer is seldom longer; a page that has to be small cuts it no shorter.
+_SHORTEST = 400
+
+
+def answers_payload(tables: Tables, settings: Mapping[str, int]) -> dict[str, Any] | None:
+    """The means of all measures of answers, and what predicts them; None where nothing was answered.
+
+    ``means[measure][setting]`` is mean, low, high, questions, not scored and why, over all questions;
+    ``answered[setting]`` how many of how many.
+    """
+    if not tables["replies"]:
+        return None
+    asked = Counter(row["setting"] for row in tables["replies"])
+    silent = Counter(row["setting"] for row in tables["replies"] if row["reason"])
+    rows = [row for row in tables["answer_summary"] if row["split"] == "all" and row["setting"] in settings]
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    means: list[list[Any]] = [[None] * len(settings) for _ in measures]
+    for row in rows:
+        numbers = [figure(row[name]) for name in ("mean", "ci_low", "ci_high")]
+        cell = [*numbers, int(row["n_queries"]), int(row["n_not_scored"]), row["reasons"]]
+        means[measures.index(row["measure"])][settings[row["setting"]]] = cell
+    return {
+        "measures": measures,
+        "means": means,
+        "answered": [[asked[s] - silent[s], asked[s]] if s in asked else None for s in settings],
+        "prediction": [
+            [row["answer_measure"], row["ranking_measure"], row["over"], row["coefficient"]]
+            + [figure(row[name]) for name in ("value", "ci_low", "ci_high")]
+            + [int(row["n_queries"]), row["reason"]]
+            for row in tables["answer_prediction"]
+        ],
+    }
+
+
+def replies_detail(
+    tables: Tables, settings: Sequence[str], queries: Sequence[str], characters: int | None
+) -> dict[str, Any]:
+    """What was answered: ``by[setting][query]`` is None or the answer, the reason for none, what was read.
+
+    What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` beside it
+    are value and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first
+    measure that has any tells them.
+    """
+    at_setting = {name: i for i, name in enumerate(settings)}
+    at_query = {name: i for i, name in enumerate(queries)}
+    by: list[list[Any]] = [[None] * len(queries) for _ in settings]
+    golden: list[str] = [""] * len(queries)
+    measures = list(dict.fromkeys(row["measure"] for row in tables["answer_scores"]))
+    for row in _known(tables["replies"], at_setting, at_query):
+        query = at_query[row["query_id"]]
+        golden[query] = _cut(row["golden"], characters)
+        by[at_setting[row["setting"]]][query] = {
+            "text": _cut(row["answer"], characters),
+            "reason": row["reason"],
+            "bad": int(row["bad_citations"]),
+            "read": [],
+            "scores": [None] * len(measures),
+            "claims": [],
+        }
+    for row in _known(tables["reply_passages"], at_setting, at_query):
+        own = by[at_setting[row["setting"]]][at_query[row["query_id"]]]
+        own["read"].append([int(row["rank"]), int(row["cited"] == "yes")])
+    for row in _known(tables["answer_scores"], at_setting, at_query):
+        own = by[at_setting[row["setting"]]][at_query[row["query_id"]]]
+        own["scores"][measures.index(row["measure"])] = [figure(row["value"]), row["reason"]]
+        if not own["claims"]:
+            own["claims"] = _claims(row["details"], characters)
+    return {"measures": measures, "by": by, "golden": golden}
+
+
+def _known(rows: Iterable[Row], settings: Mapping[str, int], queries: Mapping[str, int]) -> list[Row]:
+    return [row for row in rows if row["setting"] in settings and row["query_id"] in queries]
+
+
+def _claims(details: str, characters: int | None) -> list[list[Any]]:
+    """Statements with their verdicts; none where the details of a score have none of that form."""
+    try:
+        statements = json.loads(details or "{}").get("statements", [])
+        return [[_cut(str(one["statement"]), characters), int(one["verdict"])] for one in statements]
+    except (ValueError, AttributeError, TypeError, KeyError):
+        return []
+
+
+def _cut(text: str, characters: int | None) -> str:
+    most = None if characters is None else max(characters, _SHORTEST)
+    return text if most is None or len(text) <= most else text[:most] + " …"

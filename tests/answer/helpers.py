@@ -1,0 +1,66 @@
+"""Cases and tools for the tests of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.answer import Case, Shown
+from harness.llm import Malformed
+from harness.types import Answered, Judgment, Query
+
+
+def case(
+    answer: str | None = None,
+    reference: str | None = None,
+    *,
+    question: str = "What is it?",
+    passages: Sequence[str] = (),
+    cited: Sequence[int] = (),
+    judgments: Sequence[Judgment] = (),
+    answerable: bool = True,
+    reason: str = "",
+    query_id: str = "q",
+) -> Case:
+    """A case; passage i is document ``d{i}`` from its first character on."""
+    shown = tuple(
+        Shown(f"d{i}:0-{len(text)}", f"d{i}", ((0, len(text)),), text) for i, text in enumerate(passages)
+    )
+    query = Query(query_id, question, "train", answerable)
+    reason = reason or ("" if answer is not None else "timeout")
+    return Case(query, shown, answer, reason, reference, tuple(cited), tuple(judgments))
+
+
+@dataclass
+class ToyTools:
+    """Answers by a function of (prompt name, query, passages, sample); counts what it was asked."""
+
+    reply: Callable[[str, str, tuple[str, ...], int], str | None] = lambda *_: None
+    vector_of: Callable[[str], Sequence[float]] = lambda text: [1.0]
+    asked: list[tuple[str, str, tuple[str, ...], int]] = field(default_factory=list)
+
+    def ask(self, form, texts, name, sample=0):
+        found = []
+        for query, passages in texts:
+            self.asked.append((name, query, tuple(passages), sample))
+            raw = self.reply(name, query, tuple(passages), sample)
+            one = Answered(
+                query, tuple(passages), form.sha_of(query), "toy", {}, sample,
+                True, None, "" if raw is not None else "timeout", raw or "", 1, 1, 0.0, 0.0, "", "toy",
+            )  # fmt: skip
+            read = form.read(one, raw) if raw is not None else None
+            if isinstance(read, Malformed):
+                one = Answered(
+                    query, tuple(passages), form.sha_of(query), "toy", {}, sample,
+                    True, None, read.reason, raw or "", 1, 1, 0.0, 0.0, "", "toy",
+                )  # fmt: skip
+            found.append(one)
+        return found
+
+    def vectors(self, texts):
+        return np.array([self.vector_of(text) for text in texts], dtype=np.float32)
+
+
+NO_TOOLS = ToyTools()

@@ -1,0 +1,299 @@
+"""Measures that ask a model: worked examples, and what becomes of answers that cannot be used."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.answer.measures import ANSWER_MEASURES
+from harness.answer.measures.aspect_critic import AspectCriticConfig
+from harness.answer.measures.context_precision import average_precision
+from harness.errors import ConfigError
+
+from .helpers import ToyTools, case
+
+
+def supported(passages, statements, true):
+    """Verdicts by what each text supports: ``true`` maps a text to the statements that follow from it."""
+    texts, said = json.loads(passages), json.loads(statements)
+    follow = {one for text in texts for one in true.get(text, ())}
+    return verdicts([one in follow for one in said])
+
+
+def verdicts(values):
+    return json.dumps({"verdicts": [{"number": n, "verdict": int(v)} for n, v in enumerate(values, 1)]})
+
+
+def replies(true=(), **by_step):
+    """A toy model: replies by step; ``supported`` by what is true."""
+
+    def reply(name, query, texts, sample):
+        step = name.split(" v")[0].removesuffix("_zh")
+        if step == "supported" and step not in by_step:
+            return supported(*texts, dict(true))
+        said = by_step[step]
+        return said(query, texts, sample) if callable(said) else said
+
+    return reply
+
+
+def statements_of(answers):
+    return lambda query, texts, sample: json.dumps({"statements": answers[texts[0]]})
+
+
+def run(kind, cases, reply=None, vector_of=None, **options):
+    measure = ANSWER_MEASURES.make(ANSWER_MEASURES[kind].config(**options))
+    tools = ToyTools()
+    if reply:
+        tools.reply = reply
+    if vector_of:
+        tools.vector_of = vector_of
+    return measure.run(cases, tools), tools
+
+
+TRUE = {"the river": ["It is long.", "It floods."], "the lake": ["It is deep."]}
+ANSWER = {"Long, and red.": ["It is long.", "It is red."], "Deep and long.": ["It is deep.", "It is long."]}
+
+
+def test_faithfulness():
+    one = case("Long, and red.", passages=["the river", "the lake"])
+    (found,), tools = run("faithfulness", [one], replies(TRUE, statements=statements_of(ANSWER)))
+    # long follows from the river, red from nothing: 1 of 2
+    assert found.value == 0.5
+    assert found.details["statements"] == [
+        {"statement": "It is long.", "verdict": 1},
+        {"statement": "It is red.", "verdict": 0},
+    ]
+    assert [name for name, *_ in tools.asked] == ["statements v1", "supported v1"]
+
+
+def test_faithfulness_in_chinese_asks_in_chinese():
+    one = case("很长。", passages=["河"])
+    reply = replies({"河": ["河很长。"]}, statements='{"statements": ["河很长。"]}')
+    (found,), tools = run("faithfulness", [one], reply, language="zh")
+    assert found.value == 1
+    assert [name for name, *_ in tools.asked] == ["statements_zh v1", "supported_zh v1"]
+
+
+def test_an_answer_that_states_nothing_has_no_faithfulness():
+    one = case("Hello!", passages=["the river"])
+    (found,), _ = run("faithfulness", [one], replies(statements='{"statements": []}'))
+    assert (found.value, found.failed, found.reason) == (None, False, "the answer states nothing")
+
+
+def test_answer_relevancy():
+    back = ["How long?", "How deep?", "What is it?"]
+    vectors = {"How long?": [1, 0], "How deep?": [0, 1], "What is it?": [3, 4]}
+
+    def question(query, texts, sample):
+        return json.dumps({"question": back[sample], "noncommittal": int(sample == 0)})
+
+    (found,), tools = run(
+        "answer_relevancy", [case("Long.")], replies(question=question), vector_of=vectors.get
+    )
+    # cosines with "What is it?" are 3/5, 4/5 and 1; one noncommittal call of three does not decide
+    assert found.value == pytest.approx((0.6 + 0.8 + 1) / 3, abs=1e-7)
+    assert [sample for *_, sample in tools.asked] == [0, 1, 2]
+    evasive = replies(question='{"question": "What is it?", "noncommittal": true}')
+    (found,), _ = run("answer_relevancy", [case("Who knows.")], evasive, vector_of=vectors.get)
+    assert found.value == 0
+
+
+CORRECT = {
+    "golden": ["It is long.", "It floods.", "It is cold."],
+    "said": ["It is long.", "It is red."],
+}
+# the golden answer supports long; the answer supports long: TP 1, FP 1 (red), FN 2 (floods, cold)
+SUPPORT = {"golden": ["It is long."], "said": ["It is long."]}
+
+
+def test_answer_correctness():
+    near = {"said": [1, 0], "golden": [3, 4]}
+    reply = replies(SUPPORT, statements=statements_of(CORRECT))
+    (found,), tools = run("answer_correctness", [case("said", "golden")], reply, near.get)
+    # F1 = 1 / (1 + 3/2) = 0.4, cosine 0.6: 0.75 * 0.4 + 0.25 * 0.6
+    assert found.value == pytest.approx(0.45, abs=1e-7)
+    assert found.details["f1"] == 0.4
+    assert len(tools.asked) == 4
+    (found,), _ = run(
+        "answer_correctness", [case("said", "golden")], reply, similarity_weight=0, statements_weight=2
+    )
+    assert found.value == 0.4
+
+
+def test_answer_correctness_without_statements():
+    reply = replies(SUPPORT, statements=statements_of({**CORRECT, "Hm.": []}))
+    cases = [case("Hm.", "golden"), case("Hm.", "Hm.")]
+    found, tools = run("answer_correctness", cases, reply, similarity_weight=0)
+    # nothing said, three missed: F1 0; neither states anything: undefined
+    assert [one.value for one in found] == [0, None]
+    assert found[1].reason == "neither answer states anything"
+    assert not [one for one in tools.asked if one[0] == "supported v1" and one[2][1] == "[]"]
+
+
+def test_weights_of_nothing_are_refused():
+    with pytest.raises(ValueError, match="both 0"):
+        ANSWER_MEASURES["answer_correctness"].config(statements_weight=0, similarity_weight=0)
+
+
+def test_context_precision():
+    useful = {"good": 1, "bad": 0, "fine": 1}
+
+    def verdict(query, texts, sample):
+        assert texts[0] == "golden"
+        return json.dumps({"verdict": useful[texts[1]]})
+
+    one = case(None, "golden", passages=["good", "bad", "fine"], reason="timeout")
+    (found,), _ = run("context_precision", [one], replies(useful=verdict))
+    # precision 1/1 at rank 1 and 2/3 at rank 3: (1 + 2/3) / 2; the answer plays no part
+    assert found.value == pytest.approx(5 / 6)
+    assert found.details == {"useful": [1, 0, 1]}
+    (found,), _ = run("context_precision", [one], replies(useful=verdict), against="answer")
+    assert (found.value, found.failed) == (None, True)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12))
+def test_average_precision_is_best_when_sorted(useful):
+    assert 0 <= average_precision(useful) <= average_precision(sorted(useful, reverse=True))
+    assert average_precision(sorted(useful, reverse=True)) == float(any(useful))
+
+
+def test_context_recall():
+    one = case(None, "It is long. It is deep! It is red.", passages=["the river", "the lake"], reason="none")
+    (found,), tools = run(
+        "context_recall", [one], replies({"the river": ["It is long."], "the lake": ["It is deep!"]})
+    )
+    assert found.value == pytest.approx(2 / 3)
+    assert len(tools.asked) == 1
+
+
+def test_context_relevance():
+    one = case(passages=["p"], reason="none")
+    (found,), _ = run(
+        "context_relevance", [one], replies(relevance=lambda q, t, sample: json.dumps({"grade": 2 - sample}))
+    )
+    # grades 2 and 1, over 2: (1 + 0.5) / 2
+    assert found.value == 0.75
+
+
+def test_context_entity_recall():
+    named = {"golden": ["Acme Inc.", "Paris", "paris", "2021"], "p\nr": ["ACME  inc.", "2021", "Rome"]}
+
+    def entities(query, texts, sample):
+        return json.dumps({"entities": named[texts[0]]})
+
+    one = case(None, "golden", passages=["p", "r"], reason="none")
+    (found,), _ = run("context_entity_recall", [one], replies(entities=entities))
+    # acme inc., paris, 2021 are wanted; paris is missing
+    assert found.value == pytest.approx(2 / 3)
+    assert (found.details["found"], found.details["missing"]) == (["2021", "Acme Inc."], ["paris"])
+    (found,), _ = run("context_entity_recall", [one], replies(entities='{"entities": []}'))
+    assert (found.value, found.reason) == (None, "the golden answer names no entity")
+
+
+def test_aspect_critic_takes_the_majority():
+    reply = replies(aspect=lambda query, texts, sample: json.dumps({"verdict": int(sample != 1)}))
+    (found,), tools = run(
+        "aspect_critic", [case("so")], reply, aspect="It is short.", samples=3, name="short"
+    )
+    assert (found.measure, found.value, found.details) == ("short", 1, {"verdicts": [1, 0, 1]})
+    assert tools.asked[0][2] == ("It is short.", "so")
+    with pytest.raises(ValueError, match="may be a tie"):
+        AspectCriticConfig(aspect="x", samples=4)
+
+
+def test_noise_sensitivity():
+    # reference: long; answer: long, red, deep, new; the river supports long and red, the lake deep
+    answers = {"said": ["long", "red", "deep", "new"], "golden": ["long"]}
+    true = {"river": ["long", "red"], "lake": ["deep"], "golden": ["long"]}
+    one = case("said", "golden", passages=["river", "lake"])
+    reply = replies(true, statements=statements_of(answers))
+    (found,), tools = run("noise_sensitivity", [one], reply)
+    # the river is relevant (it supports long): of four statements, red is wrong by it
+    assert found.value == 0.25
+    assert len(tools.asked) == 2 * 2 + 3
+    (found,), _ = run("noise_sensitivity", [one], reply, passages="irrelevant")
+    # deep is wrong by the lake alone
+    assert found.value == 0.25
+    assert found.details["relevant_passages"] == [1, 0]
+
+
+def test_noise_sensitivity_without_a_relevant_passage():
+    answers = {"said": ["red"], "golden": ["long"]}
+    one = case("said", "golden", passages=["lake"])
+    reply = replies({"lake": ["red"]}, statements=statements_of(answers))
+    (relevant,), _ = run("noise_sensitivity", [one], reply)
+    (irrelevant,), _ = run("noise_sensitivity", [one], reply, passages="irrelevant")
+    assert (relevant.value, irrelevant.value) == (0, 1)
+
+
+UNUSABLE = {
+    None: "timeout",
+    "": "no_json",
+    "yes": "no_json",
+    '["a"]': "no_object",
+    '{"statements": "a"}': "no_list",
+    '{"statements": ["a", " "]}': "bad_list_item",
+    '{"statements": ["a"], "statements": ["b"]}': "ambiguous",
+    '{"statements": ["a"]} I hope': "no_json",
+    "<think>hm": "unfinished_thought",
+}
+
+
+@pytest.mark.parametrize("said", UNUSABLE)
+def test_an_unusable_answer_is_no_score(said):
+    one = case("Long.", passages=["the river"])
+    (found,), _ = run("faithfulness", [one], replies(statements=said))
+    assert (found.value, found.failed) == (None, True)
+    assert found.reason == f"no usable answer to statements ({UNUSABLE[said]})"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ('{"verdicts": [{"number": 1, "verdict": 1}]}', "wrong_count"),
+        (
+            '{"verdicts": [{"number": 1, "verdict": 1}, {"number": 1, "verdict": 0}]}',
+            "statement_judged_twice",
+        ),
+        ('{"verdicts": [{"number": 1, "verdict": 1}, {"number": 3, "verdict": 0}]}', "unknown_statement"),
+        ('{"verdicts": [{"number": 1, "verdict": 1}, {"number": 2, "verdict": 2}]}', "bad_verdict"),
+        ('{"verdicts": [{"number": 1, "verdict": 1}, {"number": 2, "verdict": null}]}', "bad_verdict"),
+        ('{"verdicts": [1, 0]}', "bad_list_item"),
+    ],
+)
+def test_every_statement_has_its_verdict_or_there_is_no_score(said, reason):
+    one = case("Long, and red.", passages=["p"])
+    (found,), _ = run("faithfulness", [one], replies(statements=statements_of(ANSWER), supported=said))
+    assert found.reason == f"no usable answer to supported ({reason})"
+
+
+def test_verdicts_may_come_in_any_order_and_in_a_fence():
+    said = '```json\n{"verdicts": [{"number": 2, "verdict": false}, {"number": 1, "verdict": true}]}\n```'
+    one = case("Long, and red.", passages=["p"])
+    (found,), _ = run("faithfulness", [one], replies(statements=statements_of(ANSWER), supported=said))
+    assert [row["verdict"] for row in found.details["statements"]] == [1, 0]
+
+
+def test_one_failed_call_of_many_is_no_score_of_its_case_and_of_no_other():
+    def verdict(query, texts, sample):
+        return "maybe" if texts[1] == "odd" else '{"verdict": 1}'
+
+    cases = [case(None, "g", passages=["a", "odd"], reason="x"), case(None, "g", passages=["a"], reason="x")]
+    found, _ = run("context_precision", cases, replies(useful=verdict))
+    assert [one.value for one in found] == [None, 1]
+    assert found[0].reason == "no usable answer to useful (no_json, 1 of 2 calls)"
+
+
+def test_a_prompt_of_your_own(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("id: mine\nversion: 3\nuser: 'Judge {{ answer }} of {{ query }} by {{ aspect }}.'\n")
+    reply = replies(mine='{"verdict": 1}')
+    (found,), tools = run("aspect_critic", [case("so")], reply, aspect="short", prompts={"aspect": str(file)})
+    assert (found.value, tools.asked[0][0]) == (1, "mine v3")
+    file.write_text("user: 'Judge {{ answer }} by {{ aspect }}.'\n")
+    with pytest.raises(ConfigError, match=r"has no \{\{ query \}\}"):
+        run("aspect_critic", [], aspect="short", prompts={"aspect": str(file)})
+    with pytest.raises(ValueError, match="no step 'statements'"):
+        run("aspect_critic", [], aspect="short", prompts={"statements": str(file)})

@@ -1,0 +1,65 @@
+"""Whether answers refuse, and whether they should."""
+
+import pytest
+
+from harness.answer.measures.refusal import Refusal, RefusalConfig
+from harness.answer.refusing import refuses
+from harness.types import Judgment
+
+from .helpers import NO_TOOLS, ToyTools, case
+
+NO = "I don’t know. The documents do not say."
+
+
+@pytest.mark.parametrize(
+    ("text", "refusing"),
+    [
+        (NO, True),
+        ("The passages do not provide the revenue of 2022.", True),
+        ("I can not answer the question because of the insufficient information in documents.", True),
+        ("由于文档信息不足，无法回答该问题。", True),
+        ("97 million.", False),
+        # what an answer adds about what is not known is no refusal
+        ("Revenue was 97 million. The margin is not mentioned.", False),
+        ("收入为9700万元。利润未提及。", False),
+    ],
+)
+def test_phrases(text, refusing):
+    assert refuses(text) is refusing
+
+
+def value(one, tools=NO_TOOLS, **options):
+    (found,) = Refusal(RefusalConfig(**options)).run([one], tools)
+    return found.value
+
+
+def test_it_is_right_to_refuse_what_cannot_be_answered():
+    assert value(case(NO, answerable=False)) == value(case("97.")) == 1
+    assert value(case(NO)) == value(case("97.", answerable=False)) == 0
+
+
+def test_one_side_alone():
+    assert value(case(NO, answerable=False), of="unanswerable") == 1
+    assert value(case(NO), of="unanswerable") is None
+    assert value(case(NO), of="answerable") == 0
+
+
+def test_right_to_refuse_where_the_evidence_was_not_read():
+    label = Judgment("q", "d0", 0, 4, 3)
+    elsewhere = Judgment("q", "d9", 0, 4, 3)
+    read = case(NO, passages=["evidence"], judgments=[label])
+    missed = case(NO, passages=["evidence"], judgments=[elsewhere])
+    assert (value(read, right="not_read"), value(missed, right="not_read")) == (0, 1)
+    assert value(case(NO, passages=["p"]), right="not_read") is None
+    assert value(missed) == 0
+
+
+def test_by_a_model():
+    tools = ToyTools(lambda name, query, texts, sample: '{"verdict": 1}')
+    assert value(case("Hard to say.", answerable=False), tools, by="llm") == 1
+    assert tools.asked == [("refuses v1", "What is it?", ("Hard to say.",), 0)]
+
+
+def test_no_answer_is_no_refusal():
+    (found,) = Refusal(RefusalConfig()).run([case(None, answerable=False, reason="content_filter")], NO_TOOLS)
+    assert (found.value, found.failed) == (None, True)

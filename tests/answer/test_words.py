@@ -1,0 +1,82 @@
+"""Exact match and token F1 by SQuAD's rules."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.answer import AnswerScore
+from harness.answer.measures import ANSWER_MEASURES
+from harness.answer.measures.exact_match import ExactMatch, ExactMatchConfig
+from harness.answer.measures.token_f1 import TokenF1, TokenF1Config
+from harness.answer.words import words_of
+
+from .helpers import NO_TOOLS, case
+
+EXACT, F1 = ExactMatch(ExactMatchConfig()), TokenF1(TokenF1Config())
+
+
+def value(measure, answer, reference):
+    (found,) = measure.run([case(answer, reference)], NO_TOOLS)
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "exact", "f1"),
+    [
+        ("The Eiffel Tower.", "eiffel tower", 1, 1),
+        # words: in paris france | paris; P = 1/3, R = 1, F1 = 2 * 1 / (3 + 1)
+        ("in Paris, France", "Paris", 0, 0.5),
+        # repetitions count once each: {no: 2} & {no: 1} = 1; 2 * 1 / (2 + 1)
+        ("no no", "no", 0, 2 / 3),
+        ("Berlin", "Paris", 0, 0),
+        # characters 北京市 | 北京: 2 * 2 / (3 + 2)
+        ("北京市。", "北京", 0, 0.8),
+        ("《北京》", "北京", 1, 1),
+        # both kinds: 2022 年 | 2022: 2 * 1 / (2 + 1)
+        ("2022年", "2022", 0, 2 / 3),
+        # SQuAD 2.0: nothing but articles and punctuation on both sides agrees
+        ("The!", "a", 1, 1),
+        ("The!", "cat", 0, 0),
+    ],
+)
+def test_worked_examples(answer, reference, exact, f1):
+    assert value(EXACT, answer, reference) == exact
+    assert value(F1, answer, reference) == pytest.approx(f1, abs=1e-12)
+
+
+def test_articles_within_words_stay():
+    assert words_of("Theatre and an A股 a") == ("theatre", "and", "a", "股")
+
+
+TEXTS = st.text("ab The北京，. ", min_size=1).filter(lambda text: text.strip())
+
+
+@given(TEXTS, TEXTS)
+def test_f1_is_symmetric_and_bounds_exact_match(one, other):
+    assert value(F1, one, other) == value(F1, other, one)
+    assert 0 <= value(EXACT, one, other) <= value(F1, one, other) <= 1
+    assert value(F1, one, one) == 1
+
+
+@pytest.mark.parametrize("kind", ["exact_match", "token_f1"])
+def test_what_is_missing_is_never_zero(kind):
+    measure = ANSWER_MEASURES.make(ANSWER_MEASURES[kind].config())
+    (unanswered,) = measure.run([case(None, "Paris", reason="timeout")], NO_TOOLS)
+    assert unanswered == AnswerScore("q", kind, None, "not answered: timeout", failed=True)
+    (unknown,) = measure.run([case("Paris", None)], NO_TOOLS)
+    assert unknown == AnswerScore("q", kind, None, "no golden answer is known")
+
+
+def test_a_measure_goes_by_its_name():
+    assert ExactMatch(ExactMatchConfig(name="em")).run([case("a b", "a b")], NO_TOOLS)[0].measure == "em"
+
+
+def test_values_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="no reason"):
+        AnswerScore("q", "m", None)
+    with pytest.raises(ValueError, match="nan"):
+        AnswerScore("q", "m", float("nan"))
+    with pytest.raises(ValueError, match="empty"):
+        case(" ")
+    with pytest.raises(ValueError, match="were not read"):
+        case("a", passages=["p"], cited=[1])

@@ -1,0 +1,102 @@
+"""Where answers are lost: every part by hand, and the sum for whatever is read and answered."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.answer import AnswerScore, Case, Shown
+from harness.answering.losses import _Texts, losses_of
+from harness.measures.projection import Projection
+from harness.report.rows.answer_losses import (
+    CUT,
+    LEFT_OUT,
+    NOT_EXTRACTED,
+    NOT_FOUND,
+    SOMETHING_ELSE,
+    TOO_LOW,
+    WITHOUT,
+)
+from harness.types import Chunk, Judgment, Query
+
+# Chunks of 100 characters each of one document; the fact at 1000 stands in none.
+CHUNKS = [Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in range(0, 500, 100)]
+FACTS = {name: Judgment("q", "d", at, at + 50, 4) for name, at in (("a", 0), ("b", 100), ("c", 200))}
+NOWHERE = Judgment("q", "d", 1000, 1050, 4)
+LOST = Judgment("q", "\0lost", 0, 10, 4)
+
+
+def losses(labels, read, found, value, details=None, lost=()):
+    passages = tuple(Shown(f"d:{i}-{i + 100}", "d", ((i, i + 100),), "") for i in read)
+    case = Case(Query("q", "?", "train"), passages, "x", judgments=tuple(labels))
+    score = AnswerScore("q", "m", value, details=details or {})
+    ids = {f"d:{i}-{i + 100}" for i in (*read, *found)}
+    return losses_of(case, score, ids, lost, _Texts.of(CHUNKS), Projection())
+
+
+def test_every_part_by_hand():
+    # Of five facts one was not extracted, one is in no chunk, one is found and not read, one is not found,
+    # one is read: 1/5 is what the answer could reach, and it reaches 0.05. It lacks 0.5 of recall and 0.25
+    # of precision, so that 2/3 of the 0.15 are left out.
+    found = losses(
+        [*FACTS.values(), NOWHERE],
+        read=[0],
+        found=[100],
+        value=0.05,
+        details={"recall": 0.5, "precision": 0.75},
+        lost=[LOST],
+    )
+    expected = {NOT_EXTRACTED: 0.2, CUT: 0.2, NOT_FOUND: 0.2, TOO_LOW: 0.2}
+    expected |= {LEFT_OUT: 0.1, SOMETHING_ELSE: 0.05, WITHOUT: 0.0}
+    assert found == pytest.approx(expected)
+    assert list(found) == [NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW, LEFT_OUT, SOMETHING_ELSE, WITHOUT]
+
+
+def test_a_right_answer_without_the_evidence_earns_back_what_was_lost():
+    found = losses([FACTS["a"]], read=[300], found=[], value=0.8)
+    assert found[NOT_FOUND] == 1.0
+    assert found[WITHOUT] == pytest.approx(-0.8)
+    assert sum(found.values()) == pytest.approx(0.2)
+
+
+def test_verdicts_on_statements_part_what_is_left_out_from_what_is_something_else():
+    # 1 of 4 statements of the golden answer is missing, 3 of 4 of the answer's own are something else
+    details = {
+        "reference": [{"statement": "", "verdict": v} for v in (1, 1, 1, 0)],
+        "statements": [{"statement": "", "verdict": v} for v in (1, 0, 0, 0)],
+    }
+    found = losses([FACTS["a"]], read=[0], found=[], value=0.6, details=details)
+    assert (found[LEFT_OUT], found[SOMETHING_ELSE]) == pytest.approx((0.1, 0.3))
+
+
+def test_copies_of_one_fact_are_one():
+    copies = [Judgment("q", "d", at, at + 50, 4, evidence="e") for at in (0, 400)]
+    assert losses(copies, read=[400], found=[], value=1.0) == dict.fromkeys(
+        (NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW, LEFT_OUT, SOMETHING_ELSE, WITHOUT), 0.0
+    )
+
+
+def test_without_labelled_evidence_nothing_is_said():
+    assert losses([], read=[0], found=[], value=0.5) == {}
+    assert losses([Judgment("q", "d", 0, 50, 0)], read=[0], found=[], value=0.5) == {}
+    assert losses([Judgment("q", "d", 0, 50, None)], read=[0], found=[], value=0.5) == {}
+
+
+PLACES = st.lists(st.sampled_from([0, 100, 200, 300, 400]), unique=True)
+
+
+@given(
+    st.lists(st.sampled_from([*FACTS.values(), NOWHERE]), min_size=1, max_size=4, unique=True),
+    PLACES,
+    PLACES,
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.booleans(),
+)
+def test_the_parts_sum_to_one_minus_the_value(labels, read, found, value, recall, precision, lose):
+    parts = losses(
+        labels, read, found, value, {"recall": recall, "precision": precision}, [LOST] if lose else []
+    )
+    assert sum(parts.values()) == pytest.approx(1 - value)
+    assert all(loss >= 0 for part, loss in parts.items() if part != WITHOUT)
+    assert parts[WITHOUT] <= 0

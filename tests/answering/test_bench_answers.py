@@ -1,0 +1,350 @@
+"""Settings that answer, end to end: offline, and over HTTP through the ledger, with its faults."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from harness.bench.flow import dry_run, run_bench
+from harness.bench.plan import make_plan
+from harness.cli import main
+from harness.config import load_config
+from harness.errors import ConfigError, LlmError
+from harness.progress import Silent
+from harness.report import read_table
+from tests.judge.fake_server import FakeServer, error, says
+
+GOLDEN = {
+    "q1": "39,717",
+    "q2": "A seal could harden in the cold.",
+    "q3": "Bremerton",
+    "q4": "A crane failure",
+}
+PASSAGE = re.compile(r"<passage (\d+) (\w+)>\n(.*?)\n</passage \1 \2>", re.DOTALL)
+
+
+@pytest.fixture
+def answering(write_config, corpus):
+    """Write a configuration whose settings answer; the queries have golden answers."""
+    with (corpus / "queries.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    with (corpus / "queries.csv").open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, [*rows[0], "answer"])
+        out.writeheader()
+        out.writerows({**row, "answer": GOLDEN.get(row["query_id"], "")} for row in rows)
+
+    def write(answer, more="answer_measures: [exact_match, token_f1]\n", **stages):
+        stages.setdefault("chunk", "{kind: recursive, chunk_size: 190}")
+        stages.setdefault("rerank", "null")
+        stages.setdefault("retrieve", "{kind: bm25, top_k: 10}")
+        measures = "measures: [ndcg_exp@3]\nbootstrap: {resamples: 200}\n"
+        return write_config(more=f"answer: {answer}\n{more}{measures}", **stages)
+
+    return write
+
+
+def run(path):
+    reporter = Silent()
+    results, folder = run_bench(load_config(path), reporter)
+    return results, folder, reporter
+
+
+def llm(url, more="", model="fake-1"):
+    endpoint = f"{{model: {model}, base_url: '{url}', api_key_env: null, timeout: 120, deadline: 300}}"
+    return f"{{kind: llm, endpoint: {endpoint}, prices: {{fake-1: {{input: 10.0, output: 100.0}}}}{more}}}"
+
+
+def shown(request):
+    """The question and the passages in a request."""
+    text = request["body"]["messages"][-1]["content"]
+    return text.splitlines()[1], [passage for _, _, passage in PASSAGE.findall(text)]
+
+
+def knowing(request, number):
+    """Answers two questions, cites what it used, and refuses the others."""
+    question, passages = shown(request)
+    for asked, answer in (
+        ("How many people", "39,717"),
+        ("Why was the fuel", "A seal could harden in the cold"),
+    ):
+        for place, passage in enumerate(passages, start=1):
+            if asked in question and answer.lower() in passage.lower():
+                return says(f"{answer} [{place}].")
+    return says("I cannot answer this from the passages.")
+
+
+def test_without_an_answer_section_nothing_is_answered(write_config):
+    _, folder, _ = run(write_config(chunk="{kind: page}", rerank="null", retrieve="{kind: bm25, top_k: 10}"))
+    assert not {path.name for path in folder.glob("*repl*")} | {path.name for path in folder.glob("answer_*")}
+
+
+def test_the_extractive_baseline_runs_offline_into_the_tables(answering):
+    _, folder, _ = run(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
+    replies = read_table(folder, "replies")
+    assert sorted(set(replies.setting)) == ["top_n=1", "top_n=3"]
+    assert len(replies) == 10
+    one = replies[(replies.setting == "top_n=3") & (replies.query_id == "q1")].iloc[0]
+    assert one.answer == "At the end of the year 39,717 people worked for the company."
+    assert one.golden == "39,717"
+    assert one.answered_by == "extractive by embedded:all-MiniLM-L6-v2"
+    assert one.isna()[["price", "seconds", "prompt_tokens"]].all()
+    read = read_table(folder, "reply_passages")
+    own = read[(read.setting == "top_n=3") & (read.query_id == "q1")]
+    assert own.place.tolist() == own["rank"].tolist() == [1, 2]
+    assert own.cited.sum() == 1
+    texts = dict(read_table(folder, "passages")[["chunk_id", "text"]].itertuples(index=False))
+    assert "39,717" in texts[own[own.cited].chunk_id.iloc[0]]
+    scores = read_table(folder, "answer_scores")
+    f1 = scores[(scores.measure == "token_f1") & (scores.setting == "top_n=3")].set_index("query_id")
+    # of the 9 words that are no articles one is the golden one: precision 1/9, recall 1
+    words = 9  # at end of year 39717 people worked for company
+    expected = 2 * (1 / words) * 1 / (1 / words + 1)
+    assert f1.value["q1"] == pytest.approx(expected)
+    assert f1.value.isna()["q5"]
+    assert f1.reason["q5"] == "not answered: no_passages"
+    summary = read_table(folder, "answer_summary")
+    row = summary[(summary.measure == "token_f1") & (summary.split == "all") & (summary.setting == "top_n=3")]
+    assert row["mean"].iloc[0] == pytest.approx(f1.value.dropna().mean())
+    assert (row.n_queries.iloc[0], row.n_not_scored.iloc[0]) == (4, 1)
+    assert row.reasons.iloc[0] == "not answered: no_passages x1"
+    losses = read_table(folder, "answer_losses")
+    own = losses[(losses.setting == "top_n=3") & (losses.query_id == "q1")]
+    # the evidence was read and all of the golden answer is said, and 8 of 9 words are something else
+    assert own.set_index("part").loss["something else"] == pytest.approx(1 - expected)
+    for (setting, query_id), lost in losses.groupby(["setting", "query_id"]):
+        value = scores[(scores.setting == setting) & (scores.query_id == query_id)]
+        assert lost.loss.sum() == pytest.approx(1 - value[value.measure == "token_f1"].value.iloc[0])
+    prediction = read_table(folder, "answer_prediction")
+    assert set(prediction.ranking_measure) == {"ndcg_exp@3"}
+    assert set(prediction.reason) == {"fewer than 10 queries"}
+    compared = read_table(folder, "answer_comparisons")
+    assert set(compared.finding) == {"few"}
+    assert set(compared.n) == {4}
+
+
+def test_a_language_model_answers_and_is_paid_once(answering):
+    with FakeServer(knowing) as server:
+        path = answering(llm(server.url, ", top_n: 3"), cache="own")
+        _, folder, _ = run(path)
+        first = server.count
+        replies = read_table(folder, "replies").set_index("query_id")
+        scores = read_table(folder, "answer_scores")
+        results, _, _ = run(path)
+    # no word of the fifth question stands anywhere: nothing is found, and nobody is asked
+    assert first == server.count == 4
+    assert replies.reason["q5"] == "no_passages"
+    # the words as they were given; measures see them without the citation
+    assert re.fullmatch(r"39,717 \[\d\]\.", replies.answer["q1"])
+    exact = scores[scores.measure == "exact_match"].set_index("query_id")
+    assert exact.value["q1"] == exact.value["q2"] == 1.0
+    assert exact.value["q3"] == 0.0
+    # 100 tokens in, 10 out, at 10 and 100 a million
+    assert replies.price["q1"] == pytest.approx((100 * 10.0 + 10 * 100.0) / 1e6)
+    assert (replies.prompt_tokens["q1"], replies.completion_tokens["q1"]) == (100, 10)
+    assert replies.seconds["q1"] > 0
+    spent = results.record.counts["rewriting"]["cited v1 by fake-1"]
+    assert (spent["purpose"], spent["calls"], spent["from_ledger"]) == ("answer", 0, 4)
+
+
+def test_settings_that_read_the_same_are_asked_once_and_models_prompts_temperatures_are_swept(answering):
+    sweep = ", top_n: [3, 4], order: [rank, reverse], model: [fake-1, fake-2], temperature: [0.0, 0.5]"
+    with FakeServer(knowing) as server:
+        path = answering(llm(server.url, f"{sweep}, prompt: [cited, plain]"), cache="own")
+        config = load_config(path)
+        run(path)
+        asked = {
+            (r["body"]["model"], r["body"]["temperature"], len(r["body"]["messages"][0]["content"]))
+            for r in server.requests
+        }
+        ways = {tuple(shown(r)[1]) for r in server.requests if "How many people" in shown(r)[0]}
+    assert len(config.settings) == 32
+    assert config.settings[0].name == "top_n=3 order=rank answer=fake-1 temperature=0.0 prompt=cited"
+    assert len(asked) == 8
+    assert server.count == len({json.dumps(r["body"], sort_keys=True) for r in server.requests})
+    first = sorted(ways, key=len)[0]
+    assert tuple(reversed(first)) in ways
+
+
+def test_a_failed_call_is_no_answer_and_no_zero(answering):
+    def script(request, number):
+        return says("", refusal="No.") if "fuel pump" in shown(request)[0] else knowing(request, number)
+
+    with FakeServer(script) as server:
+        _, folder, _ = run(answering(llm(server.url, ", max_failed: 0.2"), cache="own"))
+        with pytest.raises(
+            LlmError, match=r"1 of 5 questions have no answer by cited v1 by fake-1 \(refusal x1\)"
+        ):
+            run(answering(llm(server.url, ", max_failed: 0.19"), cache="own"))
+    reply = read_table(folder, "replies").set_index("query_id").loc["q2"]
+    assert (reply.answer, reply.reason) == ("", "refusal")
+    scores = read_table(folder, "answer_scores").set_index(["query_id", "measure"])
+    assert scores.value.isna()["q2", "exact_match"]
+    assert scores.reason["q2", "exact_match"] == "not answered: refusal"
+    summary = read_table(folder, "answer_summary")
+    own = summary[(summary.measure == "exact_match") & (summary.split == "all")].iloc[0]
+    # q1 of q1, q3, q4: q2 is left out and counted, not 0
+    assert own["mean"] == pytest.approx(1 / 3)
+    assert (own.n_queries, own.n_not_scored) == (3, 2)
+
+
+def test_a_dead_endpoint_ends_the_run(answering):
+    with FakeServer(lambda request, number: error(401, "no such key")) as server, pytest.raises(LlmError):
+        run(answering(llm(server.url), cache="own"))
+
+
+def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsys):
+    with FakeServer(knowing) as server:
+        path = answering(llm(server.url, ", top_n: [2, 3]"), cache="own")
+        planned = make_plan(load_config(path), Silent()).answers
+        dry = dry_run(load_config(path), Silent()).answers
+        for command in (["bench", str(path), "--dry-run"], ["validate", str(path)]):
+            with pytest.raises(SystemExit) as ended:
+                main(command)
+            assert ended.value.code == 0
+        assert server.count == 0
+        run(path)
+        known = dry_run(load_config(path), Silent()).answers
+    (of_plan,), (of_dry,) = planned.answering, dry.answering
+    # two settings, five questions; what both would read the same is one call
+    assert of_dry.estimate.calls == server.count <= 10
+    assert of_dry.estimate.items == of_dry.estimate.calls
+    assert planned.about
+    assert of_plan.estimate.calls >= of_dry.estimate.calls
+    assert known.answering == ()
+    out = capsys.readouterr().out
+    assert "cited v1 by fake-1, to answer:" in out
+    assert "to answer" in out
+    assert "questions:" in out
+
+
+def test_a_question_for_which_nothing_fits_is_not_asked(answering):
+    with FakeServer(knowing) as server:
+        _, folder, _ = run(answering(llm(server.url, ", top_n: null, max_tokens: 1"), cache="own"))
+    assert server.count == 0
+    replies = read_table(folder, "replies")
+    assert set(replies.reason) == {"no_passages"}
+    assert read_table(folder, "answer_summary")["mean"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "more", "message"),
+    [
+        ("null", "answer_measures: [exact_match]\n", "no setting has any"),
+        ("{kind: extractive}", "answer_measures: [exact_mach]\n", "no kind 'exact_mach'"),
+        (
+            "{kind: extractive}",
+            "answer_measures: [{name: x}]\n",
+            "entry 1 must be a kind such as exact_match",
+        ),
+        (
+            "{kind: extractive}",
+            "answer_measures: [{kind: exact_match, k: 3}]\n",
+            r"entry 1 \(exact_match\): k",
+        ),
+        ("{kind: extractive}", "answer_measures: [exact_match, exact_match]\n", "exact_match twice"),
+        ("{kind: extractiv}", "", "no kind 'extractiv'"),
+        ("{kind: extractive, topn: 3}", "", "top_n"),
+        ("{kind: llm}", "", "endpoint"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_what_to_do(answering, answer, more, message):
+    with pytest.raises(ConfigError, match=message):
+        load_config(answering(answer, more))
+
+
+def judging(request, number):
+    """Answers as ``knowing``; takes a statement for supported where a passage holds its words."""
+    system, user = (message["content"] for message in request["body"]["messages"])
+    if system.startswith("You take an answer"):
+        (answer,) = re.findall(r"<answer \w+>\n(.*?)\n</answer", user, re.DOTALL)
+        return says(json.dumps({"statements": [answer.strip(" .")]}))
+    if system.startswith("You check statements"):
+        read = [passage.lower() for _, _, passage in PASSAGE.findall(user)]
+        (listed,) = re.findall(r"<statements \w+>\n(.*?)\n</statements", user, re.DOTALL)
+        said = [line.partition(". ")[2].lower() for line in listed.splitlines()]
+        verdicts = [
+            {"number": n, "verdict": int(any(one in text for text in read))} for n, one in enumerate(said, 1)
+        ]
+        return says(json.dumps({"verdicts": verdicts}))
+    return knowing(request, number)
+
+
+def test_measures_may_ask_a_language_model_and_that_is_priced_before(answering):
+    with FakeServer(judging) as server:
+        judge = (
+            f"answer_judge: {{endpoint: {{model: fake-1, base_url: '{server.url}', api_key_env: null}}}}\n"
+        )
+        path = answering(
+            llm(server.url, ", top_n: 3"),
+            f"answer_measures: [faithfulness, exact_match]\n{judge}",
+            cache="own",
+        )
+        before = dry_run(load_config(path), Silent()).answers
+        assert server.count == 0
+        results, folder, _ = run(path)
+        asked = server.count
+        after = dry_run(load_config(path), Silent()).answers
+        run(path)
+    assert server.count == asked
+    # golden answers, or questions, stand for the answers that are not there yet
+    assert before.about
+    assert [one.estimate.calls for one in before.answering] == [4]
+    assert [one.estimate.calls for one in before.measuring] == [4]
+    assert after.missing == ()
+    scores = read_table(folder, "answer_scores")
+    own = scores[scores.measure == "faithfulness"].set_index("query_id")
+    assert own.value["q1"] == own.value["q2"] == 1.0
+    details = json.loads(own.details["q1"])
+    assert details == {"statements": [{"statement": "39,717", "verdict": 1}]}
+    assert own.reason["q5"] == "not answered: no_passages"
+    purposes = {name: one["purpose"] for name, one in results.record.counts["rewriting"].items()}
+    assert set(purposes.values()) == {"answer", "measuring"}
+
+
+def test_too_many_failed_measurements_end_the_run(answering):
+    def script(request, number):
+        answers = request["body"]["messages"][0]["content"].startswith("You answer")
+        return knowing(request, number) if answers else says("no JSON")
+
+    with FakeServer(script) as server:
+        judge = (
+            f"answer_judge: {{endpoint: {{model: fake-1, base_url: '{server.url}', api_key_env: null}}}}\n"
+        )
+        more = f"answer_measures: [faithfulness]\n{judge}"
+        with pytest.raises(
+            LlmError, match=r"faithfulness: 4 of 4 answers could not be scored .*answer_max_unscored"
+        ):
+            run(answering(llm(server.url, ", top_n: 3"), more, cache="own"))
+        path = answering(llm(server.url, ", top_n: 3"), f"{more}answer_max_unscored: 1\n", cache="own")
+        _, folder, _ = run(path)
+    summary = read_table(folder, "answer_summary")
+    assert summary["mean"].isna().all()
+    assert set(summary[summary.split == "all"].n_not_scored) == {5}
+
+
+def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(answering, capsys):
+    results, folder, _ = run(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
+    said = (
+        "Settings that differ only in `answer` have the same rankings, so they tie here: "
+        "top_n=1 and top_n=3. Choose between them by their answers."
+    )
+    assert sum(said in sentence for sentence in results.verdict["sentences"]) == 1
+    with pytest.raises(SystemExit):
+        main(["show", str(folder)])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert said in shown
+    # what bench has printed of the answers can be read again
+    for title in (
+        "Answers: means over 5 questions",
+        "Lost on the way to the answer, from 1 down to token_f1",
+    ):
+        assert title in shown
+    with pytest.raises(SystemExit):
+        main(["compare", str(folder)])
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_measure_that_asks_a_model_needs_one(answering):
+    with pytest.raises(ConfigError, match="faithfulness asks a language model"):
+        load_config(answering("{kind: extractive}", "answer_measures: [faithfulness]\n"))

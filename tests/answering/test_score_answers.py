@@ -1,0 +1,196 @@
+"""`harness score-answers`: answers of other pipelines, with and without a language model."""
+
+import csv
+import json
+
+import pytest
+
+from harness.cli import main
+from tests.judge.fake_server import FakeServer, error, says
+
+ROWS = [
+    {
+        "user_input": "How long?",
+        "retrieved_contexts": ["It takes 35 minutes."],
+        "response": "35 minutes",
+        "reference": "35 minutes",
+    },
+    {
+        "user_input": "How dear?",
+        "retrieved_contexts": ["14.50 crowns."],
+        "response": "15 crowns",
+        "reference": "14.50 crowns",
+    },
+    {"user_input": "Who?", "retrieved_contexts": ["Nobody."], "reference": "Nobody"},
+]
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as done:
+        main(list(words))
+    return done.value.code
+
+
+def values(path):
+    with path.open() as file:
+        return {(row["query_id"], row["measure"]): row for row in csv.DictReader(file)}
+
+
+def test_without_a_model(answers, capsys):
+    assert run("score-answers", str(answers), "--output", "scores.csv", "--quiet") == 0
+    out = capsys.readouterr().out
+    assert "3 questions, 2 answered" in out
+    found = values(answers.parent / "scores.csv")
+    assert found["q1", "exact_match"]["value"] == "1.0"
+    # 15 crowns | 1450 crowns share one of two words each
+    assert found["q2", "token_f1"]["value"] == "0.5"
+    assert (found["q3", "token_f1"]["value"], found["q3", "token_f1"]["failed"]) == ("", "yes")
+    assert "not answered: the file has no answer (1)" in out
+
+
+def config_at(url, path, **more):
+    config = {
+        "answer_measures": [
+            {"kind": "faithfulness"},
+            {"kind": "aspect_critic", "name": "short", "aspect": "Short."},
+        ],
+        "answer_judge": {"endpoint": {"model": "fake", "base_url": url, "api_key_env": None}},
+        **more,
+    }
+    path.write_text(json.dumps(config))
+    return path
+
+
+def judge(request, number):
+    """Faithful where the answer stands in the passages; one statement an answer."""
+    text = request["body"]["messages"][-1]["content"]
+    if "take" in request["body"]["messages"][0]["content"]:
+        said = "35 minutes" if "35 minutes" in text else "15 crowns"
+        return says(json.dumps({"statements": [said]}))
+    if "<statements" in text:
+        verdict = int("35 minutes" in text.split("<statements")[0])
+        return says(json.dumps({"verdicts": [{"number": 1, "verdict": verdict}]}))
+    return says('{"verdict": 1}')
+
+
+def test_with_a_model_whose_answers_are_paid_once(answers, tmp_path, capsys):
+    with FakeServer(judge) as server:
+        config = config_at(server.url, tmp_path / "c.yaml")
+        words = ["score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet"]
+        assert run(*words, "--dry-run") == 0
+        assert "statements v1 by fake" in capsys.readouterr().out
+        assert server.count == 0
+        assert run(*words) == 0
+        asked = server.count
+        # two answers: statements, verdicts and the aspect each
+        assert asked == 6
+        assert run(*words) == 0
+        assert server.count == asked
+    found = values(tmp_path / "s.csv")
+    assert [found[f"q{n}", "faithfulness"]["value"] for n in (1, 2, 3)] == ["1.0", "0.0", ""]
+    assert found["q1", "short"]["value"] == "1.0"
+
+
+def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(answers, tmp_path, capsys):
+    def nonsense(request, number):
+        return (
+            says("I think so.")
+            if "take" in request["body"]["messages"][0]["content"]
+            else judge(request, number)
+        )
+
+    with FakeServer(nonsense) as server:
+        config = config_at(server.url, tmp_path / "c.yaml")
+        assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 1
+        # two statements calls, two tries each
+        assert server.count == 4
+        told = " ".join(capsys.readouterr().err.split())
+        assert (
+            "faithfulness: 2 of 2 answers could not be scored (no usable answer to statements (no_json) x2)"
+            in told
+        )
+        config_at(server.url, config, answer_max_unscored=1.0)
+        assert (
+            run("score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet") == 0
+        )
+    found = values(tmp_path / "s.csv")
+    assert [found[f"q{n}", "faithfulness"]["value"] for n in (1, 2)] == ["", ""]
+    assert found["q1", "short"]["value"] == "1.0"
+
+
+def test_max_cost_is_one_limit_for_all_measures_and_steps(answers, tmp_path, capsys):
+    with FakeServer(judge) as server:
+        config = config_at(server.url, tmp_path / "c.yaml")
+        limited = json.loads(config.read_text())
+        # two statements calls and one of the two verdicts; each step by itself stays within three
+        limited["answer_judge"]["max_calls"] = 3
+        config.write_text(json.dumps(limited))
+        assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 1
+        assert server.count == 3
+        assert "Asking stopped at max_calls (3) after 3 calls" in " ".join(capsys.readouterr().err.split())
+        # the next run has the limit anew, and goes on: one verdict, and the aspect of both answers
+        assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 0
+        assert server.count == 6
+
+
+def test_only_what_failed_counts_towards_the_limit_of_failures(answers, tmp_path):
+    answers.write_text(
+        "".join(
+            json.dumps({"user_input": f"Who is {n}?", "retrieved_contexts": ["-"], "response": f"I am {n}."})
+            + "\n"
+            for n in range(4)
+        )
+    )
+
+    def no_claims(request, number):
+        # an answer without a claim has no faithfulness: that is no failure
+        return says(json.dumps({"statements": []}))
+
+    with FakeServer(no_claims) as server:
+        config = config_at(
+            server.url, tmp_path / "c.yaml", answer_measures=["faithfulness"], answer_max_unscored=0
+        )
+        words = ["score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet"]
+        assert run(*words) == 0
+    assert {row["failed"] for row in values(tmp_path / "s.csv").values()} == {"no"}
+
+
+def test_an_endpoint_that_refuses_ends_the_run_and_writes_nothing(answers, tmp_path):
+    with FakeServer(lambda request, number: error(401, "no such key")) as server:
+        config = config_at(server.url, tmp_path / "c.yaml")
+        assert (
+            run("score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet") == 1
+        )
+    assert not (tmp_path / "s.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--measures", "faithfulness"], "faithfulness asks a language model: name it in"),
+        (["--measures", "exact"], "there is no kind 'exact'"),
+        (["--measures", "citation_recall"], "needs labelled evidence"),
+        (["--measures", ","], "names no measure"),
+        (["--output", "x.json"], "name a .csv file"),
+    ],
+)
+def test_wrong_usage(answers, capsys, words, told):
+    assert run("score-answers", str(answers), *words) == 1
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_passages_without_their_text_cannot_be_judged(answers, tmp_path, capsys):
+    answers.write_text(json.dumps({**ROWS[0], "retrieved_contexts": ["a", ""]}))
+    config = config_at("http://localhost:9", tmp_path / "c.yaml")
+    assert run("score-answers", str(answers), "--config", str(config)) == 1
+    assert "line 1: the text of a passage that was read is not known" in " ".join(
+        capsys.readouterr().err.split()
+    )

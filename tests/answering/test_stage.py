@@ -1,0 +1,182 @@
+"""The pieces of the answer stage: what is read, in which order, what counts as a citation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from harness.answer.stage import ExtractiveConfig, LlmAnswerConfig, passages_read
+from harness.answer.stage.citations import Citations, read_citations, without_citations
+from harness.answer.stage.extractive import REFUSAL, ExtractiveAnswerer
+from harness.answer.stage.prompts import built_in_prompts, load_prompt
+from harness.answer.stage.step import Asking
+from harness.errors import ConfigError
+
+
+def config(**fields):
+    return ExtractiveConfig(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "lengths", "expected"),
+    [
+        ({"top_n": 2}, [10, 10, 10], [0, 1]),
+        ({"top_n": 5}, [10, 10], [0, 1]),
+        ({"top_n": 5}, [], []),
+        # 10 + 10 fit into 25; the third would make 30
+        ({"top_n": None, "max_tokens": 25}, [10, 10, 10], [0, 1]),
+        ({"top_n": None, "max_tokens": 20}, [10, 10, 1], [0, 1]),
+        # the first that does not fit ends the list, though the next would fit
+        ({"top_n": None, "max_tokens": 15}, [10, 10, 5], [0]),
+        ({"top_n": None, "max_tokens": 5}, [10, 1], []),
+        ({"top_n": 1, "max_tokens": 100}, [10, 10], [0]),
+        ({"top_n": 5, "order": "reverse"}, [1] * 5, [4, 3, 2, 1, 0]),
+        # ranks 1, 3, 5 from the front, 2, 4 from the back
+        ({"top_n": 5, "order": "edges"}, [1] * 5, [0, 2, 4, 3, 1]),
+        ({"top_n": 4, "order": "edges"}, [1] * 4, [0, 2, 3, 1]),
+    ],
+)
+def test_what_is_read_and_in_which_order(fields, lengths, expected):
+    assert passages_read(config(**fields), lengths) == expected
+
+
+@given(
+    st.lists(st.integers(0, 50), max_size=12),
+    st.integers(1, 12),
+    st.integers(1, 200),
+    st.sampled_from(["rank", "reverse", "edges"]),
+)
+def test_whatever_the_order_the_first_ranks_that_fit_are_read_once(lengths, top_n, budget, order):
+    read = passages_read(config(top_n=top_n, max_tokens=budget, order=order), lengths)
+    assert sorted(read) == list(range(len(read)))
+    assert sum(lengths[rank] for rank in read) <= budget
+    assert len(read) <= top_n
+    if len(read) < min(top_n, len(lengths)):
+        assert sum(lengths[: len(read) + 1]) > budget
+
+
+def test_something_must_limit_what_is_read():
+    with pytest.raises(ValidationError, match="top_n and max_tokens are both null"):
+        config(top_n=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "passages", "cited", "bad"),
+    [
+        ("It is 5 [1].", 3, (0,), 0),
+        ("It is 5 [2][1], and 6 [ 2 , 3 ].", 3, (1, 0, 2), 0),
+        ("它是五【2】，也是六[1，3]。", 3, (1, 0, 2), 0),
+        ("No citation.", 3, (), 0),
+        ("Out of range [4], and [0].", 3, (), 2),
+        # half right is not right: nobody knows which half
+        ("Both [1, 9].", 3, (), 1),
+        ("A range [1-3] and a word [passage 2] and (source 1).", 3, (), 3),
+        ("（段落 2）", 3, (), 1),
+        # brackets that are no citations
+        ("[sic] and [a1] and (2024) and f[x]", 3, (), 0),
+        # a year in brackets looks like a citation of passage 2024
+        ("In [2024] it rose [1].", 3, (0,), 1),
+    ],
+)
+def test_citations_are_read_strictly_and_what_is_not_one_is_counted(text, passages, cited, bad):
+    assert read_citations(text, passages) == Citations(cited, bad)
+
+
+def test_an_answer_without_its_citations():
+    assert without_citations("It is 5 [1].") == "It is 5."
+    assert without_citations("39,717 [1][3]") == "39,717"
+    assert without_citations("它是五【2】。") == "它是五。"
+    assert without_citations("[2]") == ""
+    assert without_citations("[1-3] stays") == "[1-3] stays"
+
+
+@given(st.text(max_size=60), st.integers(0, 5))
+def test_no_text_cites_what_was_not_read(text, passages):
+    found = read_citations(text, passages)
+    assert all(0 <= place < passages for place in found.cited)
+    assert found.bad >= 0
+
+
+class Vectors:
+    """Vectors by hand: the cosine of a sentence with the question (1, 0) is its first number."""
+
+    def __init__(self, **cosines):
+        self.cosines = cosines
+
+    def vectors(self, texts, encoder):
+        rows = [self.cosines.get(text.rstrip(".").lower(), 1.0) for text in texts]
+        # twice as long as a unit vector: only the direction counts
+        return np.array([[2 * c, 2 * (1 - c * c) ** 0.5] for c in rows], dtype=np.float32)
+
+
+ASKED = [Asking("q", "What?", ("Alpha. Beta.", "Gamma. Alpha."))]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "cited"),
+    [
+        ({}, "Gamma.", (1,)),
+        # two sentences stand in the order read, each citing its passage
+        ({"sentences": 2}, "Alpha. Gamma.", (0, 1)),
+        ({"sentences": 9}, "Alpha. Beta. Gamma.", (0, 1)),
+        ({"refuse_below": 0.8}, "Gamma.", (1,)),
+        ({"refuse_below": 0.95}, REFUSAL, ()),
+    ],
+)
+def test_the_extractive_baseline_takes_the_sentences_most_like_the_question(fields, text, cited):
+    tools = Vectors(alpha=0.5, beta=0.2, gamma=0.9)
+    (reply,) = ExtractiveAnswerer(config(**fields)).run(ASKED, tools)
+    assert (reply.text, reply.cited, reply.reason) == (text, cited, "")
+    assert reply.price is None
+    assert reply.seconds is None
+
+
+def test_of_equal_sentences_the_first_is_taken():
+    (reply,) = ExtractiveAnswerer(config()).run(ASKED, Vectors(alpha=0.5, beta=0.5, gamma=0.5))
+    assert (reply.text, reply.cited) == ("Alpha.", (0,))
+
+
+def test_passages_without_a_sentence_are_no_answer():
+    (reply,) = ExtractiveAnswerer(config()).run([Asking("q", "What?", ("  \n",))], Vectors())
+    assert reply.text is None
+    assert reply.reason == "the passages hold no sentence"
+
+
+def test_nothing_asked_is_nothing_answered():
+    assert ExtractiveAnswerer(config()).run([], Vectors()) == []
+
+
+@pytest.mark.parametrize("name", built_in_prompts())
+def test_every_prompt_shows_question_and_passages_between_fences(name):
+    prompt = load_prompt(name)
+    assert prompt.cites == name.startswith("cited")
+    assert prompt.language == ("zh" if name.endswith("_zh") else "en")
+
+
+@pytest.mark.parametrize(
+    ("user", "message"),
+    [
+        ("{{ query }}", r"no \{\{ passages \}\}"),
+        ("{{ passages }}", r"no \{\{ query \}\}"),
+        ("{{ query }} {{ passages }} {{ n }}", r"\{\{ n \}\}, which an answer cannot fill"),
+    ],
+)
+def test_a_prompt_of_ones_own_shows_what_it_must(user, message, tmp_path):
+    (tmp_path / "own.yaml").write_text(f"user: '{user}'\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=message):
+        LlmAnswerConfig(endpoint={"model": "m"}, prompt=str(tmp_path / "own.yaml"))
+
+
+def test_model_and_temperature_stand_in_for_those_of_the_endpoint():
+    prices = {"b": {"input": 1.0, "output": 2.0}}
+    one = LlmAnswerConfig(
+        endpoint={"temperature": 0.0}, model="b", temperature=0.7, prices=prices, max_cost=1.0
+    )
+    assert (one.asked.endpoint.model, one.asked.endpoint.temperature) == ("b", 0.7)
+    assert one.asked.price == one.price == one.prices["b"]
+    other = LlmAnswerConfig(endpoint={"model": "a"}, model="b")
+    assert other.asked.endpoint.model == "b"
+    assert LlmAnswerConfig(endpoint={"model": "a"}).asked.endpoint.model == "a"
+    with pytest.raises(ValidationError, match="max_cost needs the price of"):
+        LlmAnswerConfig(endpoint={"model": "b"}, model="a", prices=prices, max_cost=1.0)

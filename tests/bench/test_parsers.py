@@ -1,0 +1,254 @@
+"""Parsers as a step of a sweep: one corpus a parser, one evidence a label row."""
+
+import csv
+import math
+from itertools import product
+
+import pytest
+
+from harness.api import read_results
+from harness.bench.flow import dry_run, run_bench
+from harness.bench.page import write_page
+from harness.bench.plan import make_plan
+from harness.config import load_config
+from harness.errors import ConfigError, HarnessError, LabelError
+from harness.labelling.stored import sheet_of
+from harness.progress import Silent
+from harness.report import LossRow, read_table
+from harness.report.expected import read_expected
+from harness.report.losses import losses_by_query
+from harness.running.context import Context
+from harness.running.corpora import load_corpora
+from harness.running.corpus import load_corpus, load_documents
+
+# 40 characters each, the line end not counted
+FIRST = "alpha stands in the first of two lines.."
+SECOND = "bravo stands in the other of both lines."
+OWN = "kind: python, call: 'tests.corpus.own:%s', version: '1', suffixes: [.txt]"
+LOSES = f"parse: {{{OWN % 'lines_without'}, arguments: %s}}"
+# the first loses nothing
+BOTH = LOSES % "[{word: zulu}, {word: bravo}]"
+MEASURES = "measures: ['ndcg_evidence(enough=10,L=10)@100', ndcg_text@200, 'recall@10', 'ndcg_exp@10']"
+EVIDENCE = "ndcg_evidence(enough=10,L=10)@100"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """A configuration over one document of two lines, with label rows of (query, quote, evidence)."""
+
+    def write(labels, more=BOTH, queries=("q1", "q2"), header="query_id,document,quote,evidence,grade"):
+        (tmp_path / "docs").mkdir(exist_ok=True)
+        (tmp_path / "docs" / "a.txt").write_text(f"{FIRST}\n{SECOND}\n", encoding="utf-8")
+        rows = "".join(f"{query},alpha bravo stands,train\n" for query in queries)
+        (tmp_path / "queries.csv").write_text(f"query_id,text,split\n{rows}", encoding="utf-8")
+        (tmp_path / "labels.csv").write_text("\n".join([header, *labels]) + "\n", encoding="utf-8")
+        path = tmp_path / "bench.yaml"
+        path.write_text(
+            f"name: parsers\ndocuments: {tmp_path}/docs/*.txt\nqueries: {tmp_path}/queries.csv\n"
+            f"labels: {tmp_path}/labels.csv\ncache: {tmp_path}/cache\nresults: {tmp_path}/results\n"
+            "chunk: {kind: recursive, chunk_size: 45, chunk_overlap: 0}\n"
+            f"retrieve: {{kind: bm25, top_k: 10}}\n{MEASURES}\n{more}\n",
+            encoding="utf-8",
+        )
+        return path
+
+    return write
+
+
+def run(path):
+    return run_bench(load_config(path), Silent())
+
+
+def values(results, measure):
+    return {(row.setting, row.query_id): row.value for row in results.per_query if row.measure == measure}
+
+
+def rows(folder, name):
+    with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+TWO_ROWS = [f"q1,a,{FIRST},,4", f"q1,a,{SECOND},,4", f"q2,a,{SECOND},,4"]
+
+
+def test_what_a_parser_loses_stays_in_the_ideal_and_is_its_loss(write):
+    results, folder = run(write(TWO_ROWS))
+    whole, cut = "arguments=word=zulu", "arguments=word=bravo"
+    found = values(results, EVIDENCE)
+    # stretches of 10 characters, discounted as ranks; an evidence is found with its first 10 characters. The
+    # whole text has the two in stretches 1 and 5, the ideal in 1 and 2; gains cancel out.
+    ideal = 1 + 1 / math.log2(3)
+    assert found[whole, "q1"] == pytest.approx((1 + 1 / math.log2(6)) / ideal)
+    assert found[cut, "q1"] == pytest.approx(1 / ideal)
+    assert found[cut, "q2"] == 0
+    # recall is of the evidence of all parsers; NDCG of chunks has an ideal of each text's own
+    assert values(results, "recall@10")[cut, "q1"] == 0.5
+    assert values(results, "ndcg_exp@10")[cut, "q1"] == 1
+    # text NDCG pays 1 / log2(2 + p / 1000) for the character after p others: S(n) for the first n
+    paid = [1 / math.log2(2 + place / 1000) for place in range(80)]
+    lost = {(one.setting, one.query_id): one for one in losses_by_query(results.of(LossRow))}
+    assert lost[cut, "q1"].losses["parser"] == pytest.approx(1 - sum(paid[:40]) / sum(paid))
+    assert lost[cut, "q2"].losses["parser"] == 1
+    assert lost[whole, "q1"].losses["parser"] == lost[whole, "q2"].losses["parser"] == 0
+    text = values(results, "ndcg_text@200")
+    for key, one in lost.items():
+        assert 1 - sum(one.losses.values()) == pytest.approx(one.final, abs=1e-12)
+        assert one.final == pytest.approx(text[key], abs=1e-12)
+    assert results.verdict["measure"] == EVIDENCE
+    # by a measure of the length of labels the verdict sends the reader to the one that compares parsers
+    said = " ".join(str(read_results(folder).compare("ndcg_text@200")).split())
+    assert EVIDENCE in said.partition("Next:")[0]
+
+
+def test_every_table_tells_the_texts_of_parsers_apart(write):
+    results, folder = run(write(TWO_ROWS))
+    texts = [row["document"] for row in rows(folder, "documents")]
+    assert len(set(texts)) == 2
+    assert {name.partition("@")[0] for name in texts} == {"a"}
+    judged = [(row["query_id"], row["document"], row["evidence"]) for row in rows(folder, "judgments")]
+    whole, cut = texts
+    assert sorted(judged) == sorted(
+        [
+            ("q1", whole, "line 2"),
+            ("q1", cut, "line 2"),
+            ("q1", whole, "line 3"),
+            ("q2", whole, "line 4"),
+        ]
+    )
+    chunks = {row["chunk_id"] for row in rows(folder, "rankings")}
+    assert {name.rpartition(":")[0] for name in chunks} == set(texts)
+    # both have a chunk at the beginning: each stands there with its own text
+    assert len({row["chunk_id"] for row in rows(folder, "passages")}) == len(rows(folder, "passages"))
+    assert {row["cluster"] for row in rows(folder, "queries")} == {"a"}
+    assert [row["accepted"] for row in rows(folder, "anchoring")].count("no") == 2
+    settings = list(dict.fromkeys(row.setting for row in results.per_query))
+    of_cut = read_expected(folder, settings[1])
+    assert f"; {cut};" in of_cut["q1"]
+    assert of_cut["q2"].startswith("[not in the")
+    page, _ = write_page(folder)
+    assert page.exists()
+    assert set(read_table(folder, "chunk_offsets").document) == set(texts)
+
+
+def test_two_parsers_that_read_the_same_score_the_same(write):
+    labels = [*TWO_ROWS, f"q2,a,{FIRST},named,2"]
+    results, _ = run(write(labels, LOSES % "[{word: zulu}, {word: xray}]"))
+    first, second = dict.fromkeys(row.setting for row in results.per_query)
+    for measure in {row.measure for row in results.per_query}:
+        found = values(results, measure)
+        assert [found[first, q] for q in ("q1", "q2")] == [found[second, q] for q in ("q1", "q2")]
+    names = {row.evidence for row in results.judgments if row.query_id == "q2"}
+    assert names == {"line 4", "named"}
+
+
+def test_a_row_that_no_parser_finds_is_refused_or_listed(write):
+    labels = [*TWO_ROWS, "q1,a,nothing like this is written in here,,3"]
+    with pytest.raises(LabelError, match="1 of 4 labels is not found"):
+        run(write(labels))
+    results, _ = run(write(labels, f"{BOTH}\nanchor: {{on_unanchored: list}}"))
+    lost = [one.losses["parser"] for one in losses_by_query(results.of(LossRow)) if one.query_id == "q1"]
+    assert 0 < lost[0] < lost[1]
+
+
+def test_offsets_are_of_one_text_so_a_quote_is_sought_and_offsets_alone_are_refused(write):
+    header = "query_id,document,start,end,quote,grade"
+    quoted = [f"q1,a,41,81,{SECOND},4", f"q2,a,0,40,{FIRST},4"]
+    results, _ = run(write(quoted, LOSES % "[{word: zulu}, {word: alpha}]", header=header))
+    # without its first line the other stands at the beginning
+    assert {(row.start, row.end) for row in results.judgments if row.query_id == "q1"} == {(41, 81), (0, 40)}
+    with pytest.raises(LabelError, match="line 2: start and end count the characters of one text"):
+        run(write(["q1,a,0,40,,4"], header=header))
+    same = run(write(["q1,a,0,40,,4"], LOSES % "[{word: zulu}, {word: xray}]", header=header))[0]
+    assert len(same.judgments) == 2
+
+
+def test_an_answer_that_one_parser_cannot_read_is_lost_there(write):
+    header = "query_id,document,quote,answer,grade"
+    fold = f"parse: [{{kind: pypdf}}, {{{OWN % 'one_text'}}}]"
+    labels = [f"q1,a,{FIRST},alpha,4"]
+    results, _ = run(write(labels, f"{fold}\nanchor: {{threshold: 20}}", header=header))
+    assert [row.document for row in results.judgments] == ["a@pypdf"]
+    with pytest.raises(LabelError, match="The answer of a label must stand"):
+        run(write([f"q1,a,{FIRST},zulu,4"], f"{fold}\nanchor: {{threshold: 20}}", header=header))
+
+
+def test_equal_texts_are_one_evidence_under_all_parsers_if_they_are_under_one(write, tmp_path):
+    path = write([f"q1,a,{FIRST},,4", f"q1,b,{FIRST},,4"], LOSES % "[{word: zulu}, {word: echo}]")
+    # the second parser loses the label of b, and with it what told that the two are one
+    (tmp_path / "docs" / "b.txt").write_text(f"{FIRST}\nbravo echo\n", encoding="utf-8")
+    results, _ = run(path)
+    assert {row.evidence for row in results.judgments} == {"line 2"}
+    (tmp_path / "docs" / "b.txt").write_text(f"{FIRST[:-1]} echo\n{FIRST}\n", encoding="utf-8")
+    results, _ = run(path)
+    assert {row.evidence for row in results.judgments} == {"line 2"}
+
+
+def test_one_parser_is_one_corpus_and_changes_no_table(write, tmp_path):
+    tables = []
+    for more in ("", "parse: {kind: pypdf}", "parse: [{kind: pypdf}]"):
+        config = load_config(write(TWO_ROWS, more))
+        assert [setting.name for setting in config.settings] == ["base"]
+        corpora = load_corpora(config, Context.at(config.cache, Silent()))
+        assert corpora.united is corpora.by_setting["base"]
+        assert not corpora.united.texts_of
+        _, folder = run_bench(config, Silent())
+        tables.append({file.name: file.read_bytes() for file in sorted(folder.glob("*.csv"))})
+    assert tables[0] == tables[1] == tables[2]
+    assert b"a:0-40" in tables[0]["rankings.csv"]
+    assert b"@" not in tables[0]["judgments.csv"]
+
+
+def test_parsers_are_a_product_with_the_other_steps_and_are_read_once(write, tmp_path):
+    sweep = BOTH + "\nrerank: null\nsettings: [{}, {chunk: {kind: page}}]"
+    config = load_config(write(TWO_ROWS, sweep))
+    assert len(config.settings) == 4
+    with Context.at(config.cache, Silent()) as context:
+        corpora = load_corpora(config, context)
+        assert context.counts["documents_parsed"] == 2
+    assert len({id(corpus) for corpus in corpora.by_setting.values()}) == 2
+    results, _ = run_bench(config, Silent())
+    assert len({row.setting for row in results.summary}) == 4
+
+
+def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(write):
+    config = load_config(write(TWO_ROWS))
+    plan = make_plan(config, Silent())
+    assert [row.chunks for row in plan.settings] == [2, 1]
+    assert plan.unlabelled == ()
+    assert dry_run(config, Silent()).judge == "labels"
+    _, folder = run_bench(config, Silent())
+    with pytest.raises(HarnessError, match="compare several parsers"):
+        sheet_of(folder, 10, Silent())
+    with Context.at(config.cache, Silent()) as context:
+        with pytest.raises(ConfigError, match="needs one text of every document"):
+            load_corpus(config, context)
+        (document,) = load_documents(config, context)
+    assert SECOND in document.text
+
+
+@pytest.mark.slow
+def test_meridian_by_its_two_parsers(tmp_path):
+    text = (
+        "name: meridian\ndocuments: corpora/meridian/documents/*\nqueries: corpora/meridian/queries.csv\n"
+        "labels: corpora/meridian/labels.csv\nparse: [{kind: pypdf}, {kind: pypdfium2}]\n"
+        f"chunk: {{kind: page}}\nretrieve: {{kind: bm25, top_k: 20}}\ncache: {tmp_path}/cache\n"
+        f"results: {tmp_path}/results\nmeasures: [ndcg_evidence@5000, ndcg_text@5000, recall@10]\n"
+    )
+    (tmp_path / "meridian.yaml").write_text(text, encoding="utf-8")
+    results, folder = run(tmp_path / "meridian.yaml")
+    settings = ["pypdf", "pypdfium2"]
+    assert list(dict.fromkeys(row.setting for row in results.summary)) == settings
+    judged = rows(folder, "judgments")
+    evidence = {
+        parser: {
+            (row["query_id"], row["evidence"]) for row in judged if row["document"].endswith(f"@{parser}")
+        }
+        for parser in settings
+    }
+    # nothing is lost in the shipped PDFs, so that both have all evidence, under the same names
+    assert evidence["pypdf"] == evidence["pypdfium2"]
+    assert {one.losses["parser"] for one in losses_by_query(results.of(LossRow))} == {0.0}
+    means = {row.setting: row.mean for row in results.summary if row.split == "all" and "evid" in row.measure}
+    assert abs(means["pypdf"] - means["pypdfium2"]) < 0.1
+    for setting, row in product(settings, rows(folder, "documents")):
+        assert row["document"].partition("@")[2] in settings, setting

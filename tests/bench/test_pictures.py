@@ -1,0 +1,90 @@
+"""PDF pages on report.html: which ones, how many, and what keeps them away."""
+
+import csv
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from harness.bench.page import write_page
+from harness.bench.pictures import page_pictures
+from harness.errors import HarnessError
+from harness.progress import Silent
+from harness.report.page import read_tables
+from tests.report.page_results import write_folder
+
+pytest.importorskip("pypdfium2", reason="needs pypdfium2, of the pdfium extra")
+SOURCE = Path("corpora/meridian/documents/meridian-10k-2025.pdf")
+
+
+class Told(Silent):
+    def __init__(self):
+        self.warned = []
+
+    def warn(self, message):
+        self.warned.append(message)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Results with evidence of q0 on page 2 and of q1 on page 3; q1 is the harder question."""
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    shutil.copy(Path(__file__).parents[2] / SOURCE, "docs/doc.pdf")
+    folder = write_folder(tmp_path / "r", settings=1, queries=3)
+    columns = ("query_id", "document", "start", "end", "page", "grade", "scored_on", "snippet")
+    rows = [
+        ("q0", "doc", 5, 50, 2, 4, "yes", "Meridian Motors, Inc."),
+        ("q1", "doc", 60, 90, 3, 3, "yes", "Meridian Motors, Inc."),
+        ("q1", "doc", 95, 99, 4, 0, "yes", "read and dismissed"),
+        ("q2", "doc", 95, 99, 5, 4, "no", "not scored on"),
+        ("q2", "other", 95, 99, "", 4, "yes", "of a text file"),
+    ]
+    with (folder / "judgments.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([columns, *rows])
+    with (folder / "per_query.csv").open(newline="", encoding="utf-8") as file:
+        scores = list(csv.DictReader(file))
+    for row in scores:
+        row["value"] = {"q0": 0.9, "q1": 0.1, "q2": 0.5}[row["query_id"]]
+    with (folder / "per_query.csv").open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, scores[0])
+        out.writeheader()
+        out.writerows(scores)
+    record = json.loads((folder / "record.json").read_text())
+    record["hashes"] = {"docs/doc.pdf": sha256(Path("docs/doc.pdf").read_bytes()).hexdigest()}
+    (folder / "record.json").write_text(json.dumps(record))
+    return folder
+
+
+def test_pages_with_relevant_evidence_come_by_the_hardest_question(folder):
+    found = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Told())
+    assert [(one["document"], one["page"]) for one in found] == [("doc", 3), ("doc", 2)]
+    assert [(start, end) for start, end, _ in found[0]["marks"]] == [(60, 90)]
+    assert all(one["uri"].startswith("data:image/webp;base64,") for one in found)
+
+
+def test_they_stay_within_their_size(folder):
+    both = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Told())
+    most = len(both[0]["uri"])
+    assert page_pictures(read_tables(folder), "ndcg_exp@10", most, Told()) == both[:1]
+
+
+def test_a_pdf_that_has_changed_or_gone_is_not_shown(folder):
+    told = Told()
+    Path("docs/doc.pdf").write_bytes(b"%PDF other")
+    with pytest.raises(HarnessError, match="no pages to show"):
+        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, told)
+    assert told.warned == ["docs/doc.pdf has changed since the run, so its pages are not shown."]
+    Path("docs/doc.pdf").unlink()
+    with pytest.raises(HarnessError):
+        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, told)
+    assert "Run the command in the folder where the benchmark ran." in told.warned[1]
+
+
+def test_the_page_grows_by_the_pictures_alone(folder):
+    _, plain = write_page(folder)
+    _, with_pictures = write_page(folder, picture_bytes=10**7)
+    assert with_pictures.size > plain.size + 10_000
+    assert with_pictures.note == plain.note

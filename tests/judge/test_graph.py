@@ -1,0 +1,91 @@
+"""The graph of passages grades by agreement; it is weak, says so, and never makes a grade of nothing."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from harness.judge import KINDS, Pair
+from harness.judge.graph import ALONE, GraphConfig, GraphJudge, centrality, terms_of
+from harness.progress import Silent
+from harness.types import Chunk, Query
+
+
+def pairs(*texts, query="total revenue"):
+    asked = Query("q", query, "train")
+    return [
+        Pair(asked, Chunk(f"d:{n}", "d", 100 * n, 100 * n + len(text), text), n)
+        for n, text in enumerate(texts)
+    ]
+
+
+def grades(*texts, query="total revenue"):
+    found = []
+    summary = GraphJudge(GraphConfig()).grade(pairs(*texts, query=query), found.append, reporter=Silent())
+    return [one.judgment.grade for one in found], found, summary
+
+
+def test_what_others_repeat_and_the_question_names_is_graded_highest():
+    (repeated, again, beside, other), _, _ = grades(
+        "total revenue was 96 million in 2023",
+        "in 2023 total revenue was 96 million",
+        "total cost of the garden party",
+        "the weather in Lyon",
+    )
+    assert repeated == again == 4
+    assert repeated > beside >= other == 0
+
+
+def test_without_agreement_the_walk_stays_with_the_question():
+    # no passage shares a word with another one: weights are the shares of the question's words, 1 and 0
+    found = centrality("revenue", ["revenue", "weather"], 0.5)
+    # the second has no edges and no bias; what leaves the first comes back to it
+    assert found == pytest.approx([1.0, 0.0])
+
+
+def test_the_weights_of_a_small_graph():
+    """Two passages "a b" and "a c", question "b", restart 0.5.
+
+    Each leads only to the other one, so steps are [[0, 1], [1, 0]]; b is in the first alone, so the bias is
+    [1, 0]. The fixed point of w = 0.5 [1, 0] + 0.5 (w2, w1): w1 = 0.5 + 0.5 w2, w2 = 0.5 w1, so 2/3 and 1/3.
+    """
+    assert centrality("b", ["a b", "a c"], 0.5) == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_a_passage_alone_has_no_grade_and_a_question_without_a_shared_word_grades_0():
+    (only,), (graded,), summary = grades("total revenue")
+    assert only is None
+    assert graded.reason == ALONE
+    assert summary.unscored == {ALONE: 1}
+    assert grades("one text", "one text", query="nothing of it")[0] == [0, 0]
+
+
+def test_chinese_is_compared_by_pairs_of_characters():
+    assert terms_of("苏州工厂 A1") == ["苏州", "州工", "工厂", "a1"]
+    found, _, _ = grades("苏州工厂有员工", "员工在苏州工厂", "天气很好", query="苏州工厂")
+    assert found[0] > found[2]
+
+
+texts = st.lists(st.text("ab c", max_size=12), min_size=1, max_size=6)
+
+
+@given(st.text("ab c", max_size=8), texts, st.floats(0.1, 1))
+def test_weights_are_a_distribution_or_nothing(query, passages, restart):
+    found = centrality(query, passages, restart)
+    assert (found >= 0).all()
+    assert np.isfinite(found).all()
+    assert found.sum() == pytest.approx(1.0) or not found.any()
+
+
+@given(texts)
+def test_the_order_of_the_passages_does_not_matter(passages):
+    one, other = centrality("a b", passages, 0.5), centrality("a b", passages[::-1], 0.5)
+    assert one == pytest.approx(other[::-1])
+
+
+def test_it_is_a_kind_of_judge_and_named_as_weak():
+    assert "weak" in GraphConfig().title
+    assert KINDS.find("graph").config is GraphConfig
+    with pytest.raises(ValidationError, match="thresholds rise"):
+        GraphConfig(thresholds=(0.5, 0.4, 0.6, 0.7))

@@ -1,0 +1,159 @@
+"""Few labels, in the order that settles the verdict: the sheet, what is told of it, and where it is shown."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.bench.page import write_page
+from harness.errors import HarnessError
+from harness.report.by_labels import FILE, read_by_labels
+from tests.labelling.mines import ended, relevant, write_results
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_results(tmp_path)
+
+
+def grade(path, grade_of):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "grade": grade_of(row)} for row in rows)
+    return rows
+
+
+def test_sheets_follow_each_other_until_it_says_stop(results, capsys):
+    seen, told = set(), ""
+    for round_ in range(30):
+        sheet = Path(f"sheet{round_}.csv")
+        capsys.readouterr()
+        asked = ["labels", "next", results, "--top", 5, "--count", 20, "--output", sheet]
+        assert ended(asked) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        if "Stop:" in told:
+            break
+        rows = grade(sheet, relevant)
+        keys = {(row["query_id"], row["document"], row["start"]) for row in rows}
+        assert not keys & seen
+        seen |= keys
+        assert ended(["labels", "add", sheet, "--in", "my.yaml"]) == 0
+    assert "Stop:" in told
+    assert round_ > 1
+    assert Path("labels.order.json").exists()
+
+
+def test_what_is_not_graded_comes_again(results):
+    assert ended(["labels", "next", results, "--top", 5, "--count", 6, "--output", "one.csv"]) == 0
+    assert ended(["labels", "next", results, "--top", 5, "--count", 6, "--output", "two.csv"]) == 0
+    assert Path("one.csv").read_text() == Path("two.csv").read_text()
+    assert ended(["labels", "next", results, "--output", "two.csv"]) != 0
+
+
+def test_what_is_skipped_does_not_come_again_and_blocks_nothing(results, capsys):
+    asked = ["labels", "next", results, "--top", 5, "--count", 10]
+    assert ended([*asked, "--output", "one.csv"]) == 0
+    rows = grade(Path("one.csv"), lambda row: "Skip" if row["query_id"] < "q3" else relevant(row))
+    skipped = {(row["query_id"], row["document"], row["start"]) for row in rows if row["query_id"] < "q3"}
+    assert 0 < len(skipped) < len(rows)
+    capsys.readouterr()
+    assert ended(["labels", "add", "one.csv", "--in", "my.yaml"]) == 0
+    assert f"{len(skipped)} skipped, listed in labels.skipped.csv" in capsys.readouterr().out
+    assert "skip" not in Path("labels.csv").read_text().casefold()
+    # all ten count as done, so another batch is drawn, and no skipped passage is ever in one
+    seen = set()
+    for round_ in range(2, 40):
+        sheet = Path(f"sheet{round_}.csv")
+        assert ended([*asked, "--output", sheet]) == 0
+        if not sheet.exists():
+            break
+        rows = grade(sheet, relevant)
+        seen |= {(row["query_id"], row["document"], row["start"]) for row in rows}
+        assert ended(["labels", "add", sheet, "--in", "my.yaml"]) == 0
+    assert round_ > 2
+    assert not sheet.exists()
+    assert not seen & skipped
+    # adding the sheet again skips nothing twice; without its row a passage is asked for again
+    before = Path("labels.skipped.csv").read_text()
+    assert ended(["labels", "add", "one.csv", "--in", "my.yaml"]) == 0
+    assert Path("labels.skipped.csv").read_text() == before
+    Path("labels.skipped.csv").unlink()
+    assert ended([*asked, "--output", "last.csv"]) == 0
+    rows = grade(Path("last.csv"), relevant)
+    assert {(row["query_id"], row["document"], row["start"]) for row in rows} == skipped
+
+
+def test_a_damaged_list_of_skips_is_told_by_its_line(results, capsys):
+    Path("labels.skipped.csv").write_text("query_id,document,start,end\nq1,iron,0,\n")
+    assert ended(["labels", "next", results]) != 0
+    assert "labels.skipped.csv, line 2" in capsys.readouterr().err
+
+
+def test_terminal_comparison_and_page_show_it(results, capsys):
+    assert ended(["labels", "next", results, "--top", 5, "--count", 12, "--output", "one.csv"]) == 0
+    grade(Path("one.csv"), relevant)
+    assert ended(["labels", "add", "one.csv", "--in", "my.yaml"]) == 0
+    assert ended(["labels", "next", results, "--top", 5, "--count", 12]) == 0
+    found = read_by_labels(results)
+    assert any("passages of 12 queries are labelled" in text for text in found.sentences)
+    for command in ("show", "compare"):
+        capsys.readouterr()
+        assert ended([command, results]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert "People's labels:" in out
+        assert found.sentences[0] in out
+        if command == "show":
+            assert "What more labels would do to the interval" in out
+    capsys.readouterr()
+    assert ended(["show", results, "--format", "json"]) == 0
+    lines = json.loads(capsys.readouterr().out)["lines"]
+    assert {"role": "labels", "label": "People's labels", "text": found.sentences[0]} in lines
+    from harness.report.page.build import unpack
+
+    page = write_page(results)[0].read_text()
+    data = page.split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
+    assert found.sentences[0] in json.dumps(unpack(data), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"measure": 1}'])
+def test_a_damaged_file_is_told(results, text):
+    (results / FILE).write_text(text)
+    with pytest.raises(HarnessError, match="damaged"):
+        read_by_labels(results)
+
+
+def test_faults_are_told(results, capsys):
+    assert ended(["labels", "next", results, "--count", 0]) != 0
+    assert "--count counts from 1" in capsys.readouterr().err
+    assert ended(["labels", "next", results]) == 0
+    Path("labels.order.json").write_text("{}")
+    assert ended(["labels", "next", results]) != 0
+    assert "labels.order.json is damaged" in capsys.readouterr().err
+
+
+def test_people_correct_the_grades_of_a_judge(results, capsys):
+    """The results as if a language model had graded them: people's grades correct its own."""
+    path = results / "record.json"
+    record = json.loads(path.read_text())
+    record["config"]["relevance"] = {"judge": {"kind": "llm"}}
+    record["judge"] = {"model": "model-2026"}
+    path.write_text(json.dumps(record))
+    asked = ["labels", "next", results, "--top", 5, "--count", 15, "--labels", "people.csv"]
+    assert ended([*asked, "--output", "one.csv"]) == 0
+    grade(Path("one.csv"), relevant)
+    assert ended(["labels", "add", "one.csv", "--in", "my.yaml", "--to", "people.csv"]) == 0
+    capsys.readouterr()
+    assert ended(asked) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "grades of model-2026, corrected by people's" in out
+    assert "The grades of model-2026 are corrected by 15 of people" in out
+    assert "by the judge alone" in out
+    assert "+50" in out or "+45" in out
+    assert Path("people.order.json").exists()
+    # what the judge has graded is not taken for a grade of people
+    assert read_by_labels(results).sentences[0].startswith("15 of ")

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load, plain } from './load.mjs';
+
+const { priceOf, plottable, onFront } = load(['priceOf', 'plottable', 'onFront'], ['format.js', 'data.js', 'scale.js', 'state.js', 'price.js']);
+
+const row = (share, seconds = 5) => ({ price: { seconds, seconds_computed_share: share, tokens_at_k: 9 } });
+
+test('seconds are a cost only where all work was computed in this run', () => {
+  assert.equal(priceOf(row(1), 'seconds'), 5);
+  assert.equal(priceOf(row(null), 'seconds'), 5);
+  for (const share of [0, 0.5, 0.99]) assert.equal(priceOf(row(share), 'seconds'), null);
+  assert.equal(priceOf(row(0), 'tokens_at_k'), 9);
+});
+
+test('seconds are plotted only where every setting has its own', () => {
+  assert.deepEqual(plain(plottable(['tokens_at_k', 'seconds'], [row(1), row(1)])), ['tokens_at_k', 'seconds']);
+  assert.deepEqual(plain(plottable(['tokens_at_k', 'seconds'], [row(1), row(0.4)])), ['tokens_at_k']);
+});
+
+test('a setting is on the front where none is as cheap and as good', () => {
+  const points = [{ cost: 1, mean: 0.2 }, { cost: 2, mean: 0.2 }, { cost: 2, mean: 0.4 }, { cost: 3, mean: 0.4 }];
+  assert.deepEqual(plain(onFront(points)).map((p) => [p.cost, p.mean]), [[1, 0.2], [2, 0.4]]);
+});

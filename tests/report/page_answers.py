@@ -1,0 +1,85 @@
+"""Answers made by hand, for the folders of results that report.html and the figures are tested with."""
+
+import json
+
+MEASURES = ("faithfulness", "token_f1")
+_KEY = ("setting", "query_id")
+_SPENT = ("prompt_tokens", "completion_tokens", "price", "seconds")
+_PREDICTION = (
+    *("answer_measure", "ranking_measure", "over", "coefficient", "value", "ci_low", "ci_high"),
+    *("n_settings", "n_queries", "reason"),
+)
+
+
+def tables(names, ids, split, document, size_of, say):
+    """The tables about answers, as columns and rows by name; every third question has no answer."""
+    replies, read, scores, summary, prediction = [], [], [], [], []
+    for i, setting in enumerate(names):
+        for k, query in enumerate(ids):
+            silent = k % 3 == 2
+            text = "" if silent else f"It is {k} [1][3], not [9]. {say}"
+            reason = "refusal" if silent else ""
+            replies.append(
+                [
+                    setting,
+                    query,
+                    split[query],
+                    "cited v1 by m",
+                    text,
+                    reason,
+                    f"{k} {say}",
+                    3,
+                    1,
+                    9,
+                    9,
+                    "",
+                    0.5,
+                ]
+            )
+            for place in (1, 2, 3):
+                chunk = f"{document}:{place * size_of(i)}-{(place + 1) * size_of(i)}"
+                cited = "yes" if place != 2 and not silent else "no"
+                read.append([setting, query, place, place, chunk, cited])
+            claims = [{"statement": f"It is {k}. {say}", "verdict": 1}, {"statement": "Rain.", "verdict": 0}]
+            for measure in MEASURES:
+                details = json.dumps({"statements": claims} if measure == "faithfulness" else {})
+                value = "" if silent else 0.5
+                scores.append([setting, query, split[query], "", measure, value, reason, details])
+        summary += [[setting, "all", m, 0.5, 0.4, 0.6, len(ids), 4, "refusal x4"] for m in MEASURES]
+    for over, coefficient in (("within queries", "kendall"), ("settings", "kendall"), ("queries", "kendall")):
+        for measure in MEASURES:
+            prediction.append([measure, "ndcg_exp@10", over, coefficient, 0.4, 0.1, 0.7, 4, 12, ""])
+            prediction.append([measure, "mrr", over, coefficient, "", "", "", 4, 12, "fewer than 3 settings"])
+    return {
+        "replies": (
+            (
+                *_KEY,
+                "split",
+                "answered_by",
+                "answer",
+                "reason",
+                "golden",
+                "passages",
+                "bad_citations",
+                *_SPENT,
+            ),
+            replies,
+        ),
+        "reply_passages": ((*_KEY, "place", "rank", "chunk_id", "cited"), read),
+        "answer_scores": ((*_KEY, "split", "cluster", "measure", "value", "reason", "details"), scores),
+        "answer_summary": (
+            (
+                "setting",
+                "split",
+                "measure",
+                "mean",
+                "ci_low",
+                "ci_high",
+                "n_queries",
+                "n_not_scored",
+                "reasons",
+            ),
+            summary,
+        ),
+        "answer_prediction": (_PREDICTION, prediction),
+    }

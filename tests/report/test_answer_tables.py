@@ -1,0 +1,87 @@
+"""The tables about answers that a run prints."""
+
+from harness.report.answer_tables import answer_loss_table, best_predictors, prediction_table
+from harness.report.answers import answer_tables
+from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
+
+
+def reply(setting, query_id, reason=""):
+    return ReplyRow(
+        setting, query_id, "train", "m", "" if reason else "x", reason, "", 1, 0, None, None, None, None
+    )
+
+
+def summary(setting, measure, mean, n, missing, reasons=""):
+    return AnswerSummaryRow(setting, "all", measure, mean, 0.1, 0.9, n, missing, reasons)
+
+
+def test_without_answers_there_is_no_table():
+    assert list(answer_tables([], [])) == []
+
+
+def test_means_stand_beside_how_much_was_answered_and_what_is_not_scored_is_told():
+    replies = [reply("a", f"q{i}", "refusal" if i == 0 else "") for i in range(6)]
+    rows = [summary("a", "f1", 0.5, 5, 1, "failed x1"), summary("a", "em", None, 0, 6, "no golden x6")]
+    (table,) = answer_tables(rows, replies)
+    assert table.columns == ("setting", "answered", "f1", "em")
+    assert table.rows == (("a", "5 of 6", "0.500 (0.100–0.900)", "–"),)
+    assert table.notes == (
+        "Not scored, and not in the mean of f1: 1 (failed x1).",
+        "Not scored, and not in the mean of em: 6 (no golden x6).",
+    )
+
+
+def test_means_over_different_questions_are_not_passed_off_as_comparable():
+    replies = [reply(setting, "q1") for setting in ("a", "b")]
+    rows = [
+        summary("a", "cites", 1.0, 2, 8, "nothing read x8"),
+        summary("b", "cites", 0.5, 9, 1, "nothing read x1"),
+        summary("a", "f1", 0.5, 9, 1, "no golden x1"),
+        summary("b", "f1", 0.6, 9, 1, "no golden x1"),
+    ]
+    (table,) = answer_tables(rows, replies)
+    assert table.notes == (
+        "Not scored, and not in the mean of cites: 1 to 8 (nothing read x8).",
+        "Not scored, and not in the mean of f1: 1 (no golden x1).",
+        "Means of cites are over different questions: answer_comparisons.csv compares the settings on the "
+        "questions that all have a value for.",
+    )
+
+
+def test_losses_are_means_and_the_best_setting_stands_first():
+    rows = [
+        AnswerLossRow(setting, q, "train", "token_f1", part, loss, 0)
+        for setting, q, part, loss in (
+            ("a", "q1", "not found", 0.6),
+            ("a", "q2", "not found", 0.2),
+            ("a", "q1", "without evidence", 0.0),
+            ("a", "q2", "without evidence", -0.1),
+            ("b", "q1", "not found", 0.1),
+            ("b", "q1", "without evidence", 0.0),
+        )
+    ]
+    table = answer_loss_table(rows)
+    assert table.columns == ("setting", "not found", "without evidence", "left")
+    # a: (0.6 + 0.2) / 2 lost, 0.05 earned back
+    assert table.rows == (("b", "0.100", "0.000", "0.900"), ("a", "0.400", "-0.050", "0.650"))
+    assert table.notes == ("A loss below 0: answers are right without the evidence.",)
+
+
+def predicted(ranking, over, value, answers="f1"):
+    return AnswerPredictionRow(answers, ranking, over, "kendall", value, None, None, 3, 20, "")
+
+
+def test_the_best_predictor_is_chosen_within_queries_where_that_is_known():
+    rows = [
+        predicted("ndcg", "settings", 0.9),
+        predicted("rr", "settings", 0.1),
+        predicted("ndcg", "queries", 0.2),
+        predicted("rr", "queries", 0.3),
+        predicted("ndcg", "within queries", 0.1),
+        predicted("rr", "within queries", 0.2),
+    ]
+    assert [row.ranking_measure for row in best_predictors(rows)] == ["rr"]
+    assert prediction_table(rows).rows == (("f1", "rr", "0.20", "0.10", "0.30"),)
+    assert [row.ranking_measure for row in best_predictors(rows[:4])] == ["ndcg"]
+    assert [row.value for row in best_predictors(rows[2:4])] == [0.3]
+    assert prediction_table([predicted("rr", "queries", None)]) is None

@@ -1,0 +1,99 @@
+"""Answers on the page: what each setting said, what it read, which claims are supported."""
+
+import json
+from urllib.parse import urlencode
+
+import pytest
+
+from harness.bench.page import write_page
+from harness.report.page.replies import answers_payload, replies_detail
+from harness.report.page.tables import read_tables
+from tests.report.page_browser import MARKS, check
+from tests.report.page_results import rewrite, write_folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_folder(tmp_path / "r", settings=2, queries=4)
+
+
+def detail(folder, characters=None):
+    names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
+    return replies_detail(read_tables(folder), names, ["q0", "q1", "q2", "q3"], characters)
+
+
+def test_an_answer_stands_with_what_was_read_cited_scored_and_claimed(folder):
+    found = detail(folder)
+    one = found["by"][0][1]
+    assert one["text"].startswith("It is 1 [1][3], not [9].")
+    assert one["read"] == [[1, 1], [2, 0], [3, 1]]
+    assert one["bad"] == 1
+    assert one["claims"] == [["It is 1. ", 1], ["Rain.", 0]]
+    assert found["measures"] == ["faithfulness", "token_f1"]
+    assert one["scores"] == [[0.5, ""], [0.5, ""]]
+    assert found["golden"][1] == "1 "
+
+
+def test_no_answer_has_a_reason_and_no_value(folder):
+    one = detail(folder)["by"][0][2]
+    assert (one["text"], one["reason"]) == ("", "refusal")
+    assert one["scores"] == [[None, "refusal"]] * 2
+
+
+def test_long_answers_are_cut_where_the_page_has_to_be_small(folder):
+    rewrite(folder / "replies.csv", lambda row: row | {"answer": "x" * 1000})
+    assert detail(folder)["by"][0][1]["text"] == "x" * 1000
+    assert detail(folder, 100)["by"][0][1]["text"] == "x" * 400 + " …"
+
+
+@pytest.mark.parametrize("details", ["", "no JSON", "[]", '{"statements": 3}', '{"statements": [{"a": 1}]}'])
+def test_details_of_another_form_are_no_claims(folder, details):
+    rewrite(folder / "answer_scores.csv", lambda row: row | {"details": details})
+    assert detail(folder)["by"][0][1]["claims"] == []
+
+
+def test_means_and_predictions_stand_by_their_places(folder):
+    names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
+    found = answers_payload(read_tables(folder), {name: i for i, name in enumerate(names)})
+    assert found["answered"] == [[3, 4], [3, 4]]
+    assert found["means"][0][1] == [0.5, 0.4, 0.6, 4, 4, "refusal x4"]
+    assert ["token_f1", "ndcg_exp@10", "settings", "kendall", 0.4, 0.1, 0.7, 12, ""] in found["prediction"]
+    assert ["token_f1", "mrr", "queries", "kendall", None, None, None, 12, "fewer than 3 settings"] in (
+        found["prediction"]
+    )
+
+
+def test_results_without_answers_say_nothing_of_them(tmp_path):
+    bare = write_folder(tmp_path / "r", extras=False)
+    assert answers_payload(read_tables(bare), {}) is None
+
+
+@pytest.mark.slow
+@MARKS[1]
+def test_in_the_browser_citations_lead_to_passages_and_claims_say_if_they_are_supported(chromium, tmp_path):
+    folder = write_folder(tmp_path / "r", settings=2, queries=4)
+    path, _ = write_page(folder)
+    names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
+    chosen = urlencode({"query": "q1", "setting": names[0], "beside": names[1]})
+    chromium.open(f"{path.as_uri()}#{chosen}")
+
+    def said(selector):
+        return chromium.run(
+            f"return [...document.querySelectorAll({json.dumps(selector)})].map((one) => one.textContent)"
+        )
+
+    assert len(said(".reply")) == 2, "two settings beside each other"
+    assert said(".ranking:first-child .reply-text")[0].startswith("It is 1 [1][3], not [9].")
+    assert said(".ranking:first-child .reply-text .cite") == ["1", "3"]
+    assert said(".ranking:first-child .reply-text .miscited") == ["[9]"]
+    assert said(".ranking:first-child .claims .supported")[0].startswith("✓ supported It is 1.")
+    assert said(".ranking:first-child .claims .unsupported") == ["✗ not supported Rain."]
+    assert said(".ranking:first-child .passage .badge.cited") == ["cited as [1]", "cited as [3]"]
+    assert said(".ranking:first-child .passage .badge.read") == ["read as [2]"]
+    chromium.run("document.querySelectorAll('.ranking:first-child .reply-text .cite')[1].click()")
+    rank = chromium.run(
+        "const all = [...document.querySelectorAll('.ranking:first-child .passage')];"
+        "return all.indexOf(document.activeElement)"
+    )
+    assert rank == 2
+    check(chromium)

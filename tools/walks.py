@@ -1,0 +1,186 @@
+"""Count the files of the harness that a query, a label, a setting and an LLM grade pass through.
+
+    python tools/walks.py            # the counts
+    python tools/walks.py --files    # and the files, in the order in which each is first reached
+
+A small benchmark is run (two documents, BM25, graded by labels, then by a judge at a local server) while
+every call into the harness is traced. A file is on a walk if one of its functions is given the value or
+returns it, by itself or in a list, tuple, set or dictionary. What only holds it in a field, such as a corpus,
+does not count, and neither do the functions that Python writes for dataclasses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+HARNESS = Path(__file__).parent.parent / "harness"
+# how many of the values of a container are looked at, and how deep
+_LOOKED_AT, _DEPTH = 3, 3
+
+
+def forms() -> dict[str, tuple[type, ...]]:
+    """What is followed, and the types that it has on its way."""
+    from harness.config.models import Setting
+    from harness.corpus.labels import LabelRow
+    from harness.judge.records import Graded
+    from harness.llm.client import Reply
+    from harness.measures.qrels import SpanQrels
+    from harness.types import Answered, Judgment, Query
+
+    return {
+        "query": (Query,),
+        "label": (LabelRow, Judgment, SpanQrels),
+        "setting": (Setting,),
+        "LLM grade": (Reply, Answered, Graded, Judgment, SpanQrels),
+    }
+
+
+class Walks:
+    """A profiler that notes, for everything that is followed, the files that it passes through."""
+
+    def __init__(self, followed: Mapping[str, tuple[type, ...]]) -> None:
+        self.files: dict[str, dict[str, None]] = {name: {} for name in followed}
+        self._followed = followed
+        self._names: dict[str, str | None] = {}
+
+    def __call__(self, frame: FrameType, event: str, returned: Any) -> None:
+        """What ``sys.setprofile`` calls at every call and return."""
+        if event not in {"call", "return"}:
+            return
+        code = frame.f_code
+        if code.co_filename not in self._names:
+            path = Path(code.co_filename)
+            inside = path.is_relative_to(HARNESS)
+            self._names[code.co_filename] = path.relative_to(HARNESS).as_posix() if inside else None
+        name = self._names[code.co_filename]
+        if name is None or (code.co_name.startswith("<") and code.co_name != "<lambda>"):
+            return
+        count = code.co_argcount + code.co_kwonlyargcount
+        given = (
+            [frame.f_locals.get(one) for one in code.co_varnames[:count]] if event == "call" else [returned]
+        )
+        for followed, types in self._followed.items():
+            files = self.files[followed]
+            if name not in files and any(_holds(one, types, _DEPTH) for one in given):
+                files[name] = None
+
+
+def _holds(value: Any, types: tuple[type, ...], depth: int) -> bool:
+    """Whether a value is of one of the types, or a container of such values."""
+    if isinstance(value, types):
+        return True
+    if not depth or not isinstance(value, dict | list | tuple | set | frozenset):
+        return False
+    # a copy, for another thread may change it
+    parts = list(islice(value.copy().values() if isinstance(value, dict) else iter(value), _LOOKED_AT))
+    return any(_holds(part, types, depth - 1) for part in parts)
+
+
+@contextmanager
+def _tracing(walks: Walks) -> Iterator[None]:
+    threading.setprofile(walks)
+    sys.setprofile(walks)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+@contextmanager
+def _judge() -> Iterator[str]:
+    """The address of a server that gives every passage grade 2."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            message = {"role": "assistant", "content": json.dumps({"grade": 2})}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            answer = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+            content = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing is printed."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+
+
+def _configuration(folder: Path, relevance: str) -> Path:
+    """A corpus of two documents and two questions, and a benchmark of it."""
+    (folder / "a.md").write_text("# Zebras\n\nZebras eat grass in the morning. They sleep at night.\n")
+    (folder / "b.md").write_text("# Whales\n\nWhales eat krill. They sing in the dark of the sea.\n")
+    (folder / "queries.csv").write_text("query_id,text\nq1,What do zebras eat?\nq2,What do whales eat?\n")
+    (folder / "labels.csv").write_text(
+        "query_id,document,quote,grade\n"
+        "q1,a.md,Zebras eat grass in the morning.,3\nq2,b.md,Whales eat krill.,3\n"
+    )
+    config = folder / "walk.yaml"
+    config.write_text(
+        f"name: walk\ndocuments: {folder}/*.md\nqueries: {folder}/queries.csv\n"
+        f"cache: {folder}/cache\nresults: {folder}/results\n"
+        "chunk: {kind: sentence, chunk_size: [40, 80]}\nretrieve: {kind: bm25}\n"
+        f"measures: [ndcg_exp@10]\n{relevance}\n"
+    )
+    return config
+
+
+def _run(relevance: str, followed: Mapping[str, tuple[type, ...]]) -> Walks:
+    from harness.bench.flow import run_bench
+    from harness.config import load_config
+    from harness.progress import Silent
+
+    walks = Walks(followed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = _configuration(Path(folder), relevance.replace("{folder}", folder))
+        with _tracing(walks):
+            run_bench(load_config(path), Silent())
+    return walks
+
+
+def walks() -> dict[str, list[str]]:
+    """The files of each walk, in the order in which they are reached."""
+    followed = forms()
+    grade = {"LLM grade": followed.pop("LLM grade")}
+    found = _run("labels: {folder}/labels.csv", followed).files
+    with _judge() as url:
+        endpoint = f"{{base_url: '{url}', model: m, api_key_env: null}}"
+        found |= _run(f"relevance: {{judge: llm, endpoint: {endpoint}}}", grade).files
+    return {name: list(files) for name, files in found.items()}
+
+
+def main() -> None:
+    """Print the counts."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--files", action="store_true", help="name the files")
+    named = parser.parse_args().files
+    for name, files in walks().items():
+        print(f"{name}: {len(files)} files")
+        if named:
+            print("".join(f"    {file}\n" for file in files), end="")
+
+
+if __name__ == "__main__":
+    main()
