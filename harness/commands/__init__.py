@@ -10,6 +10,7 @@ from harness.commands import (
     comparing,
     find,
     importing,
+    init,
     judge,
     labels,
     plot,
@@ -21,6 +22,7 @@ from harness.commands import (
 )
 
 COMMANDS = (
+    init,
     bench,
     validate,
     show,

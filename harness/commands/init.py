@@ -1,0 +1,84 @@
+"""`harness init`: a folder of documents becomes a benchmark to fill."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.starting.looking import Look
+
+_DESCRIPTION = """\
+Look at a folder of documents and write what a benchmark over them needs: a configuration with settings
+to compare, every line explained, queries.csv and labels.csv to fill, and testset.yaml for making questions
+and labels step by step. Nothing is overwritten.
+
+  harness init contracts
+  harness init contracts --out contracts-bench
+  harness init contracts --no-download     name only models that are installed
+"""
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("init", help="begin with a folder of documents", description=_DESCRIPTION)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder that holds the documents")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder to write; default: FOLDER's name and -bench"
+    )
+    parser.add_argument(
+        "--no-download", action="store_true", help="name only models that are installed, none of the hub"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, write, and say what comes next."""
+    from harness.running.context import Context
+    from harness.starting.config_text import name_of
+    from harness.starting.looking import look
+    from harness.starting.writing import refuse_existing, write_start
+    from harness.terminal import TerminalReporter, print_line
+
+    out = args.out or Path(f"{name_of(args.folder)}-bench")
+    # before the documents, which may take long
+    refuse_existing(out)
+    cache = out / ".cache"
+    with Context.at(cache, TerminalReporter(), may_ask=False) as context:
+        found = look(args.folder, cache, context)
+    written = write_start(found, out, download=not args.no_download)
+    for line in _found(found):
+        print_line(line)
+    print_line(f"Written to {out}/: {', '.join(path.name for path in written)}.")
+    print_line("Next, make questions and labels step by step:")
+    print_line(f"  harness testset {out} status")
+    print_line(
+        f"or fill {out}/queries.csv and {out}/labels.csv yourself ({out}/README.md explains the columns):"
+    )
+    print_line(f"  harness validate {out}/bench.yaml")
+    print_line(f"  harness bench {out}/bench.yaml")
+    return 0
+
+
+def _found(found: Look) -> list[str]:
+    from harness.report import counted
+
+    kinds = ", ".join(f"{count} {suffix}" for suffix, count in found.kinds.items())
+    pages = f", {counted(found.pages, 'page')}" if found.pages else ""
+    tables = (
+        f"{counted(found.tables, 'table')} ({found.table_share:.0%} of the text)"
+        if found.tables
+        else "no tables"
+    )
+    language = found.language or "not recognised"
+    lines = [
+        f"{found.folder}: {counted(found.documents, 'document')} ({kinds}){pages}, "
+        f"{found.characters:,} characters; language: {language}; {tables}."
+    ]
+    if found.unread:
+        others = ", ".join(f"{count} {suffix}" for suffix, count in found.unread.items())
+        lines.append(f"Left out, because they cannot be read as documents: {others}.")
+    if found.skipped:
+        lines.append(f"{counted(len(found.skipped), 'document')} cannot be used; the warnings above say why.")
+    return lines

@@ -1,0 +1,1 @@
+"""A folder of documents → a benchmark to fill: what is in it, and the files to begin with."""

@@ -1,0 +1,159 @@
+"""What a folder of documents holds: kinds of files, pages, language, tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+
+from harness.chunk import PageConfig
+from harness.chunk.outline import table_spans
+from harness.config import BenchConfig, Setting
+from harness.corpus.documents import SUFFIXES
+from harness.errors import CorpusError
+from harness.running.context import Context
+from harness.running.corpus import read_texts
+from harness.search.retrieve import Bm25Config
+from harness.text.records import delimited
+from harness.text.scripts import main_script, outside_latin
+
+# Enough of a document to know its language by.
+_LOOKED_AT = 50_000
+_WORD = re.compile(r"[^\W\d_]+")
+_CJK = ("Chinese", "Japanese", "Korean")
+# Short words that nearly every sentence of a language holds, and few of another one.
+_SHORT_WORDS = {
+    "English": "the of and to in is for that with as are on by",
+    "German": "der die und das den ist von mit nicht ein eine zu im",
+    "French": "le la les des et une du est dans pour que qui au",
+    "Spanish": "el la los de que y en las por con para una del",
+    "Italian": "il di che la per una è con del non le della sono",
+    "Portuguese": "o de que e os da em para com uma não do as",
+    "Dutch": "de het een en van dat is niet op te met voor zijn",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was found. ``kinds`` and ``unread`` count files by their ending; ``skipped`` names the unusable.
+
+    ``language`` is a guess by letters and short words, '' where there is none. ``table_share`` is the share
+    of characters that stand in tables.
+    """
+
+    folder: Path
+    kinds: dict[str, int]
+    unread: dict[str, int]
+    documents: int
+    pages: int
+    characters: int
+    language: str
+    tables: int
+    table_share: float
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def is_cjk(self) -> bool:
+        """Whether the text is Chinese, Japanese or Korean."""
+        return self.language in _CJK
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The globs that name the documents."""
+        return tuple(f"{escape(str(self.folder))}/**/*{suffix}" for suffix in self.kinds)
+
+
+def look(folder: Path, cache: Path, context: Context) -> Look:
+    """Read all documents of a folder and its folders; raises CorpusError where there is none.
+
+    Files that cannot be read as documents are counted, and unusable ones named; neither ends it.
+    """
+    kinds, unread = _files(folder, cache)
+    if not kinds:
+        found = f" (it holds {_listed(unread)})" if unread else ""
+        raise CorpusError(
+            f"{folder}: no document that can be read{found}. Known endings: {', '.join(SUFFIXES)}. Name "
+            "another "
+            "folder, or convert the files."
+        )
+    empty = Look(folder, kinds, unread, 0, 0, 0, "", 0, 0.0)
+    parsed, skipped = read_texts(_config(empty.patterns, cache), context)
+    texts = [one.document.text for one in parsed]
+    tables, covered = tables_in(texts)
+    characters = sum(map(len, texts))
+    return Look(
+        folder,
+        kinds,
+        unread,
+        len(parsed),
+        sum(one.stats.pages for one in parsed),
+        characters,
+        language_of(texts),
+        tables,
+        covered / characters if characters else 0.0,
+        tuple(one.reason for one in skipped),
+    )
+
+
+def language_of(texts: Sequence[str]) -> str:
+    """The language most of the text is in, by its letters or its short words; '' where neither tells."""
+    sample = "\n".join(text[:_LOOKED_AT] for text in texts)
+    if outside_latin(sample) >= 0.3:
+        script = main_script(sample)
+        kana = sum("\u3040" <= letter <= "\u30ff" for letter in sample)
+        return "Japanese" if script == "Chinese" and kana > len(sample) / 50 else script
+    words = Counter(word.lower() for word in _WORD.findall(sample))
+    total = words.total()
+    shares = {
+        name: sum(words[word] for word in short.split()) / total if total else 0.0
+        for name, short in _SHORT_WORDS.items()
+    }
+    best = max(shares, key=lambda name: shares[name])
+    # some 20 % in prose of the language; tables and lists have less
+    return best if shares[best] >= 0.05 else ""
+
+
+def _files(folder: Path, cache: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """Files by ending: those that can be read, and the others; hidden ones and the cache are left out."""
+    if not folder.is_dir():
+        raise CorpusError(f"{folder} is not a folder. Name the folder that holds the documents.")
+    known, other = Counter[str](), Counter[str]()
+    for path in folder.rglob("*"):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden or cache in path.parents or not path.is_file():
+            continue
+        readable = path.suffix.lower() in SUFFIXES
+        (known if readable else other)[path.suffix if readable else path.suffix or "no ending"] += 1
+    return dict(sorted(known.items())), dict(sorted(other.items()))
+
+
+def _config(patterns: tuple[str, ...], cache: Path) -> BenchConfig:
+    setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+    return BenchConfig(
+        name="look",
+        documents=patterns,
+        on_bad_document="skip",
+        queries=cache / "none.csv",
+        labels=cache / "none.csv",
+        cache=cache,
+        settings=(setting,),
+    )
+
+
+def tables_in(texts: Sequence[str]) -> tuple[int, int]:
+    """How many tables texts hold, and how many characters these have."""
+    count = covered = 0
+    for text in texts:
+        if delimited(text, 0, len(text)) is not None:
+            count, covered = count + 1, covered + len(text)
+            continue
+        spans = table_spans(text)
+        count, covered = count + len(spans), covered + sum(end - start for start, end in spans)
+    return count, covered
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())

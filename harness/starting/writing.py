@@ -1,0 +1,82 @@
+"""The files of a new benchmark: configuration, questions, labels, and what their columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.errors import ConfigError
+from harness.starting.config_text import Paths, bench_text, name_of, steps_text
+from harness.starting.looking import Look
+from harness.store import write_text
+
+QUERY_COLUMNS = ("query_id", "text", "type", "answerable", "answer", "note")
+LABEL_COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "note")
+FILES = ("bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md")
+
+
+def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
+    """Raise ConfigError where one of the files is there already."""
+    there = [name for name in names if (folder / name).exists()]
+    if there:
+        raise ConfigError(
+            f"{folder}: {', '.join(there)} {'is' if len(there) == 1 else 'are'} there already and "
+            "nothing is "
+            "overwritten. Name another folder with --out."
+        )
+
+
+def write_start(look: Look, folder: Path, download: bool = True) -> list[Path]:
+    """Write all files into ``folder``; raises ConfigError where one of them is there already."""
+    refuse_existing(folder)
+    paths = Paths(name_of(look.folder), look.patterns, folder)
+    content = {
+        "bench.yaml": bench_text(look, paths, download),
+        "testset.yaml": steps_text(look, paths, download),
+        "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
+        "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
+        "README.md": _README.replace("FOLDER", str(folder)),
+    }
+    for name, text in content.items():
+        write_text(folder / name, text)
+    return [folder / name for name in content]
+
+
+_README = """# A benchmark of your own
+
+Run every command from the folder in which `harness init` was run.
+
+    harness validate FOLDER/bench.yaml    reads the documents, checks questions and labels
+    harness bench FOLDER/bench.yaml       runs the comparison
+
+Two ways to questions and labels:
+
+- **Step by step**, with a language model or by hand: `harness testset FOLDER status` says what comes next.
+- **By yourself**: fill `queries.csv` and `labels.csv` in a spreadsheet (save as CSV UTF-8).
+
+## queries.csv, a row a question
+
+| column | meaning |
+|---|---|
+| `query_id` | a short name without blanks, such as `q1`; each once |
+| `text` | the question, as a user would ask it |
+| `type` | optional: what sort of question it is, such as `fact` or `table`; results are shown by it |
+| `answerable` | optional: `no` where the documents do not answer it; such questions are counted apart |
+| `answer` | optional: the right answer |
+| `note` | optional: whatever you want to remember |
+
+## labels.csv, a row a passage
+
+| column | meaning |
+|---|---|
+| `query_id` | of the question |
+| `document` | the name of the file, with or without its ending |
+| `page` | the page of the file, counted from 1; empty for text without pages |
+| `start`, `end` | optional: offsets of characters into the extracted text, the end excluded |
+| `quote` | the passage, as you copied it; it is looked for on the page, or in the whole document |
+| `grade` | 4 answers by itself, 3 answers in the main, 2 gives a part, 1 is on the topic, 0 misses it |
+| `evidence` | optional: rows of one question with the same name are one fact in several places |
+| `note` | optional |
+
+`harness find "words of the passage" --in FOLDER/bench.yaml --query q1 --format csv` writes rows for it.
+"""
