@@ -18,6 +18,7 @@ from harness.commands import (
     score,
     score_answers,
     show,
+    testset,
     validate,
 )
 
@@ -31,6 +32,7 @@ COMMANDS = (
     comparing,
     find,
     labels,
+    testset,
     score,
     score_answers,
     judge,

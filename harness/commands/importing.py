@@ -1,22 +1,54 @@
-"""`harness import`: turn a known collection into a corpus."""
+"""`harness import`: turn a known collection, or what a pipeline of yours has answered, into a corpus."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.corpus.importers import ImportSummary
+
+_DESCRIPTION = """\
+Turn a folder in a known format into a corpus under corpora/, with documents, queries.csv and labels.csv.
+docs/corpora.md describes the formats.
+
+  harness import beir DIR --to corpora/cranfield
+
+Or turn what a pipeline of yours was asked, read and answered into a corpus to label and to score:
+
+  harness import traces export.jsonl --to corpora/june   # OpenTelemetry, Langfuse or LangSmith
+  harness import ragas answers.jsonl --to corpora/june   # user_input, retrieved_contexts, response, reference
+
+Or turn a test set of another tool into queries.csv and labels.csv over your own documents, every offset
+checked; docs/testset.md:
+
+  harness import label_studio export.json --documents "docs/*.pdf" --to corpora/mine
+"""
 
 
 def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "import",
-        help="turn a known collection into a corpus",
-        description="Turn a folder in a known format into a corpus under corpora/, with documents, "
-        "queries.csv and labels.csv. docs/corpora.md describes the formats.",
+        help="turn a known collection, a test set, or traces of production into a corpus",
+        description=_DESCRIPTION,
     )
-    parser.add_argument("format", metavar="FORMAT", help="financebench, beir or chunking_eval")
-    parser.add_argument("source", type=Path, metavar="DIR", help="the folder to read")
+    parser.add_argument(
+        "format",
+        metavar="FORMAT",
+        help="financebench, beir or chunking_eval; traces or ragas; or, with --documents, a test set over "
+        "your own documents: csv, jsonl, xlsx, trec, label_studio, argilla, quepid or ragas",
+    )
+    parser.add_argument("source", type=Path, metavar="SOURCE", help="the folder or file to read")
+    parser.add_argument(
+        "--documents",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="of a test set: the documents it is about; may be given several times",
+    )
     parser.add_argument(
         "--to", type=Path, metavar="CORPUS", help="the folder to write; default corpora/<FORMAT>"
     )
@@ -26,6 +58,18 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="beir: which qrels to read, where DIR holds several, such as qrels/dev.tsv",
     )
+    parser.add_argument(
+        "--texts",
+        type=Path,
+        metavar="FILE",
+        help="ragas, traces: a table with id, text and perhaps document, for passages of which only the "
+        "id is known",
+    )
+    parser.add_argument(
+        "--traces-of",
+        metavar="TOOL",
+        help="traces: opentelemetry, langfuse or langsmith; default: as the records tell",
+    )
     parser.set_defaults(run=run)
 
 
@@ -33,20 +77,67 @@ def run(args: argparse.Namespace) -> int:
     """Import it and say what came of it."""
     from harness.corpus.importers import IMPORTERS
     from harness.errors import ConfigError
+    from harness.outside.collection import import_ragas, import_traces
     from harness.report import counted
     from harness.terminal import print_line
+    from harness.testset.formats import FORMATS
 
-    if args.format not in IMPORTERS:
-        raise ConfigError(f"There is no format {args.format!r} to import. Known: {', '.join(IMPORTERS)}.")
-    if args.qrels and args.format != "beir":
-        raise ConfigError("--qrels goes with the format beir alone.")
+    collections = {name: one.run for name, one in IMPORTERS.items()}
+    collections |= {"ragas": import_ragas, "traces": import_traces}
+    if args.format not in {*collections, *FORMATS}:
+        known = ", ".join(dict.fromkeys([*collections, *FORMATS]))
+        raise ConfigError(f"There is no format {args.format!r} to import. Known: {known}.")
+    if args.documents and args.format not in FORMATS:
+        raise ConfigError(f"--documents goes with a test set; {args.format} brings its documents.")
     target = args.to or Path("corpora") / args.format
-    options = {"qrels": args.qrels} if args.qrels else {}
-    summary = IMPORTERS[args.format].run(args.source, target, **options)
+    options = _options(args)
+    if args.documents or args.format not in collections:
+        if options:
+            raise ConfigError(f"Of a test set only --documents is asked; leave out {_named(options)}.")
+        summary = _testset(args, target)
+    else:
+        summary = collections[args.format](args.source, target, **options)
     print_line(
         f"{summary.target}: {counted(summary.documents, 'document')}, "
         f"{counted(summary.queries, 'query', 'queries')}, {counted(summary.labels, 'label')}"
     )
     for note in summary.notes:
         print_line(f"  {note}")
+    if args.format in ("ragas", "traces") and not args.documents:
+        print_line("Next:")
+        print_line(f"  harness score-answers {quote(str(summary.target / 'answers.jsonl'))}")
+        print_line(f"{summary.target / 'README.md'} says how to score what was retrieved.")
     return 0
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """The options that were given; raises ConfigError for one that the format does not have."""
+    from harness.errors import ConfigError
+
+    options = {}
+    for name, value, formats in (
+        ("qrels", args.qrels, ("beir",)),
+        ("texts", args.texts, ("ragas", "traces")),
+        ("format", args.traces_of, ("traces",)),
+    ):
+        if value is None:
+            continue
+        if args.format not in formats:
+            option = "traces-of" if name == "format" else name
+            goes = f"the format {formats[0]} alone" if len(formats) == 1 else f"{' and '.join(formats)} alone"
+            raise ConfigError(f"--{option} goes with {goes}.")
+        options[name] = value
+    return options
+
+
+def _named(options: dict[str, Any]) -> str:
+    return ", ".join("--traces-of" if name == "format" else f"--{name}" for name in options)
+
+
+def _testset(args: argparse.Namespace, target: Path) -> ImportSummary:
+    from harness.running.context import Context
+    from harness.terminal import TerminalReporter
+    from harness.testset.importing import import_testset
+
+    with Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
+        return import_testset(args.format, args.source, args.documents, target, context)

@@ -1,0 +1,70 @@
+"""Leading questions: those that copy the words of the passage that answers them.
+
+Such a question is found by any search for words, so a test set of them says little about other searches.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from harness.search.analyse import Analyser
+from harness.text.characters import WIDE
+
+# A run of so many words (or twice as many characters of Chinese or Japanese) is shown as copied.
+RUN = 5
+# So is a question of which this share of the content words stands in the passage, if it has FEWEST of them.
+SHARE = 0.8
+FEWEST = 4
+_TOKEN = re.compile(rf"[{WIDE}]|\w+")
+_IS_WIDE = re.compile(rf"[{WIDE}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a question takes over from a passage.
+
+    ``words`` is the longest run of words that both hold, a wide character counting half; ``share`` the part
+    of the ``content`` words (stop words left out, stems) that stand in the passage.
+    """
+
+    words: int
+    share: float
+    content: int
+
+    @property
+    def leads(self) -> bool:
+        """Whether it is worth a second look."""
+        return self.words >= RUN or (self.share >= SHARE and self.content >= FEWEST)
+
+
+def copied(question: str, passage: str) -> Copied | None:
+    """What a question copies; None where it has no passage to copy from."""
+    if not passage.strip():
+        return None
+    asked, there = _tokens(question), _tokens(passage)
+    run = _longest_run(asked, there)
+    wide = sum(_IS_WIDE.match(token) is not None for token in run)
+    analyser = Analyser("auto", "long")
+    content, of_passage = set(analyser.terms(question)), set(analyser.terms(passage))
+    share = len(content & of_passage) / len(content) if content else 0.0
+    return Copied(len(run) - wide + wide // 2, share, len(content))
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text.casefold())
+
+
+def _longest_run(left: list[str], right: list[str]) -> list[str]:
+    """The longest run of tokens that stands in both (dynamic programming over all pairs of ends)."""
+    best, end = 0, 0
+    lengths = [0] * (len(right) + 1)
+    for at, token in enumerate(left, 1):
+        before = 0
+        for other in range(1, len(right) + 1):
+            above = lengths[other]
+            lengths[other] = before + 1 if token == right[other - 1] else 0
+            before = above
+            if lengths[other] > best:
+                best, end = lengths[other], at
+    return left[end - best : end]

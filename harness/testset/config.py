@@ -1,0 +1,124 @@
+"""testset.yaml: the documents, how many questions, and which models may be asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
+
+from harness.chunk import PageConfig
+from harness.config import BenchConfig, Setting
+from harness.config.explain import explain
+from harness.config.source import read_source
+from harness.corpus import ParsingConfig
+from harness.errors import ConfigError
+from harness.judge import KINDS as JUDGES
+from harness.judge import LlmConfig, PoolJudgeConfig
+from harness.kinds import StageConfig
+from harness.llm import ModelConfig
+from harness.models.encoder import EmbedConfig
+from harness.search.retrieve import Bm25Config
+
+FILE = "testset.yaml"
+
+
+class EmbedModel(StageConfig):
+    """The embedding model of the retriever by meaning."""
+
+    model: str = Field(description="Hub id, local folder, or `embedded:all-MiniLM-L6-v2`.")
+    query_prefix: str = Field("", description="What the model wants before a query.")
+    passage_prefix: str = Field("", description="What the model wants before a passage.")
+
+
+class TestsetConfig(StageConfig):
+    """How a test set is made."""
+
+    # no test, whatever pytest makes of the name
+    __test__ = False
+
+    documents: Annotated[
+        tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+    ] = Field(min_length=1, description="Glob or list of globs, as in a benchmark.")
+    parsing: ParsingConfig = Field(ParsingConfig(), description="As in a benchmark.")
+    on_bad_document: Literal["fail", "skip"] = Field("fail", description="As in a benchmark.")
+    language: Literal["en", "zh"] = Field(
+        "en", description="The language of the prompts. Questions are in that of the documents."
+    )
+    questions: int = Field(150, ge=1, le=10_000, description="How many questions to propose.")
+    chosen: int = Field(100, ge=1, le=10_000, description="How many of them to keep.")
+    passages: int = Field(30, ge=1, le=1000, description="How many passages to gather for a question.")
+    embed: EmbedModel | None = Field(
+        None, description="The retriever by meaning that helps to gather; null: words alone are searched."
+    )
+    seed: int = Field(7, ge=0, description="Of everything that is drawn by chance.")
+    cache: Path = Field(Path(".cache/harness"), description="As in a benchmark.")
+    results: Path = Field(Path("results"), description="Where a benchmark on the export writes.")
+    llm: ModelConfig | None = Field(None, description="The language model that proposes.")
+    answer: ModelConfig | None = Field(
+        None, description="The one that answers, the strongest you have; null: that of `llm`."
+    )
+    judge: SerializeAsAny[PoolJudgeConfig] | None = Field(
+        None, description="The judge that grades, as `relevance` in a benchmark; null: `llm` grades."
+    )
+
+    @property
+    def answering(self) -> ModelConfig | None:
+        """The model that answers."""
+        return self.answer or self.llm
+
+    @property
+    def grading(self) -> PoolJudgeConfig | None:
+        """The judge that grades; that of ``llm`` where none is named."""
+        if self.judge is not None or self.llm is None:
+            return self.judge
+        prompt = "pointwise_zh" if self.language == "zh" else "pointwise"
+        own = self.llm.model_dump(exclude_unset=True)
+        return LlmConfig.model_validate({**own, "prompt": prompt})
+
+    @property
+    def encoder(self) -> EmbedConfig | None:
+        """The embedding model, without prefixes."""
+        return None if self.embed is None else EmbedConfig(model=self.embed.model)
+
+    def bench(self, folder: Path) -> BenchConfig:
+        """A benchmark over the documents, of whose settings nothing is used."""
+        return BenchConfig(
+            name="testset",
+            documents=self.documents,
+            parsing=self.parsing,
+            on_bad_document=self.on_bad_document,
+            queries=folder / "queries.csv",
+            labels=folder / "labels.csv",
+            cache=self.cache,
+            settings=(Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config()),),
+        )
+
+
+def load_testset(folder: Path) -> TestsetConfig:
+    """Read testset.yaml of a folder; raises ConfigError naming file, line, key and remedy."""
+    path = folder / FILE
+    if not path.is_file():
+        raise ConfigError(
+            f"{path} is not there. Make it from a folder of documents: harness init DOCUMENTS --out {folder}"
+        )
+    source = read_source(path)
+    data = dict(source.data)
+    if isinstance(data.get("judge"), dict):
+        data["judge"] = _judge(source.path, data["judge"])
+    try:
+        return TestsetConfig.model_validate(data)
+    except ValidationError as error:
+        raise explain(source, (), error, known=TestsetConfig.model_fields) from None
+
+
+def _judge(path: Path, section: dict[str, Any]) -> Any:
+    kind = JUDGES.find(section.get("kind", "llm"))
+    if not issubclass(kind.config, PoolJudgeConfig):
+        raise ConfigError(f"{path}: judge: {kind.name} is no judge of passages. Take llm, panel or another.")
+    try:
+        return kind.config.model_validate(section)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, ("judge", *first["loc"])))
+        raise ConfigError(f"{path}: {where}: {first['msg']}.") from None

@@ -1,0 +1,167 @@
+"""The datasheet: how a test set came about, for whoever has to believe its figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from harness import __version__
+from harness.testset.grades import agreements, said_of
+from harness.testset.kinds import KINDS
+from harness.testset.made import Made
+from harness.testset.rows import (
+    Candidate,
+    DisagreementRow,
+    DocumentRow,
+    FoundRow,
+    GradeRow,
+    Question,
+    SearchedRow,
+)
+from harness.testset.state import State
+
+
+def datasheet(state: State, made: Made) -> str:
+    """The datasheet as Markdown; counts only what the tables hold."""
+    parts = [
+        "# How this test set came about\n",
+        f"Written by `harness testset export`, version {__version__}, on "
+        f"{datetime.now(UTC).date().isoformat()}.\n",
+        _counts(made),
+        _questions(state, made),
+        _passages(state),
+        _grades(state, made),
+        _answers(made),
+        _to_know(state, made),
+        _steps(state),
+        _documents(state),
+    ]
+    return "\n".join(parts)
+
+
+def _counts(made: Made) -> str:
+    answerable = sum(one.answerable for one in made.questions)
+    grades = Counter(one.grade for one in made.labels)
+    rows = [
+        ("questions", len(made.questions)),
+        ("of them unanswerable", len(made.questions) - answerable),
+        ("with a golden answer", sum(bool(one.answer) for one in made.questions)),
+        ("graded passages", len(made.labels)),
+        *((f"of grade {grade}", grades[grade]) for grade in sorted(grades, reverse=True)),
+    ]
+    return _table(("what", "how many"), rows)
+
+
+def _questions(state: State, made: Made) -> str:
+    proposed, candidates = state.rows(Question), state.rows(Candidate)
+    by_id = {one.query_id: one for one in proposed}
+    kept = [one for one in candidates if one.keep == "yes"]
+    edited = sum(one.query_id in by_id and by_id[one.query_id].text != one.text for one in kept)
+    kinds = Counter(one.kind for one in made.questions)
+    by = Counter(one.by or "a person" for one in kept)
+    rows = [(kind, KINDS.get(kind, (0, "as given"))[1], kinds[kind]) for kind in kinds]
+    lines = [
+        "## Questions\n",
+        _table(("kind", "what it asks", "kept"), rows),
+        f"{len(proposed)} were proposed and {len(kept)} kept; {len(candidates) - len(kept)} were dropped. "
+        f"{edited} of those kept were reworded after they had been proposed.\n",
+        "Written by: " + "; ".join(f"{name} {times}" for name, times in by.most_common()) + ".\n",
+        f"Near-duplicates among those kept: {_look(kept, 'near-duplicate')}. Leading questions, which "
+        "copy the "
+        f"words of their passage: {_look(kept, 'copies its passage')}, as measured when they were last "
+        "chosen.\n",
+    ]
+    return "\n".join(lines)
+
+
+def _look(kept: Iterable[Candidate], word: str) -> int:
+    return sum(word in one.look for one in kept)
+
+
+def _passages(state: State) -> str:
+    found = state.rows(FoundRow)
+    by = Counter(name for row in found for name in row.found_by.split("; ") if name)
+    lines = ["## Passages\n"]
+    if not found:
+        return "\n".join([*lines, "None were gathered.\n"])
+    lines.append(
+        f"{len(found)} passages were gathered. A retriever that is compared on this test set and stands "
+        "in this list "
+        "has an advantage over one that does not; a passage that none of them found is unjudged.\n"
+    )
+    lines.append(_table(("found by", "passages"), by.most_common()))
+    vain = sum(row.passages == 0 for row in state.rows(SearchedRow))
+    if vain:
+        lines.append(f"No retriever found anything for {vain} questions.\n")
+    return "\n".join(lines)
+
+
+def _grades(state: State, made: Made) -> str:
+    rows = state.rows(GradeRow)
+    by = Counter(
+        (row.grader, "model" if row.by_model == "yes" else "person") for row in rows if row.grade is not None
+    )
+    without = sum(row.grade is None for row in rows)
+    both = agreements(rows)
+    lines = [
+        "## Grades\n",
+        _table(("grader", "is a", "grades"), [(*who, times) for who, times in by.most_common()]),
+        "A grade by a person goes before that of a model, and a resolved one before both.\n",
+    ]
+    if without:
+        lines.append(
+            f"{without} passages could not be graded by a model; they are unjudged, not irrelevant.\n"
+        )
+    lines += [f"- {said_of(one)}" for one in both]
+    if not both:
+        lines.append("No passage was graded by two, so nothing is known of how reliable the grades are.")
+    resolved = state.rows(DisagreementRow)
+    done = sum(row.resolved is not None for row in resolved)
+    if resolved:
+        lines.append(f"\n{len(resolved)} disagreements, {done} of them resolved.")
+    if made.unresolved:
+        lines.append(f"{made.unresolved} passages are left unjudged because people disagree on them.")
+    return "\n".join(lines) + "\n"
+
+
+def _answers(made: Made) -> str:
+    by = Counter(one.answer_by for one in made.questions if one.answer)
+    if not by:
+        return "## Answers\n\nThere are no golden answers.\n"
+    return "## Answers\n\n" + _table(("written by", "answers"), by.most_common())
+
+
+def _to_know(state: State, made: Made) -> str:
+    lines = ["## To look at\n", *(f"- {one}." for one in made.odd)]
+    if not made.odd:
+        lines.append("Nothing contradicts itself: every answerable question has a relevant passage.")
+    rows = [row for row in state.rows(GradeRow) if row.grade is not None]
+    if rows and all(row.by_model == "yes" for row in rows):
+        lines.append("- No person has graded anything: these labels say what a model thinks.")
+    return "\n".join(lines) + "\n"
+
+
+def _steps(state: State) -> str:
+    rows = [(one.when, one.step, one.how) for one in state.done()]
+    return "## Steps\n\n" + _table(("when (UTC)", "step", "how"), rows)
+
+
+def _documents(state: State) -> str:
+    rows = [
+        (row.doc_id, row.pages or "–", row.characters, f"`{row.sha256}`") for row in state.rows(DocumentRow)
+    ]
+    return "## Documents\n\nOffsets hold for these texts, as they were extracted.\n\n" + _table(
+        ("document", "pages", "characters", "sha256 of the text"), rows
+    )
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    lines += [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return " ".join(text.split()).replace("|", "\\|")

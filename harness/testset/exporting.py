@@ -1,0 +1,95 @@
+"""The step ``export``: questions, labels, answers, a datasheet, and a benchmark that runs as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+
+from harness.errors import ConfigError
+from harness.report import counted
+from harness.running.context import Context
+from harness.starting.config_text import Paths, bench_text, name_of
+from harness.starting.looking import Look, language_of, tables_in
+from harness.testset.config import TestsetConfig
+from harness.testset.datasheet import datasheet
+from harness.testset.documents import documents_of
+from harness.testset.formats import FORMATS
+from harness.testset.formats.tables import LABELS, QUERIES, csv_of, label_cells, query_cells
+from harness.testset.made import make
+from harness.testset.state import State
+from harness.testset.steps import Outcome
+from harness.types import Document
+
+FOLDER = "export"
+
+
+def export(state: State, config: TestsetConfig, context: Context) -> Outcome:
+    """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml."""
+    documents = documents_of(state, config, context)
+    made = make(state, documents)
+    folder = state.folder / FOLDER
+    bench = folder / "bench.yaml"
+    files: dict[str, str] = {
+        f"{FOLDER}/queries.csv": csv_of(QUERIES, query_cells(made.questions)),
+        f"{FOLDER}/labels.csv": csv_of(LABELS, label_cells(made.labels)),
+    }
+    kept = bench.exists()
+    if not kept:
+        files[f"{FOLDER}/bench.yaml"] = _bench(state, config, list(documents.values()))
+    facts = {"questions": len(made.questions), "labels": len(made.labels)}
+    sheet = f"{FOLDER}/datasheet.md"
+    state.write("export", "queries, labels, answers, datasheet", files, facts, more=(sheet,))
+    # last, as it tells of this step too
+    state.put(sheet, datasheet(state, made))
+    told = [
+        f"{folder}/: {counted(len(made.questions), 'question')}, {counted(len(made.labels), 'label')}, "
+        f"{sum(bool(one.answer) for one in made.questions)} answers; datasheet.md says how they came "
+        "about.",
+    ]
+    if kept:
+        told.append(f"{bench} was there and stays as it is.")
+    if made.unresolved:
+        told.append(
+            f"{counted(made.unresolved, 'passage is', 'passages are')} left unjudged: people disagree on "
+            "them."
+        )
+    told += [f"To look at: {one}." for one in made.odd[:5]]
+    if len(made.odd) > 5:
+        told.append(f"… and {len(made.odd) - 5} more, in datasheet.md.")
+    return Outcome(tuple(told), next=(f"harness bench {quote(str(bench))}",))
+
+
+def export_as(state: State, config: TestsetConfig, context: Context, name: str, to: Path | None) -> Outcome:
+    """Write the test set in the format of another tool, into a new folder."""
+    if name not in FORMATS:
+        raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")
+    documents = documents_of(state, config, context)
+    made = make(state, documents)
+    folder = to or state.folder / FOLDER / name
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigError(f"{folder} is there already. Remove it, or name another folder with --to.")
+    written = FORMATS[name].write(made, documents, folder)
+    told = [f"{folder}/: {', '.join(written.files)}."]
+    told += [f"  {note}" for note in written.notes]
+    return Outcome(tuple(told), next=())
+
+
+def _bench(state: State, config: TestsetConfig, documents: Sequence[Document]) -> str:
+    texts = [one.text for one in documents]
+    count, covered = tables_in(texts)
+    characters = sum(map(len, texts))
+    look = Look(
+        state.folder,
+        {},
+        {},
+        len(documents),
+        0,
+        characters,
+        language_of(texts),
+        count,
+        covered / max(1, characters),
+    )
+    folder = state.folder / FOLDER
+    paths = Paths(name_of(state.folder), config.documents, folder, str(config.cache), str(config.results))
+    return bench_text(look, paths, download=config.embed is not None)

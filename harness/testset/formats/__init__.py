@@ -1,0 +1,43 @@
+"""Test sets of other tools, in and out: one format a file, and the table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.testset.formats.argilla import read_argilla, write_argilla
+from harness.testset.formats.label_studio import read_label_studio, write_label_studio
+from harness.testset.formats.quepid import read_quepid, write_quepid
+from harness.testset.formats.ragas import read_ragas, write_ragas
+from harness.testset.formats.tables import read_tables, write_csv, write_jsonl, write_xlsx
+from harness.testset.formats.trec import read_trec, write_trec
+from harness.testset.formats.values import Read, Written
+from harness.testset.made import Made
+from harness.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a test set is written and read. ``reads`` says what `harness import` is to be given."""
+
+    description: str
+    reads: str
+    write: Callable[[Made, Mapping[str, Document], Path], Written]
+    read: Callable[[Path, Mapping[str, Document]], Read]
+
+
+FORMATS: dict[str, Format] = {
+    "csv": Format("queries.csv and labels.csv", "the folder", write_csv, read_tables),
+    "jsonl": Format("queries.jsonl and labels.jsonl", "the folder", write_jsonl, read_tables),
+    "xlsx": Format("queries.xlsx and labels.xlsx", "the folder", write_xlsx, read_tables),
+    "trec": Format("qrels and topics", "the folder", write_trec, read_trec),
+    "label_studio": Format(
+        "tasks of Label Studio as JSON", "the JSON file", write_label_studio, read_label_studio
+    ),
+    "argilla": Format("records of Argilla as JSON", "the JSON file", write_argilla, read_argilla),
+    "quepid": Format("judgments of Quepid as CSV", "the CSV file", write_quepid, read_quepid),
+    "ragas": Format("samples of ragas as JSON lines", "the JSONL file", write_ragas, read_ragas),
+}
+
+__all__ = ["FORMATS", "Format", "Read", "Written"]

@@ -1,0 +1,147 @@
+"""Argilla: a record a passage with a question of grade and one of spans.
+
+Spans of Argilla count characters of the field, the end excluded, as its server checks them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import LabelError
+from harness.store import write_text
+from harness.testset.formats.values import Read, Written, checked, grade_from, label_of, read_json
+from harness.testset.made import Label, Made, TestQuestion
+from harness.types import Document
+
+FILE, SETTINGS = "records.json", "settings.py"
+GRADE, EVIDENCE = "grade", "evidence"
+_SETTINGS = '''"""Makes the dataset in Argilla and logs records.json into it."""
+
+import json
+import os
+
+import argilla as rg
+
+client = rg.Argilla(api_url=os.environ["ARGILLA_API_URL"], api_key=os.environ["ARGILLA_API_KEY"])
+settings = rg.Settings(
+    fields=[rg.TextField(name="question"), rg.TextField(name="passage")],
+    questions=[
+        rg.LabelQuestion(name="grade", labels=["0", "1", "2", "3", "4"]),
+        rg.SpanQuestion(name="evidence", field="passage", labels=["evidence"], required=False),
+    ],
+    metadata=[
+        rg.TermsMetadataProperty(name=name) for name in ("query_id", "document", "type", "answerable", "fact")
+    ] + [rg.IntegerMetadataProperty(name=name) for name in ("start", "end")],
+)
+dataset = rg.Dataset(name="testset", settings=settings, client=client)
+dataset.create()
+with open("records.json", encoding="utf-8") as file:
+    dataset.records.log([rg.Record.from_dict(one) for one in json.load(file)])
+'''
+
+
+def write_argilla(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+    """records.json, as ``rg.Record.from_dict`` reads it, and a script that logs them.
+
+    Grades stand as suggestions: responses belong to users of a server.
+    """
+    questions = {one.query_id: one for one in made.questions}
+    records = []
+    for number, one in enumerate(made.labels):
+        question = questions[one.query_id]
+        suggestions: dict[str, Any] = {GRADE: {"value": str(one.grade), "agent": one.by, "score": None}}
+        if one.grade:
+            span = {"start": 0, "end": len(one.text), "label": EVIDENCE}
+            suggestions[EVIDENCE] = {"value": [span], "agent": one.by, "score": None}
+        records.append(
+            {
+                "id": str(number),
+                "fields": {"question": question.text, "passage": one.text},
+                "metadata": {
+                    "query_id": one.query_id,
+                    "type": question.kind,
+                    "answerable": "yes" if question.answerable else "no",
+                    "document": one.doc_id,
+                    "start": one.start,
+                    "end": one.end,
+                    "fact": one.evidence,
+                },
+                "suggestions": suggestions,
+                "responses": {},
+                "vectors": {},
+            }
+        )
+    write_text(folder / FILE, json.dumps(records, ensure_ascii=False, indent=1) + "\n")
+    write_text(folder / SETTINGS, _SETTINGS)
+    return Written((FILE, SETTINGS), ("Answers have no place in the records and are left out.",))
+
+
+def read_argilla(source: Path, documents: Mapping[str, Document]) -> Read:
+    """Records as ``dataset.records.to_json`` writes them: submitted responses, else suggestions.
+
+    A record without either is unjudged. Of several responses the last one counts.
+    """
+    questions: dict[str, TestQuestion] = {}
+    labels: list[Label] = []
+    unjudged = suggested = 0
+    for number, record in enumerate(read_json(source), 1):
+        where = f"{source}, record {record.get('id', number)}"
+        fields, meta = record.get("fields") or {}, record.get("metadata") or {}
+        if "question" not in fields or not {"query_id", "document", "start", "end"} <= meta.keys():
+            raise LabelError(
+                f"{where}: it lacks the field question, or query_id, document, start or end as metadata."
+            )
+        query_id = str(meta["query_id"])
+        answerable = str(meta.get("answerable", "yes")) != "no"
+        known = TestQuestion(
+            query_id, str(fields["question"]), str(meta.get("type") or ""), answerable, "", "", ""
+        )
+        questions.setdefault(query_id, known)
+        grade, spans, by = _graded(record)
+        if grade is None:
+            unjudged += 1
+            continue
+        suggested += not (record.get("responses") or {}).get(GRADE)
+        document = documents.get(str(meta["document"]))
+        if document is None:
+            raise LabelError(
+                f"{where}: there is no document {meta['document']!r}. Name the documents with --documents."
+            )
+        _, start, end = checked(document, int(meta["start"]), int(meta["end"]), where)
+        if fields.get("passage", document.text[start:end]) != document.text[start:end]:
+            raise LabelError(
+                f"{where}: the text at {start}-{end} of {document.doc_id} is not the one of the record."
+            )
+        value, fact = grade_from(grade, where), str(meta.get("fact") or "")
+        for a, b in spans if value and spans else [(0, end - start)]:
+            if not 0 <= a < b <= end - start:
+                raise LabelError(f"{where}: {a}-{b} is no range of the passage.")
+            labels.append(label_of(query_id, (document, start + a, start + b), value, by, fact))
+    notes = []
+    if unjudged:
+        notes.append(f"{unjudged} records have neither response nor suggestion and are unjudged.")
+    if suggested:
+        notes.append(f"{suggested} grades are suggestions that nobody has confirmed.")
+    return Read(tuple(questions.values()), tuple(labels), tuple(notes))
+
+
+def _graded(record: Mapping[str, Any]) -> tuple[Any, list[tuple[int, int]], str]:
+    """Grade, spans of the passage, and who gave them; no grade where there is none."""
+    responses = record.get("responses") or {}
+    suggestions = record.get("suggestions") or {}
+    given = [one for one in responses.get(GRADE) or [] if one.get("value") is not None]
+    if given:
+        user = given[-1].get("user_id")
+        marked = [one for one in responses.get(EVIDENCE) or [] if one.get("user_id") == user]
+        by = f"Argilla user {user}" if user else "Argilla"
+        return given[-1]["value"], _ranges(marked[-1]["value"] if marked else []), by
+    said = suggestions.get(GRADE) or {}
+    marked = (suggestions.get(EVIDENCE) or {}).get("value") or []
+    return said.get("value"), _ranges(marked), str(said.get("agent") or "Argilla")
+
+
+def _ranges(spans: Any) -> list[tuple[int, int]]:
+    return [(int(one["start"]), int(one["end"])) for one in spans or []]

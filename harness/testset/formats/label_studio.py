@@ -1,0 +1,173 @@
+"""Label Studio: a task a passage, graded with choices, its evidence marked as a span of the text.
+
+Offsets of Label Studio count characters of the passage, the end excluded
+(``label_studio_sdk.converter.utils.create_tokens_and_tags``; a test holds ours to it).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import LabelError
+from harness.store import write_text
+from harness.testset.formats.values import (
+    Read,
+    Written,
+    checked,
+    grade_from,
+    label_of,
+    offsets_meant,
+    read_json,
+)
+from harness.testset.made import Label, Made, TestQuestion
+from harness.types import Document
+
+FILE, CONFIG = "tasks.json", "labeling-config.xml"
+EVIDENCE = "evidence"
+_CONFIG = """<View>
+  <Header value="$question"/>
+  <Labels name="evidence" toName="text"><Label value="evidence"/></Labels>
+  <Text name="text" value="$text"/>
+  <Choices name="grade" toName="text" choice="single-radio" required="true">
+    <Choice value="4" hint="answers by itself"/>
+    <Choice value="3" hint="answers in the main"/>
+    <Choice value="2" hint="gives a part, or needed context"/>
+    <Choice value="1" hint="is on the topic only"/>
+    <Choice value="0" hint="looks right and is not, or has nothing to do with it"/>
+  </Choices>
+</View>
+"""
+
+
+def write_label_studio(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+    """tasks.json to import, and the labeling configuration that it needs."""
+    questions = {one.query_id: one for one in made.questions}
+    tasks = []
+    for one in made.labels:
+        question = questions[one.query_id]
+        result: list[dict[str, Any]] = [_choice(one.grade)]
+        if one.grade:
+            result.append(_span(0, len(one.text), one.text))
+        tasks.append(
+            {
+                "data": {
+                    "text": one.text,
+                    "question": question.text,
+                    "query_id": one.query_id,
+                    "type": question.kind,
+                    "answerable": "yes" if question.answerable else "no",
+                    "answer": question.answer,
+                    "document": one.doc_id,
+                    "start": one.start,
+                    "end": one.end,
+                    "evidence": one.evidence,
+                },
+                "annotations": [{"result": result}],
+                "meta": {"graded_by": one.by},
+            }
+        )
+    write_text(folder / FILE, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
+    write_text(folder / CONFIG, _CONFIG)
+    silent = len(questions) - len({one.query_id for one in made.labels})
+    notes = (f"{silent} questions without a graded passage have no task and are left out.",) if silent else ()
+    return Written((FILE, CONFIG), notes)
+
+
+def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
+    """An export of Label Studio (JSON): the grade of each task, and its spans where evidence was marked.
+
+    Where people marked a part of a passage, the label is that part. A task without an annotation, or with
+    cancelled ones alone, is unjudged. Of several annotations the last one counts.
+    """
+    questions: dict[str, TestQuestion] = {}
+    labels: list[Label] = []
+    unjudged = several = 0
+    for number, task in enumerate(read_json(source), 1):
+        where = f"{source}, task {task.get('id', number)}"
+        data = task.get("data")
+        if (
+            not isinstance(data, dict)
+            or not {"query_id", "question", "document", "start", "end"} <= data.keys()
+        ):
+            raise LabelError(
+                f"{where}: data lacks query_id, question, document, start or end, as we export them."
+            )
+        query_id = str(data["query_id"])
+        questions.setdefault(query_id, _question(query_id, data))
+        done = [
+            one for one in task.get("annotations") or [] if not one.get("was_cancelled") and one.get("result")
+        ]
+        if not done:
+            unjudged += 1
+            continue
+        several += len(done) > 1
+        labels += _labels(query_id, data, done[-1], documents, where)
+    notes = []
+    if unjudged:
+        notes.append(f"{unjudged} tasks have no annotation and are unjudged.")
+    if several:
+        notes.append(f"{several} tasks have several annotations; the last one counts.")
+    return Read(tuple(questions.values()), tuple(labels), tuple(notes))
+
+
+def _choice(grade: int) -> dict[str, Any]:
+    return {"from_name": "grade", "to_name": "text", "type": "choices", "value": {"choices": [str(grade)]}}
+
+
+def _span(start: int, end: int, text: str) -> dict[str, Any]:
+    value = {"start": start, "end": end, "text": text, "labels": [EVIDENCE]}
+    return {"from_name": EVIDENCE, "to_name": "text", "type": "labels", "value": value}
+
+
+def _question(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
+    answer = str(data.get("answer") or "")
+    by = "as imported" if answer else ""
+    answerable = str(data.get("answerable", "yes")) != "no"
+    return TestQuestion(
+        query_id, str(data["question"]), str(data.get("type") or ""), answerable, answer, by, ""
+    )
+
+
+def _labels(
+    query_id: str,
+    data: Mapping[str, Any],
+    annotation: Mapping[str, Any],
+    documents: Mapping[str, Document],
+    where: str,
+) -> list[Label]:
+    document = documents.get(str(data["document"]))
+    if document is None:
+        raise LabelError(
+            f"{where}: there is no document {data['document']!r}. Name the documents with --documents."
+        )
+    _, start, end = checked(document, int(data["start"]), int(data["end"]), where)
+    text = document.text[start:end]
+    if data.get("text", text) != text:
+        raise LabelError(
+            f"{where}: the text at {start}-{end} of {document.doc_id} is not the one of the task."
+        )
+    chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
+    if len(chosen) != 1:
+        raise LabelError(f"{where}: {len(chosen)} grades are chosen, one is expected.")
+    grade = grade_from(chosen[0], where)
+    spans = []
+    for one in annotation["result"]:
+        value = one.get("value", {})
+        if one.get("type") == "labels" and grade:
+            spans.append(
+                offsets_meant(text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where)
+            )
+    evidence, by = str(data.get("evidence") or ""), _by(annotation)
+    return [
+        label_of(query_id, checked(document, start + a, start + b, where), grade, by, evidence)
+        for a, b in spans or [(0, len(text))]
+    ]
+
+
+def _by(annotation: Mapping[str, Any]) -> str:
+    who = annotation.get("completed_by")
+    who = who.get("email") if isinstance(who, dict) else who
+    return f"Label Studio user {who}" if who else "Label Studio"

@@ -1,0 +1,111 @@
+"""ragas: samples with a question, a reference answer and the contexts that hold it.
+
+ragas knows no grades. Contexts are passages of grade 2 and above; what is less, and what is irrelevant, is
+left out. Coming in, the only context of a question gets grade 4 and each of several grade 3, since none of
+them answers alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.corpus import AnchorConfig, LabelRow, anchor
+from harness.errors import CorpusError, LabelError
+from harness.store import write_text
+from harness.testset.formats.values import Read, Written, label_of, passage_id, read_json, span_of
+from harness.testset.made import Label, Made, TestQuestion
+from harness.types import Document
+
+FILE = "testset.jsonl"
+LEAST = 2
+_OLD = {"question": "user_input", "ground_truth": "reference", "contexts": "reference_contexts"}
+
+
+def write_ragas(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+    """A sample a question, as ``EvaluationDataset.from_jsonl`` reads it."""
+    lines = []
+    for one in made.questions:
+        own = [label for label in made.labels_of(one.query_id) if label.grade >= LEAST]
+        sample: dict[str, Any] = {
+            "user_input": one.text,
+            "reference_contexts": [label.text for label in own],
+            "reference_context_ids": [passage_id(label.doc_id, label.start, label.end) for label in own],
+        }
+        if one.answer:
+            sample["reference"] = one.answer
+        lines.append(json.dumps(sample, ensure_ascii=False) + "\n")
+    write_text(folder / FILE, "".join(lines))
+    notes = (
+        f"ragas knows no grades: passages of grade {LEAST} and above are its contexts, the others are "
+        "left out, and "
+        "with them what is known to be irrelevant.",
+        "Ids, kinds and evidence names are left out.",
+    )
+    return Written((FILE,), notes)
+
+
+def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
+    """The samples of a file; contexts are looked for in the documents, by their ids or their text."""
+    questions: list[TestQuestion] = []
+    labels: list[Label] = []
+    lost = 0
+    for number, sample in enumerate(read_json(source), 1):
+        where = f"{source}, sample {number}"
+        sample = {_OLD.get(name, name): value for name, value in sample.items()}
+        text, answer = sample.get("user_input"), sample.get("reference") or ""
+        if not isinstance(text, str) or not text.strip():
+            raise CorpusError(
+                f"{where}: there is no user_input (nor question). Only single-turn samples are read."
+            )
+        query_id = f"q{number:03}"
+        contexts = list(sample.get("reference_contexts") or [])
+        spans = _spans(contexts, sample.get("reference_context_ids") or [], documents, where)
+        lost += len(contexts) - len(spans)
+        by = "ragas" if answer else ""
+        questions.append(
+            TestQuestion(query_id, " ".join(text.split()), "", bool(contexts), str(answer), by, "")
+        )
+        labels += [label_of(query_id, span, 4 if len(contexts) == 1 else 3, "ragas") for span in spans]
+    notes = ["ragas knows no grades: one context of a question has grade 4, several have 3 each."]
+    notes.append("A question without a context counts as unanswerable.")
+    if lost:
+        notes.append(f"{lost} contexts stand in none of the documents and are left out.")
+    return Read(tuple(questions), tuple(labels), tuple(notes))
+
+
+def _spans(
+    contexts: list[str], ids: list[Any], documents: Mapping[str, Document], where: str
+) -> list[tuple[Document, int, int]]:
+    """Where the contexts stand; those that stand nowhere are left out."""
+    if len(ids) == len(contexts):
+        try:
+            return [span_of(str(one), documents, where) for one in ids]
+        except LabelError:
+            # ids of another system; the texts decide
+            pass
+    found: dict[tuple[str, int, int], tuple[Document, int, int]] = {}
+    for context in contexts:
+        place = _place(context, documents)
+        if place is not None:
+            found[place[0].doc_id, place[1], place[2]] = place
+    return list(found.values())
+
+
+def _place(context: str, documents: Mapping[str, Document]) -> tuple[Document, int, int] | None:
+    """The document that holds a text, letter by letter or nearly so, and where."""
+    for document in documents.values():
+        at = document.text.find(context)
+        if at >= 0:
+            return document, at, at + len(context)
+    listed = AnchorConfig(on_unanchored="list")
+    best: tuple[float, Document, int, int] | None = None
+    for document in documents.values():
+        row = LabelRow(1, "q", document.doc_id, 4, quote=context)
+        (one,) = anchor([row], {document.doc_id: document}, listed).anchorings
+        fits = one.accepted and one.start is not None and one.end is not None
+        if fits and (best is None or one.score > best[0]):
+            best = (one.score, document, one.start or 0, one.end or 0)
+    return best and best[1:]

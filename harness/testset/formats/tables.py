@@ -1,0 +1,143 @@
+"""Our own tables, as CSV, JSON lines or workbooks: what a benchmark reads."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.corpus import AnchorConfig, SplitConfig, anchor, read_labels, read_queries
+from harness.corpus.table import TABLES
+from harness.errors import ConfigError, CorpusError
+from harness.labelling.rows import harmless, quote_of
+from harness.store import write_bytes, write_text
+from harness.testset.formats.values import Read, Written, label_of
+from harness.testset.made import Label, Made, TestQuestion
+from harness.text.characters import on_one_line
+from harness.types import Document
+
+QUERIES = ("query_id", "text", "type", "answerable", "answer", "note")
+LABELS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "answer", "judge")
+Cells = dict[str, str | int]
+
+
+def query_cells(questions: Sequence[TestQuestion]) -> list[Cells]:
+    """The rows of queries.csv."""
+    return [
+        {
+            "query_id": one.query_id,
+            "text": one.text,
+            "type": one.kind,
+            "answerable": "yes" if one.answerable else "no",
+            "answer": one.answer,
+            "note": one.note,
+        }
+        for one in questions
+    ]
+
+
+def label_cells(labels: Sequence[Label]) -> list[Cells]:
+    """The rows of labels.csv: by offsets, with page and quote beside them."""
+    return [
+        {
+            "query_id": one.query_id,
+            "document": one.doc_id,
+            "page": one.page or "",
+            "start": one.start,
+            "end": one.end,
+            "quote": quote_of(one.text),
+            "grade": one.grade,
+            "evidence": one.evidence,
+            "answer": on_one_line(one.answer),
+            "judge": one.by,
+        }
+        for one in labels
+    ]
+
+
+def csv_of(columns: Sequence[str], rows: Sequence[Cells]) -> str:
+    """Rows as CSV that no spreadsheet runs a formula of."""
+    import csv
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([harmless(row[name]) for name in columns] for row in rows)
+    return out.getvalue()
+
+
+def write_csv(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+    """queries.csv and labels.csv."""
+    write_text(folder / "queries.csv", csv_of(QUERIES, query_cells(made.questions)))
+    write_text(folder / "labels.csv", csv_of(LABELS, label_cells(made.labels)))
+    return Written(("queries.csv", "labels.csv"))
+
+
+def write_jsonl(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+    """queries.jsonl and labels.jsonl."""
+    for name, rows in (("queries", query_cells(made.questions)), ("labels", label_cells(made.labels))):
+        lines = (json.dumps(_filled(row), ensure_ascii=False) + "\n" for row in rows)
+        write_text(folder / f"{name}.jsonl", "".join(lines))
+    return Written(("queries.jsonl", "labels.jsonl"))
+
+
+def write_xlsx(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+    """queries.xlsx and labels.xlsx."""
+    write_bytes(folder / "queries.xlsx", _workbook(QUERIES, query_cells(made.questions)))
+    write_bytes(folder / "labels.xlsx", _workbook(LABELS, label_cells(made.labels)))
+    return Written(("queries.xlsx", "labels.xlsx"))
+
+
+def read_tables(source: Path, documents: Mapping[str, Document]) -> Read:
+    """Queries and labels of a folder, in whichever of our formats they are."""
+    queries = read_queries(_table(source, "queries"), SplitConfig())
+    rows = read_labels(_table(source, "labels"))
+    judgments = anchor(rows, documents, AnchorConfig(), [one.query_id for one in queries.queries]).judgments
+    questions = []
+    for one in queries.queries:
+        more = queries.extras[one.query_id]
+        answer = more.get("answer", "").strip()
+        by = "as imported" if answer else ""
+        kind, note = more.get("type", "").strip(), more.get("note", "").strip()
+        questions.append(TestQuestion(one.query_id, one.text, kind, one.answerable, answer, by, note))
+    labels = [
+        label_of(
+            one.query_id,
+            (documents[one.doc_id], one.start, one.end),
+            one.grade or 0,
+            one.judge,
+            one.evidence,
+            one.answer,
+        )
+        for one in judgments
+    ]
+    return Read(tuple(questions), tuple(labels))
+
+
+def _table(source: Path, name: str) -> Path:
+    found = [path for ending in TABLES if (path := source / f"{name}{ending}").is_file()]
+    if len(found) != 1:
+        what = "is not there" if not found else f"is there {len(found)} times"
+        raise CorpusError(f"{source}: {name} ({', '.join(TABLES)}) {what}. Name the folder that holds one.")
+    return found[0]
+
+
+def _filled(row: Cells) -> Cells:
+    return {name: value for name, value in row.items() if value != ""}
+
+
+def _workbook(columns: Sequence[str], rows: Sequence[Cells]) -> bytes:
+    try:
+        from openpyxl import Workbook
+    except ImportError as error:
+        raise ConfigError("writing .xlsx takes openpyxl: pip install 'harness[xlsx]'.") from error
+    book = Workbook()
+    sheet = book.active
+    sheet.append(tuple(columns))
+    for row in rows:
+        sheet.append([harmless(row[name]) for name in columns])
+    sheet.freeze_panes = "A2"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()

@@ -1,0 +1,61 @@
+"""TREC: qrels of passages and of documents, and topics as id, tab, text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.corpus.reading import read_utf8
+from harness.errors import CorpusError
+from harness.report.trec import trec_qrels
+from harness.store import write_text
+from harness.testset.formats.values import Read, Written, grade_from, label_of, passage_id, span_of
+from harness.testset.made import Made, TestQuestion
+from harness.types import Document
+
+TOPICS, QRELS, OF_DOCUMENTS = "topics.tsv", "qrels.txt", "qrels-documents.txt"
+
+
+def write_trec(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+    """Qrels of passages, whose names hold their offsets; qrels of documents by their best passage."""
+    passages = [(one.query_id, passage_id(one.doc_id, one.start, one.end), one.grade) for one in made.labels]
+    best: dict[tuple[str, str], int] = {}
+    for one in made.labels:
+        key = (one.query_id, one.doc_id)
+        best[key] = max(best.get(key, 0), one.grade)
+    write_text(folder / QRELS, trec_qrels(passages))
+    write_text(folder / OF_DOCUMENTS, trec_qrels((*key, grade) for key, grade in best.items()))
+    topics = (f"{one.query_id}\t{' '.join(one.text.split())}\n" for one in made.questions)
+    write_text(folder / TOPICS, "".join(topics))
+    notes = ("Answers, kinds, evidence names and who graded have no place in qrels.",)
+    return Written((TOPICS, QRELS, OF_DOCUMENTS), notes)
+
+
+def read_trec(source: Path, documents: Mapping[str, Document]) -> Read:
+    """topics.tsv and qrels.txt of a folder; a document without offsets is judged as a whole."""
+    questions = []
+    for number, line in enumerate(read_utf8(source / TOPICS).split("\n"), 1):
+        query_id, tab, text = line.partition("\t")
+        if line.strip() and not (tab and text.strip()):
+            raise CorpusError(f"{source / TOPICS}, line {number}: an id, a tab and the text are expected.")
+        if line.strip():
+            questions.append(TestQuestion(query_id.strip(), text.strip(), "", True, "", "", ""))
+    known = {one.query_id for one in questions}
+    labels = []
+    for number, line in enumerate(read_utf8(source / QRELS).split("\n"), 1):
+        where = f"{source / QRELS}, line {number}"
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 4:
+            raise CorpusError(f"{where}: {len(fields)} fields; query, 0, document and grade are expected.")
+        query_id = fields[0].replace("%23", "#", 1) if fields[0].startswith("%23") else fields[0]
+        if query_id not in known:
+            raise CorpusError(f"{where}: {TOPICS} has no query {query_id!r}. Add it.")
+        # negative grades are spam in some collections; they count as irrelevant
+        grade = max(0, int(fields[3])) if fields[3].lstrip("-").isdecimal() else fields[3]
+        labels.append(
+            label_of(query_id, span_of(fields[2], documents, where), grade_from(grade, where), "qrels")
+        )
+    notes = ("Every question counts as answerable: qrels do not say.",)
+    return Read(tuple(questions), tuple(labels), notes)

@@ -1,0 +1,133 @@
+"""What formats share: names of passages, offsets that others wrote, what came of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.corpus import ids_meant
+from harness.corpus.reading import read_utf8
+from harness.errors import CorpusError, LabelError
+from harness.testset.made import Label, TestQuestion
+from harness.types import Document
+
+_PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The files of an export, and in ``notes`` what the format cannot hold."""
+
+    files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What an import found, and in ``notes`` what it had to assume."""
+
+    questions: tuple[TestQuestion, ...]
+    labels: tuple[Label, ...]
+    notes: tuple[str, ...] = ()
+
+
+def passage_id(doc_id: str, start: int, end: int) -> str:
+    """A passage as one name: document, start, end (excluded)."""
+    return f"{doc_id}:{start}-{end}"
+
+
+def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[Document, int, int]:
+    """The range that a name means: a passage, or a whole document; raises LabelError for neither."""
+    found = _PASSAGE.fullmatch(name)
+    if found and found["document"] in documents:
+        document = documents[found["document"]]
+        return checked(document, int(found["start"]), int(found["end"]), where)
+    whole = next((documents[one] for one in ids_meant(name) if one in documents), None)
+    if whole is None:
+        raise LabelError(
+            f"{where}: {name!r} is neither a document nor a passage such as report:120-480. Name the "
+            "documents "
+            "with --documents."
+        )
+    return whole, 0, len(whole.text)
+
+
+def checked(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
+    """A range of a document; raises LabelError where it is none."""
+    if not 0 <= start < end <= len(document.text):
+        raise LabelError(
+            f"{where}: {start}-{end} is no range of {document.doc_id}, which has {len(document.text)} "
+            "characters."
+        )
+    return document, start, end
+
+
+def label_of(
+    query_id: str,
+    span: tuple[Document, int, int],
+    grade: int,
+    by: str,
+    evidence: str = "",
+    answer: tuple[int, int] | None = None,
+) -> Label:
+    """A graded range as a label."""
+    document, start, end = span
+    page = document.page_of(start)
+    text, part = document.text[start:end], "" if answer is None else document.text[slice(*answer)]
+    return Label(query_id, document.doc_id, start, end, page, grade, evidence, by, text, part)
+
+
+def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tuple[int, int]:
+    """The half-open range of ``text`` that another tool means; ``said`` is what it says stands there.
+
+    Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.
+    Whichever gives the text that they show is meant; without that text, half-open ranges of characters are.
+    Raises LabelError where none gives it.
+    """
+    if not said:
+        return start, end
+    for first, last in ((start, end), (start, end + 1)):
+        if text[first:last] == said:
+            return first, last
+    units = text.encode("utf-16-le", "surrogatepass")
+    for last in (end, end + 1):
+        before = units[: 2 * start].decode("utf-16-le", "replace")
+        inside = units[2 * start : 2 * last].decode("utf-16-le", "replace")
+        if inside == said:
+            return len(before), len(before) + len(inside)
+    raise LabelError(
+        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {said[:60]!r}. The text is "
+        "another one than "
+        "was labelled."
+    )
+
+
+def read_json(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSON list or of JSON lines; raises CorpusError for anything else."""
+    text = read_utf8(path).removeprefix("\ufeff")
+    try:
+        found = json.loads(text) if text.lstrip().startswith("[") else [json.loads(x) for x in _lines(text)]
+    except ValueError as error:
+        raise CorpusError(f"{path}: not valid JSON ({error}).") from error
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise CorpusError(f"{path}: a list of objects, or one object a line, is expected.")
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def grade_from(value: object, where: str) -> int:
+    """A grade from 0 to 4, however it is written; raises LabelError for anything else."""
+    try:
+        grade = int(str(value).strip().split()[0])
+    except (ValueError, IndexError):
+        grade = -1
+    if not 0 <= grade <= 4:
+        raise LabelError(f"{where}: the grade is {value!r}, not a whole number from 0 to 4.")
+    return grade

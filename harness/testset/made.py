@@ -1,0 +1,130 @@
+"""A finished test set as values: questions, graded spans, and what was left out on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.errors import ConfigError
+from harness.testset.grades import Held, held
+from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
+from harness.testset.state import State
+from harness.testset.steps import chosen_of
+from harness.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class TestQuestion:
+    """A question of the test set."""
+
+    __test__ = False
+
+    query_id: str
+    text: str
+    kind: str
+    answerable: bool
+    answer: str
+    answer_by: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A graded span. ``text`` is what stands there, ``by`` who graded, ``answer`` the part that answers."""
+
+    query_id: str
+    doc_id: str
+    start: int
+    end: int
+    page: int | None
+    grade: int
+    evidence: str
+    by: str
+    text: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What is exported. ``unresolved`` passages are left unjudged; ``odd`` names contradictions."""
+
+    questions: tuple[TestQuestion, ...]
+    labels: tuple[Label, ...]
+    unresolved: int
+    odd: tuple[str, ...]
+
+    def labels_of(self, query_id: str) -> list[Label]:
+        """The graded spans of one question, the best first."""
+        own = [one for one in self.labels if one.query_id == query_id]
+        return sorted(own, key=lambda one: (-one.grade, one.doc_id, one.start))
+
+
+def make(state: State, documents: Mapping[str, Document]) -> Made:
+    """Put the tables together; raises ConfigError where nothing has been graded."""
+    chosen = chosen_of(state)
+    found = held(state.rows(GradeRow), state.rows(DisagreementRow))
+    ids = {one.query_id for one in chosen}
+    own = [one for key, one in found.items() if key[0] in ids and key[1] in documents]
+    if not any(one.grade is not None for one in own):
+        raise ConfigError(
+            f"{state.path(GradeRow)} holds no grade of a kept question. Grade first: harness testset "
+            f"{state.folder} grade"
+        )
+    answers = {row.query_id: row for row in state.rows(AnswerRow)}
+    place = {one.query_id: at for at, one in enumerate(chosen)}
+    labels = [_label(one, documents[one.key[1]]) for one in own if one.grade is not None]
+    labels.sort(key=lambda one: (place[one.query_id], one.doc_id, one.start))
+    questions = tuple(_question(one, answers.get(one.query_id)) for one in chosen)
+    return Made(
+        questions,
+        tuple(labels),
+        sum(one.grade is None for one in own),
+        tuple(_odd(questions, labels)),
+    )
+
+
+def _question(one: Candidate, answer: AnswerRow | None) -> TestQuestion:
+    """A question with its answer, unless it was reworded since."""
+    fits = answer is not None and answer.question == one.text
+    return TestQuestion(
+        one.query_id,
+        one.text,
+        one.kind,
+        one.answerable == "yes",
+        answer.answer if answer and fits else "",
+        answer.by or "person" if answer and fits and answer.answer else "",
+        one.note,
+    )
+
+
+def _label(one: Held, document: Document) -> Label:
+    query_id, doc_id, start, end = one.key
+    return Label(
+        query_id,
+        doc_id,
+        start,
+        end,
+        document.page_of(start),
+        one.grade or 0,
+        one.evidence,
+        one.by,
+        document.text[start:end],
+        one.answer,
+    )
+
+
+def _odd(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> list[str]:
+    best: dict[str, int] = {}
+    for one in labels:
+        best[one.query_id] = max(best.get(one.query_id, 0), one.grade)
+    odd = []
+    for question in questions:
+        if question.answerable and best.get(question.query_id, 0) < 1:
+            what = "was not graded at all" if question.query_id not in best else "has no relevant passage"
+            odd.append(f"{question.query_id} {what}, though it is marked as answerable")
+        if not question.answerable and best.get(question.query_id, 0) >= 3:
+            odd.append(
+                f"{question.query_id} has a passage of grade {best[question.query_id]}, though it is "
+                "marked as unanswerable"
+            )
+    return odd

@@ -1,0 +1,282 @@
+"""Questions drafted without a model, from headings, tables and sentences. They are drafts, and say so."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, islice
+
+from harness.testset.kinds import KINDS, quotas
+from harness.testset.propose.material import (
+    Place,
+    TableRow,
+    heading_at,
+    headings_of,
+    sentences,
+    table_rows,
+)
+from harness.testset.rows import Question
+from harness.text.characters import on_one_line
+from harness.text.scripts import main_script, outside_latin
+from harness.types import Document
+
+BY = "drafted offline"
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+# what points to a sentence before it makes no question
+_SUBJECT = (
+    r"(?P<subject>(?!(?:Its|Their|This|These|Those|It|They|There|Here|That|Such"
+    r"|If|When|While|Where|As|Because|Since|Although|Unless|But|And)\b)"
+    r"(?:The |Our |All |Every |Each )?[^\W\d_][^.,;:!?()]{2,70}?)"
+)
+_IS = re.compile(rf"^{_SUBJECT} (?P<verb>is|are|was|were) (?P<rest>[^.;!?]*\d[^;!?]*)\.?$")
+_DID = re.compile(
+    rf"^{_SUBJECT} (?P<verb>rose|fell|grew|increased|decreased|declined|employed|employs|sold|sells|paid|pays"
+    r"|opened|opens|covers|covered|holds|held|reached|owned|owns) (?P<rest>[^.;!?]*\d[^;!?]*)\.?$"
+)
+_BASE = {
+    "rose": "rise",
+    "fell": "fall",
+    "grew": "grow",
+    "sold": "sell",
+    "paid": "pay",
+    "held": "hold",
+    "increased": "increase",
+    "decreased": "decrease",
+    "declined": "decline",
+    "employed": "employ",
+    "opened": "open",
+    "covered": "cover",
+    "reached": "reach",
+    "owned": "own",
+}
+_MOVES = ("rise", "fall", "grow", "increase", "decrease", "decline")
+_HOW_MANY = ("employ", "sell", "open")
+_ZH_FACT = re.compile(
+    r"(?P<subject>[^，。；：、\s（）()]{2,24})(?P<verb>为|是|达到|达|共计|合计|约)(?P<rest>[^，。；]*\d)"
+)
+# not the first word of a sentence with the name behind it
+_NAME = re.compile(
+    r"\b(?!(?:The|An?|In|On|At|Our|Its|This|That|For|By|Of|And|From|To|With|As)\b)"
+    r"[A-Z][\w&-]+(?: [A-Z][\w&-]+)+\b"
+)
+
+
+def draft(documents: Sequence[Document], count: int, seed: int) -> list[Question]:
+    """Up to ``count`` questions of as many kinds as the text gives, in shares of `KINDS`.
+
+    Where a kind has too little to go by, others take its place. The same text and seed give the same drafts.
+    """
+    texts = {document.doc_id: document.text for document in documents}
+    rows = [row for document in documents for row in table_rows(document)]
+    random.Random(f"{seed}:rows").shuffle(rows)
+    facts = _spread([list(_facts(document)) for document in documents], seed)
+    found: dict[str, list[Question]] = {
+        "fact": facts,
+        "table": [_of_cell(row, column, "table") for row in rows for column in islice(row.cells, 1)],
+        "two_places": list(_two_places(documents)),
+        "comparison": list(_comparisons(rows)),
+        "paraphrase": [again for one in reversed(facts) if (again := _other_words(one)) is not None],
+        "other": [_of_cell(row, column, "other") for row in rows for column in islice(row.cells, 1, 2)],
+        "unanswerable": list(_unanswerable(rows, facts, texts)),
+    }
+    kinds = [kind for kind in KINDS if found[kind]]
+    if not kinds:
+        return []
+    wanted = quotas(count, kinds)
+    chosen: list[Question] = []
+    rest: list[Question] = []
+    seen: set[str] = set()
+    for kind in kinds:
+        fresh = list({one.text: one for one in found[kind] if one.text not in seen}.values())
+        seen |= {one.text for one in fresh}
+        chosen += fresh[: wanted[kind]]
+        rest += fresh[wanted[kind] :]
+    chosen += rest[: count - len(chosen)]
+    return [replace(one, query_id=f"q{number:03}", by=BY) for number, one in enumerate(chosen, 1)]
+
+
+def question(text: str, kind: str, first: Place, second: Place | None = None) -> Question:
+    """A question whose evidence would be in one or two places."""
+    own = Question(
+        query_id="",
+        text=text,
+        kind=kind,
+        document=first.document.doc_id,
+        page=first.page,
+        start=first.start,
+        end=first.end,
+        passage=on_one_line(first.text),
+    )
+    if second is None:
+        return own
+    return replace(
+        own,
+        document_2=second.document.doc_id,
+        page_2=second.page,
+        start_2=second.start,
+        end_2=second.end,
+        passage_2=on_one_line(second.text),
+    )
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text is to be asked about in Chinese."""
+    return outside_latin(text) > 0.3 and main_script(text) == "Chinese"
+
+
+def _facts(document: Document) -> Iterator[Question]:
+    headings = headings_of(document)
+    asked: set[str] = set()
+    for place in sentences(document):
+        text = _ask(on_one_line(place.text))
+        if text and text not in asked:
+            asked.add(text)
+            yield question(text, "fact", place)
+    zh = is_chinese(document.text[:5000])
+    for place in _below_headings(document):
+        title = heading_at(headings, place.start)
+        if len(title) < 4 or not any(letter.isalpha() for letter in title):
+            continue
+        if title.endswith(("?", "？")):
+            # the document asks it itself
+            yield question(title, "fact", place)
+        else:
+            about = (
+                f"关于“{title}”，{document.doc_id} 是怎么说的？"
+                if zh
+                else f"What does {document.doc_id} say about {title}?"
+            )
+            yield question(about, "fact", place)
+
+
+def _below_headings(document: Document) -> Iterator[Place]:
+    """The first sentence below each heading."""
+    headings = headings_of(document)
+    places = [place for place in sentences(document) if headings and place.start > headings[0].start]
+    last = ""
+    for place in places:
+        title = heading_at(headings, place.start)
+        if title != last and title not in place.text:
+            last = title
+            yield place
+
+
+def _ask(sentence: str) -> str:
+    """The question that a sentence answers; '' where no rule fits."""
+    if is_chinese(sentence):
+        found = _ZH_FACT.search(sentence)
+        return f"{found['subject']}是多少？" if found else ""
+    if found := _IS.match(sentence):
+        return f"What {found['verb']} {_lowered(found['subject'])}?"
+    if found := _DID.match(sentence):
+        verb = found["verb"]
+        base, helper = _BASE.get(verb, verb.removesuffix("s")), "did" if verb in _BASE else "does"
+        subject = _lowered(found["subject"])
+        if base in _MOVES:
+            return f"By how much {helper} {subject} {base}?"
+        if base in _HOW_MANY:
+            return f"How many {helper} {subject} {base}?"
+        return f"What {helper} {subject} {base}?"
+    return ""
+
+
+def _lowered(subject: str) -> str:
+    """A subject inside of a question: its article small, its names as they are."""
+    first, _, rest = subject.partition(" ")
+    return (
+        f"{first.lower()} {rest}"
+        if rest and first in ("A", "An", "The", "Our", "All", "Every", "Each")
+        else subject
+    )
+
+
+def _of_cell(row: TableRow, column: str, kind: str) -> Question:
+    if is_chinese(row.label + column):
+        return question(f"{row.label}的{column}是多少？", kind, row.place)
+    if _YEAR.fullmatch(column):
+        return question(f"What was {row.label} in {column}?", kind, row.place)
+    return question(f"What is the {column} of {row.label}?", kind, row.place)
+
+
+def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
+    """Two columns of a row, and two rows of a table, in turn."""
+    for row in rows:
+        for one, two in islice(combinations(row.cells, 2), 1):
+            if is_chinese(row.label + one):
+                yield question(f"{row.label}在{one}与{two}之间有何差别？", "comparison", row.place)
+            else:
+                yield question(
+                    f"How does {row.label} differ between {one} and {two}?", "comparison", row.place
+                )
+    by_document: dict[str, list[TableRow]] = {}
+    for row in rows:
+        by_document.setdefault(row.place.document.doc_id, []).append(row)
+    for own in by_document.values():
+        for left, right in zip(own[::2], own[1::2], strict=False):
+            column = next((name for name in left.cells if name in right.cells), "")
+            if column and left.label != right.label:
+                zh = is_chinese(left.label + column)
+                text = (
+                    f"{left.label}与{right.label}的{column}相比如何？"
+                    if zh
+                    else f"How do {left.label} and {right.label} compare in {column}?"
+                )
+                yield question(text, "comparison", left.place, right.place)
+
+
+def _two_places(documents: Sequence[Document]) -> Iterator[Question]:
+    """Names that stand in exactly two or three sentences, not beside each other."""
+    places: dict[str, list[Place]] = {}
+    for document in documents:
+        for place in sentences(document):
+            for name in dict.fromkeys(_NAME.findall(place.text)):
+                places.setdefault(" ".join(name.split()), []).append(place)
+    for name, its in places.items():
+        first, last = its[0], its[-1]
+        apart = first.document.doc_id != last.document.doc_id or last.start - first.end > 1000
+        if len(its) in (2, 3) and apart:
+            yield question(
+                f"What do the documents say about {name}, taken together?", "two_places", first, last
+            )
+
+
+def _other_words(one: Question) -> Question | None:
+    """A fact asked otherwise; a draft of a draft."""
+    text = one.text
+    if found := re.match(r"What (?:is|are|was|were) (?P<what>.+)\?$", text):
+        text = f"I need {found['what']}. Where do I find it?"
+    elif found := re.match(r"(?P<what>.+)是多少？$", text):
+        text = f"请问{found['what']}有多少？"
+    else:
+        return None
+    return replace(one, text=text, kind="paraphrase", note=f"other words for: {one.text}")
+
+
+def _unanswerable(
+    rows: Sequence[TableRow], facts: Sequence[Question], texts: dict[str, str]
+) -> Iterator[Question]:
+    """Questions about a year that no document names."""
+    years = sorted({int(year) for text in texts.values() for year in _YEAR.findall(text)})
+    missing = next((year for year in range((years or [2024])[-1] + 3, 2100) if year not in years), None)
+    if missing is None:
+        return
+    note = f"no document names {missing}; check that none answers it"
+    for row in rows:
+        zh = is_chinese(row.label)
+        text = f"{row.label}在{missing}年是多少？" if zh else f"What was {row.label} in {missing}?"
+        yield replace(question(text, "unanswerable", row.place), answerable="no", note=note)
+    for one in facts:
+        found = _YEAR.search(one.text)
+        if found:
+            text = one.text[: found.start()] + str(missing) + one.text[found.end() :]
+            yield replace(one, text=text, kind="unanswerable", answerable="no", note=note)
+
+
+def _spread(groups: Sequence[list[Question]], seed: int) -> list[Question]:
+    """The questions of all documents in turn, each document's in an order drawn by the seed."""
+    for number, group in enumerate(groups):
+        random.Random(f"{seed}:{number}").shuffle(group)
+    longest = max(map(len, groups), default=0)
+    return [group[at] for at in range(longest) for group in groups if at < len(group)]

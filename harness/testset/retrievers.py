@@ -1,0 +1,66 @@
+"""Several different retrievers, so that what is gathered does not favour one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.chunk import ChunkerConfig, RecursiveConfig, SentenceConfig
+from harness.config import Setting, load_config
+from harness.search import RetrieverConfig
+from harness.search.fuse import MinMaxConfig
+from harness.search.retrieve import Bm25Config, ExactConfig
+from harness.testset.config import EmbedModel, TestsetConfig
+from harness.text.scripts import outside_latin
+from harness.types import Document
+
+_TOKENIZER = "embedded:all-MiniLM-L6-v2"
+# of every ranking; more than one needs, since retrievers find the same
+_DEPTH = 30
+
+
+def retrievers(
+    config: TestsetConfig, documents: Sequence[Document], also: Path | None = None
+) -> list[Setting]:
+    """Words, meaning and both, each over small and large chunks; and the settings of ``also``, a benchmark.
+
+    Without an embedding model: two formulas of BM25 over three lengths of chunks.
+    """
+    sample = "".join(one.text[:5000] for one in documents)
+    sizes = [150, 250, 400] if outside_latin(sample) > 0.3 else [300, 600, 1000]
+    depth = max(_DEPTH, config.passages)
+    words: RetrieverConfig = Bm25Config(top_k=depth)
+    by_name: dict[str, RetrieverConfig] = {"bm25": words, "bm25+": Bm25Config(top_k=depth, method="bm25+")}
+    if config.embed is not None:
+        dense = _dense(config.embed, depth)
+        by_name = {"bm25": words, "dense": dense, "hybrid": MinMaxConfig(top_k=depth, routes=(dense, words))}
+        sizes = [sizes[0], sizes[2]]
+    tokenizer = config.embed.model if config.embed else _TOKENIZER
+    found = [
+        Setting(name=f"{name} {chunk.kind} {size}", chunk=chunk, tokenizer=tokenizer, retrieve=retriever)
+        for size in sizes
+        for chunk in [_chunks(size, small=size == sizes[0])]
+        for name, retriever in by_name.items()
+    ]
+    if also is not None:
+        found += [
+            one.model_copy(update={"name": f"{also.stem}: {one.name}"}) for one in load_config(also).settings
+        ]
+    return found
+
+
+def _chunks(size: int, small: bool) -> ChunkerConfig:
+    return (
+        SentenceConfig(chunk_size=size)
+        if small
+        else RecursiveConfig(chunk_size=size, chunk_overlap=size // 5)
+    )
+
+
+def _dense(embed: EmbedModel, depth: int) -> RetrieverConfig:
+    return ExactConfig(
+        model=embed.model,
+        query_prefix=embed.query_prefix,
+        passage_prefix=embed.passage_prefix,
+        top_k=depth,
+    )

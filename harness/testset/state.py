@@ -1,0 +1,164 @@
+"""The folder of a test set: its tables, the steps that wrote them, and the way back.
+
+Before a step writes, the files it is about to change are copied to ``history/``; undoing puts them back. So a
+hand edit is never lost either: what is undone is kept under ``history/undone/``.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harness.errors import ConfigError
+from harness.store import write_bytes, write_text
+from harness.testset.rows import (
+    AnswerRow,
+    Candidate,
+    DisagreementRow,
+    DocumentRow,
+    FoundRow,
+    GradeRow,
+    PoolRow,
+    Question,
+    SearchedRow,
+    from_csv,
+)
+
+FILES: dict[type[Any], str] = {
+    Question: "proposed.csv",
+    Candidate: "chosen.csv",
+    PoolRow: "pool.csv",
+    FoundRow: "found.csv",
+    SearchedRow: "searched.csv",
+    GradeRow: "grades.csv",
+    AnswerRow: "answers.csv",
+    DisagreementRow: "disagreements.csv",
+    DocumentRow: "documents.csv",
+}
+HISTORY = "history"
+_STEP = "step.json"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step that was done: when (UTC, ISO 8601), how, and which files it wrote."""
+
+    folder: Path
+    step: str
+    when: str
+    how: str
+    files: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+
+class State:
+    """The files of one test set."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, kind: type[Any]) -> Path:
+        """The file of a table."""
+        return self.folder / FILES[kind]
+
+    def has(self, kind: type[Any]) -> bool:
+        """Whether a table has been written."""
+        return self.path(kind).exists()
+
+    def rows(self, kind: type[T]) -> list[T]:
+        """The rows of a table; none where it is not there yet. Raises CorpusError for a damaged file."""
+        return from_csv(kind, self.path(kind))
+
+    def write(
+        self,
+        step: str,
+        how: str,
+        files: Mapping[str, str],
+        facts: Mapping[str, Any] | None = None,
+        more: Sequence[str] = (),
+    ) -> None:
+        """Write the files of a step, by name, once their present content is kept.
+
+        ``more`` names files that the step will `put` after this. Killed at any moment, every file is whole:
+        the old one or the new.
+        """
+        number = 1 + max((int(one.folder.name[:4]) for one in self._all()), default=0)
+        kept = self.folder / HISTORY / f"{number:04}-{step}"
+        partial = self.folder / HISTORY / f".{kept.name}"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name in (*files, *more):
+            if (self.folder / name).exists():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(self.folder / name, partial / name)
+        record = {
+            "step": step,
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "how": how,
+            "files": [*files, *more],
+            "facts": dict(facts or {}),
+        }
+        write_text(partial / _STEP, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+        partial.rename(kept)
+        for name, content in files.items():
+            write_text(self.folder / name, content)
+
+    def put(self, name: str, content: str) -> None:
+        """Write a file of the step that was written last, which named it."""
+        write_text(self.folder / name, content)
+
+    def done(self) -> list[Done]:
+        """The steps that were done and not undone, the latest last."""
+        undone = self.folder / HISTORY / "undone"
+        gone = {one.name[:4] for one in undone.glob("*-*")} if undone.is_dir() else set()
+        return [one for one in self._all() if one.folder.name[:4] not in gone]
+
+    def undo(self) -> Done:
+        """Put back what the latest step has changed; raises ConfigError where there is none."""
+        done = self.done()
+        if not done:
+            raise ConfigError(f"{self.folder}: no step has been done, so there is nothing to undo.")
+        last = done[-1]
+        aside = self.folder / HISTORY / "undone" / last.folder.name
+        partial = aside.with_name(f".{aside.name}")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name in last.files:
+            if (self.folder / name).exists():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(self.folder / name, partial / name)
+        for name in last.files:
+            if (last.folder / name).exists():
+                write_bytes(self.folder / name, (last.folder / name).read_bytes())
+            else:
+                (self.folder / name).unlink(missing_ok=True)
+        # only now: an undoing that was killed is done again
+        partial.rename(aside)
+        return last
+
+    def _all(self) -> list[Done]:
+        found = []
+        for folder in sorted((self.folder / HISTORY).glob("[0-9]*-*")):
+            try:
+                record = json.loads((folder / _STEP).read_text(encoding="utf-8"))
+                found.append(
+                    Done(
+                        folder,
+                        record["step"],
+                        record["when"],
+                        record["how"],
+                        tuple(record["files"]),
+                        record["facts"],
+                    )
+                )
+            except (OSError, ValueError, KeyError) as error:
+                raise ConfigError(
+                    f"{folder}/{_STEP} cannot be read ({error}). Remove the folder; the tables are untouched."
+                ) from error
+        return found

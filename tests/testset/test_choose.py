@@ -1,0 +1,151 @@
+"""Near-duplicates and leading questions are measured; people's marks stay; a choice is balanced."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.testset.choose.balance import balanced
+from harness.testset.choose.leading import copied
+from harness.testset.choose.likeness import by_vectors, by_words, same_figures
+from harness.testset.rows import Candidate, to_csv
+from harness.testset.state import State
+from tests.testset.helpers import testset
+
+SET = State(Path("set"))
+
+
+def test_likeness_is_the_share_of_terms_and_pairs():
+    # terms plant, lyon and their pair, against plant, turin and theirs: 1 of 5 is shared
+    found = by_words(["plant Lyon", "plant Turin", "plant Lyon", "苏州工厂"])
+    assert found[0, 1] == pytest.approx(1 / 5)
+    assert found[0, 2] == 1.0
+    assert found[0, 3] == 0.0
+    assert np.allclose(found, found.T)
+
+
+def test_likeness_by_vectors_is_their_cosine():
+    found = by_vectors(["a", "b", "c"], lambda texts: np.array([[3, 4], [6, 8], [-4, 3]], dtype=np.float32))
+    assert found[0, 1] == pytest.approx(1.0)
+    assert found[0, 2] == pytest.approx(0.0)
+
+
+def test_another_year_is_another_question():
+    assert not same_figures("Revenue in 2022?", "Revenue in 2023?")
+    assert same_figures("Revenue in 2022?", "What was revenue in 2022?")
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "words", "leads"),
+    [
+        # "closed in may 2023" are four words in a row
+        ("Which plant closed in May 2023?", "The Lyon site was closed in May 2023.", 4, False),
+        ("What was the plant in Lyon closed for?", "The plant in Lyon was closed.", 4, False),
+        ("Was the plant in Lyon closed in May?", "the plant in Lyon closed in May", 7, True),
+        ("Who started the firm?", "It was founded by Carla Meier.", 0, False),
+        # ten characters in a row count as five words
+        ("请问公司在苏州的工厂有员工多少", "公司在苏州的工厂有员工1200人", 5, True),
+        ("苏州有多少人", "公司在苏州的工厂有员工1200人", 1, False),
+    ],
+)
+def test_what_copies_its_passage_leads(question, passage, words, leads):
+    found = copied(question, passage)
+    assert found.words == words
+    assert found.leads == leads
+
+
+def test_without_a_passage_nothing_is_copied():
+    assert copied("What is it?", " \n") is None
+
+
+def candidates(*rows):
+    return [
+        Candidate(keep, f"q{n}", f"text {n}", kind, document=doc) for n, (keep, kind, doc) in enumerate(rows)
+    ]
+
+
+def test_a_choice_keeps_what_people_marked_and_spreads_over_documents():
+    rows = candidates(
+        ("yes", "fact", "a"), ("no", "fact", "b"), ("", "fact", "a"), ("", "fact", "a"), ("", "fact", "b")
+    )
+    # q0 is kept and is of document a, so the one of b comes next
+    assert balanced(rows, 2, set(), {}) == {"q0", "q4"}
+    assert balanced(rows, 9, set(), {}) == {"q0", "q2", "q3", "q4"}
+
+
+def test_a_choice_takes_leading_questions_last_and_one_of_a_pair_of_twins():
+    rows = candidates(("", "fact", "a"), ("", "fact", "a"), ("", "fact", "a"))
+    assert balanced(rows, 2, {"q0"}, {}) == {"q1", "q2"}
+    assert balanced(rows, 3, {"q0"}, {"q1": {"q2"}, "q2": {"q1"}}) == {"q1", "q0"}
+
+
+def test_a_choice_is_balanced_by_kind():
+    rows = candidates(*[("", "fact", "a")] * 20, *[("", "table", "a")] * 20, *[("", "given", "a")] * 10)
+    kept = balanced(rows, 10, set(), {})
+    kinds = [one.kind for one in rows if one.query_id in kept]
+    # shares 0.30, 0.15 and 10 of 50: 4.6, 2.3 and 3.1 of 10
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"fact": 5, "table": 2, "given": 3}
+
+
+def test_edits_and_marks_survive_choosing_again(folder, capsys):
+    testset("propose", "--offline")
+    assert testset("choose") == 0
+    assert "0 kept" in capsys.readouterr().out
+    rows = SET.rows(Candidate)
+    edited = [replace(rows[0], keep="yes", text="=My own words?"), replace(rows[1], keep="no"), *rows[2:]]
+    own = Candidate("yes", "mine1", "A question of my own?", "given")
+    SET.path(Candidate).write_text(to_csv(Candidate, [*edited, own]), encoding="utf-8")
+    assert testset("choose", "--auto") == 0
+    now = {one.query_id: one for one in SET.rows(Candidate)}
+    assert now[rows[0].query_id].text == "=My own words?"
+    assert "'=My own words?" in SET.path(Candidate).read_text(encoding="utf-8")
+    assert (now[rows[0].query_id].keep, now[rows[1].query_id].keep, now["mine1"].keep) == ("yes", "no", "yes")
+    assert sum(one.keep == "yes" for one in now.values()) == 6
+    assert testset("choose", "--again") == 0
+    assert not any(one.keep for one in SET.rows(Candidate))
+
+
+def test_near_duplicates_are_shown_at_the_later_one(folder):
+    Path("mine.csv").write_text(
+        "text\nWhat was the total revenue?\nWhat was total revenue?\nWho is the chair?\n"
+    )
+    testset("propose", "--from", "mine.csv")
+    testset("choose")
+    first, second, third = SET.rows(Candidate)
+    assert (first.look, third.look) == ("", "")
+    assert second.look == f"near-duplicate of {first.query_id}"
+    assert second.like == first.query_id
+
+
+def test_a_damaged_table_names_its_lines(folder, capsys):
+    testset("propose", "--offline")
+    testset("choose", "--auto")
+    text = SET.path(Candidate).read_text(encoding="utf-8").splitlines()
+    header = text[0].split(",")
+    broken = dict.fromkeys(header, "")
+    broken |= {"keep": "yes", "query_id": "x", "text": "T?", "kind": "fact", "start": "seven"}
+    SET.path(Candidate).write_text(
+        "\n".join([*text, ",".join(broken[name] for name in header)]), encoding="utf-8"
+    )
+    assert testset("choose") == 1
+    assert f"line {len(text) + 1}: start is 'seven', not a whole number" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("keep", "maybe", "Write yes, no"),
+        ("text", " ", "is empty"),
+        ("answerable", "perhaps", "Write yes or no"),
+    ],
+)
+def test_what_cannot_be_a_choice_is_told_before_anything_is_searched(folder, capsys, column, value, told):
+    testset("propose", "--offline")
+    testset("choose", "--auto")
+    rows = SET.rows(Candidate)
+    kept = next(one for one in rows if one.keep == "yes")
+    rows = [replace(one, **{column: value}) if one is kept else one for one in rows]
+    SET.path(Candidate).write_text(to_csv(Candidate, rows), encoding="utf-8")
+    assert testset("gather") == 1
+    assert told in capsys.readouterr().err

@@ -1,0 +1,303 @@
+"""Test sets go out to other tools and come back; offsets mean what their own code takes them to mean."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.corpus.text import text_sha256
+from harness.errors import CorpusError, LabelError
+from harness.testset.formats import FORMATS
+from harness.testset.formats.values import label_of, offsets_meant, span_of
+from harness.testset.made import Made, TestQuestion
+from harness.types import Document
+from tests.testset.helpers import run
+
+TEXT = (
+    "=Total revenue was 96,773 million.\nDas Werk in Turin 😀 beschäftigt 1.240 Leute. 苏州工厂有1200人。\n"
+)
+DOCUMENT = Document("report", TEXT, (0, 35), text_sha256(TEXT))
+OTHER = Document("other", "Nothing to do with it.", (), text_sha256("Nothing to do with it."))
+DOCUMENTS = {"report": DOCUMENT, "other": OTHER}
+
+
+def part(text):
+    return DOCUMENT, TEXT.index(text), TEXT.index(text) + len(text)
+
+
+MADE = Made(
+    (
+        TestQuestion("q1", "What was total revenue?", "fact", True, "96,773 million", "Ann", ""),
+        TestQuestion("q2", "=Wie viele Leute, bitte?", "table", True, "", "", "a note"),
+        TestQuestion("q3", "Who is on Mars?", "unanswerable", False, "", "", ""),
+    ),
+    (
+        # the answer, the first 14 characters, begins like a formula
+        label_of("q1", part("=Total revenue was 96,773 million."), 4, "Ann", "revenue", (0, 14)),
+        label_of("q1", (OTHER, 0, len(OTHER.text)), 0, "Ann"),
+        label_of("q2", part("Turin 😀 beschäftigt 1.240 Leute."), 3, "Ben"),
+        label_of("q2", part("苏州工厂有1200人。"), 3, "Ben"),
+        label_of("q3", (OTHER, 0, 7), 0, "Ann"),
+    ),
+    0,
+    (),
+)
+SOURCE = {
+    "label_studio": "tasks.json",
+    "argilla": "records.json",
+    "quepid": "judgments.csv",
+    "ragas": "testset.jsonl",
+}
+
+
+def there_and_back(name, folder, made=MADE):
+    written = FORMATS[name].write(made, DOCUMENTS, folder)
+    assert all((folder / one).is_file() for one in written.files)
+    return FORMATS[name].read(folder / SOURCE.get(name, ""), DOCUMENTS)
+
+
+def spans(labels, least=0):
+    return {(one.query_id, one.doc_id, one.start, one.end, one.grade) for one in labels if one.grade >= least}
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx"])
+def test_our_own_tables_lose_nothing_but_who_answered(name, tmp_path):
+    back = there_and_back(name, tmp_path)
+    assert [replace(one, answer_by="") for one in back.questions] == [
+        replace(one, answer_by="") for one in MADE.questions
+    ]
+    assert set(back.labels) == set(MADE.labels)
+    assert [one.answer for one in back.labels if one.evidence] == ["=Total revenue"]
+
+
+@pytest.mark.parametrize("name", ["label_studio", "argilla"])
+def test_labelling_tools_keep_questions_grades_and_offsets(name, tmp_path):
+    back = there_and_back(name, tmp_path)
+    kept = [(one.query_id, one.text, one.kind, one.answerable) for one in back.questions]
+    assert kept == [(one.query_id, one.text, one.kind, one.answerable) for one in MADE.questions]
+    assert spans(back.labels) == spans(MADE.labels)
+    assert {one.evidence for one in back.labels} == {"", "revenue"}
+
+
+def test_trec_keeps_ids_texts_and_graded_spans(tmp_path):
+    back = there_and_back("trec", tmp_path)
+    assert {one.query_id: one.text for one in back.questions} == {
+        one.query_id: one.text for one in MADE.questions
+    }
+    assert spans(back.labels) == spans(MADE.labels)
+    assert (tmp_path / "qrels-documents.txt").read_text().splitlines()[0] == "q1 0 report 4"
+
+
+def test_quepid_keeps_texts_and_graded_spans(tmp_path):
+    back = there_and_back("quepid", tmp_path)
+    assert [one.text for one in back.questions] == [one.text for one in MADE.questions]
+    ids = {one.text: one.query_id for one in back.questions}
+    new = {one.query_id: ids[one.text] for one in MADE.questions}
+    assert spans(back.labels) == {(new[q], *rest) for q, *rest in spans(MADE.labels)}
+
+
+def test_ragas_keeps_answers_and_what_is_relevant_and_says_what_it_cannot(tmp_path):
+    back = there_and_back("ragas", tmp_path)
+    assert [(one.text, one.answer, one.answerable) for one in back.questions] == [
+        (one.text, one.answer, one.answerable) for one in MADE.questions
+    ]
+    # one context: 4; of two each 3
+    assert sorted((one.start, one.grade) for one in back.labels) == sorted(
+        (one.start, one.grade) for one in MADE.labels if one.grade >= 2
+    )
+    assert any("no grades" in note for note in back.notes)
+
+
+def test_ragas_contexts_without_ids_are_found_by_their_text(tmp_path):
+    file = tmp_path / "old.jsonl"
+    samples = [
+        {
+            "question": "How many?",
+            "contexts": ["Das Werk in Turin 😀\n beschäftigt 1.240 Leute."],
+            "ground_truth": "1.240",
+        },
+        {"question": "Where?", "contexts": ["this stands in no document at all, nowhere"]},
+    ]
+    file.write_text("\n".join(json.dumps(one) for one in samples), encoding="utf-8")
+    back = FORMATS["ragas"].read(file, DOCUMENTS)
+    (label,) = back.labels
+    assert TEXT[label.start : label.end] == "Das Werk in Turin 😀 beschäftigt 1.240 Leute."
+    assert back.questions[0].answer == "1.240"
+    assert any("1 contexts stand in none" in note for note in back.notes)
+
+
+def test_a_part_that_people_marked_becomes_the_label(tmp_path):
+    FORMATS["label_studio"].write(MADE, DOCUMENTS, tmp_path)
+    tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+    value = tasks[2]["annotations"][0]["result"][1]["value"]
+    # "1.240" counted in UTF-16, as a browser does: the emoji before it is two
+    value |= {
+        "start": value["text"].index("1.240") + 1,
+        "end": value["text"].index("1.240") + 6,
+        "text": "1.240",
+    }
+    tasks[0]["annotations"] = []
+    tasks[1]["annotations"][0]["was_cancelled"] = True
+    tasks[3]["annotations"].append({"result": tasks[1]["annotations"][0]["result"], "completed_by": 7})
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
+    back = FORMATS["label_studio"].read(tmp_path / "tasks.json", DOCUMENTS)
+    assert [TEXT[one.start : one.end] for one in back.labels if one.grade == 3] == ["1.240"]
+    (changed,) = [one for one in back.labels if one.query_id == "q2" and one.grade == 0]
+    assert changed.by == "Label Studio user 7"
+    assert any("2 tasks have no annotation" in note for note in back.notes)
+
+
+def test_a_response_in_argilla_goes_before_the_suggestion(tmp_path):
+    FORMATS["argilla"].write(MADE, DOCUMENTS, tmp_path)
+    records = json.loads((tmp_path / "records.json").read_text(encoding="utf-8"))
+    records[0]["responses"] = {
+        "grade": [{"value": "2", "user_id": "u"}],
+        "evidence": [{"value": [{"start": 1, "end": 6, "label": "evidence"}], "user_id": "u"}],
+    }
+    (tmp_path / "records.json").write_text(json.dumps(records), encoding="utf-8")
+    back = FORMATS["argilla"].read(tmp_path / "records.json", DOCUMENTS)
+    first = back.labels[0]
+    assert (TEXT[first.start : first.end], first.grade, first.by) == ("Total", 2, "Argilla user u")
+    assert any("4 grades are suggestions" in note for note in back.notes)
+
+
+words = st.text(st.sampled_from("ab 😀é工\n"), min_size=1, max_size=30)
+
+
+@given(words, st.data())
+def test_offsets_of_any_way_of_counting_give_the_text_that_is_shown(text, data):
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    said = text[start:end]
+    before, inside = len(text[:start].encode("utf-16-le")) // 2, len(said.encode("utf-16-le")) // 2
+    for first, last in (
+        (start, end),
+        (start, end - 1),
+        (before, before + inside),
+        (before, before + inside - 1),
+    ):
+        a, b = offsets_meant(text, first, last, said, "here")
+        assert text[a:b] == said
+
+
+def test_what_does_not_fit_the_documents_is_refused(tmp_path):
+    with pytest.raises(LabelError, match="stands 'abc', not 'xyz'"):
+        offsets_meant("abcdef", 0, 3, "xyz", "task 1")
+    with pytest.raises(LabelError, match="no range of other"):
+        span_of("other:5-500", DOCUMENTS, "line 1")
+    with pytest.raises(LabelError, match="neither a document nor a passage"):
+        span_of("missing:5-50", DOCUMENTS, "line 1")
+    assert span_of("other.txt", DOCUMENTS, "line 1") == (OTHER, 0, len(OTHER.text))
+    (tmp_path / "j.csv").write_text("query,docid,rating\nq,other,9\nq,gone,1\nr,other,\n")
+    with pytest.raises(LabelError, match="2 rows cannot be used"):
+        FORMATS["quepid"].read(tmp_path / "j.csv", DOCUMENTS)
+    (tmp_path / "t.json").write_text("{broken")
+    with pytest.raises(CorpusError, match="not valid JSON"):
+        FORMATS["label_studio"].read(tmp_path / "t.json", DOCUMENTS)
+    (tmp_path / "t.json").write_text('[{"data": {"text": "x"}}]')
+    with pytest.raises(LabelError, match="task 1: data lacks"):
+        FORMATS["label_studio"].read(tmp_path / "t.json", DOCUMENTS)
+
+
+def test_importing_writes_what_a_benchmark_reads(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    for one in DOCUMENTS.values():
+        Path("docs", f"{one.doc_id}.txt").write_text(one.text, encoding="utf-8")
+    flat = replace(MADE, labels=tuple(replace(one, page=None) for one in MADE.labels))
+    FORMATS["label_studio"].write(flat, DOCUMENTS, tmp_path / "out")
+    assert run("import", "label_studio", "out/tasks.json", "--to", "back") == 1
+    assert "--documents" in capsys.readouterr().err
+    words = ["import", "label_studio", "out/tasks.json", "--documents", "docs/*", "--to", "back"]
+    assert run(*words) == 0
+    assert "2 documents, 3 queries, 5 labels" in capsys.readouterr().out
+    assert run(*words) == 1
+    assert "is there already" in capsys.readouterr().err
+    Path("my.yaml").write_text(
+        "name: mine\ndocuments: docs/*\nqueries: back/queries.csv\nlabels: back/labels.csv\n"
+        "chunk: {kind: page}\nretrieve: {kind: bm25}\n"
+    )
+    assert run("bench", "my.yaml", "--quiet") == 0
+    assert run("import", "nonsense", "x") == 1
+    assert "label_studio" in capsys.readouterr().err
+
+
+def python_with(module):
+    """An interpreter that has a library of another tool: this one, or the one of HARNESS_PEERS."""
+    peers = os.environ.get("HARNESS_PEERS", "")
+    if peers:
+        return peers
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed (or set HARNESS_PEERS to a Python that has it)")
+    return sys.executable
+
+
+def theirs(module, code, *arguments):
+    done = subprocess.run(
+        [python_with(module), "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_label_studio_takes_our_ends_for_excluded(tmp_path):
+    """Its converter tags exactly the tokens of a span that ends where the next token begins, less a blank."""
+    code = """
+import sys, json
+from label_studio_sdk.converter import utils
+class Blanks:
+    def span_tokenize(self, text):
+        at = 0
+        for word in text.split(" "):
+            yield at, at + len(word)
+            at += len(word) + 1
+utils.TreebankWordTokenizer = Blanks
+for end in (8, 9, 10):
+    print(utils.create_tokens_and_tags("one two-x three", [{"start": 4, "end": end, "labels": ["e"]}])[1])
+print(utils.create_tokens_and_tags("ab cd", [{"start": 0, "end": 3, "labels": ["e"]}])[1])
+print(utils.create_tokens_and_tags("ab cd", [{"start": 0, "end": 4, "labels": ["e"]}])[1])
+"""
+    lines = theirs("label_studio_sdk", code).splitlines()
+    # an end of 3 is the start of "cd", which is not tagged: the end is excluded; 4 reaches into it
+    assert lines[-2:] == ["['B-e', 'O']", "['B-e', 'I-e']"]
+
+
+@pytest.mark.slow
+def test_argilla_reads_our_records_and_settings(tmp_path):
+    FORMATS["argilla"].write(MADE, DOCUMENTS, tmp_path)
+    code = """
+import json, sys
+import argilla as rg
+records = [rg.Record.from_dict(one) for one in json.load(open(sys.argv[1], encoding="utf-8"))]
+print(json.dumps([one.to_dict() for one in records]))
+"""
+    read = json.loads(theirs("argilla", code, tmp_path / "records.json"))
+    (tmp_path / "theirs.json").write_text(json.dumps(read), encoding="utf-8")
+    back = FORMATS["argilla"].read(tmp_path / "theirs.json", DOCUMENTS)
+    assert spans(back.labels) == spans(MADE.labels)
+
+
+@pytest.mark.slow
+def test_ragas_reads_our_samples(tmp_path):
+    FORMATS["ragas"].write(MADE, DOCUMENTS, tmp_path)
+    code = """
+import sys
+from ragas import EvaluationDataset
+dataset = EvaluationDataset.from_jsonl(sys.argv[1])
+print(len(dataset), dataset[0].reference, len(dataset[1].reference_contexts))
+dataset.to_jsonl(sys.argv[2])
+"""
+    told = theirs("ragas", code, tmp_path / "testset.jsonl", tmp_path / "theirs.jsonl")
+    assert told.splitlines()[-1] == "3 96,773 million 2"
+    ours, back = (
+        FORMATS["ragas"].read(tmp_path / f"{name}.jsonl", DOCUMENTS) for name in ("testset", "theirs")
+    )
+    assert spans(back.labels) == spans(ours.labels)

@@ -1,0 +1,165 @@
+"""A folder of documents becomes a benchmark that can be filled and run, from any folder."""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.config import load_config
+from harness.starting.looking import language_of
+from harness.testset.config import load_testset
+from tests.testset.helpers import run
+
+ROOT = Path(__file__).parents[2]
+CHINESE = "# 蓝川公司年报\n\n## 业绩\n\n营业收入为96亿元。公司在苏州的工厂有员工1200人。\n" * 3
+
+
+def test_everything_is_written_and_said(folder, capsys):
+    assert run("init", "docs", "--out", "bench") == 0
+    told = capsys.readouterr().out
+    assert "3 documents (1 .csv, 2 .md)" in told
+    assert "language: English" in told
+    assert "harness testset bench status" in told
+    assert "harness bench bench/bench.yaml" in told
+    names = {path.name for path in Path("bench").iterdir()}
+    assert names >= {"bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md"}
+
+
+def test_every_line_of_the_configuration_is_explained(folder):
+    run("init", "docs", "--out", "bench")
+    for name in ("bench.yaml", "testset.yaml"):
+        for line in Path("bench", name).read_text().splitlines():
+            assert "#" in line or line.startswith("  - {"), line
+
+
+def test_nothing_is_overwritten(folder, capsys):
+    Path("bench").mkdir()
+    Path("bench/queries.csv").write_text("query_id,text\nmine,What?\n")
+    assert run("init", "docs", "--out", "bench") == 1
+    assert "queries.csv is there already" in capsys.readouterr().err
+    assert Path("bench/queries.csv").read_text().endswith("mine,What?\n")
+    assert not Path("bench/bench.yaml").exists()
+
+
+def test_the_benchmark_runs_once_it_is_filled(folder, capsys):
+    run("init", "docs", "--out", "bench")
+    with Path("bench/queries.csv").open("a", encoding="utf-8") as file:
+        file.write("q1,What was total revenue?,fact,,,\nq2,When was Lyon closed?,fact,,,\n")
+    rows = [
+        ["q1", "report", "", "", "", "Total revenue was 96,773 million in 2023.", "4", "", ""],
+        ["q2", "report", "", "", "", "The plant in Lyon was closed in May 2023.", "4", "", ""],
+    ]
+    with Path("bench/labels.csv").open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    # no model is run in a fast test
+    words_only = Path("bench/bench.yaml").read_text().splitlines()
+    kept = [line for line in words_only if "&dense" not in line and "*dense" not in line]
+    Path("bench/words.yaml").write_text("\n".join(kept) + "\n")
+    assert run("bench", "bench/words.yaml", "--quiet") == 0
+    assert Path("bench/results/docs/summary.csv").exists()
+
+
+@pytest.mark.parametrize(("download", "settings"), [(True, 6), (False, 4)])
+def test_chinese_gets_what_chinese_needs(folder, download, settings):
+    shutil.rmtree("docs")
+    Path("docs").mkdir()
+    Path("docs/年报 [终稿].md").write_text(CHINESE, encoding="utf-8")
+    assert run("init", "docs", "--out", "bench", *([] if download else ["--no-download"])) == 0
+    config = load_config(Path("bench/bench.yaml"))
+    assert len(config.settings) == settings
+    assert {setting.chunk.kind for setting in config.settings} == {"sentence"}
+    models = {one.model_name for setting in config.settings for one in setting.retrieve.encoders()}
+    assert models == ({"intfloat/multilingual-e5-small"} if download else set())
+    assert "ndcg_evidence_tokens@1250" in config.measures
+    steps = load_testset(Path("bench"))
+    assert steps.language == "zh"
+    assert (steps.embed is not None) == download
+
+
+def test_what_cannot_be_read_is_told(folder, capsys):
+    Path("docs/photo.jpg").write_bytes(b"\xff\xd8")
+    Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    Path("docs/.hidden.md").write_text("secret")
+    assert run("init", "docs", "--out", "bench") == 0
+    told = capsys.readouterr()
+    assert "1 .jpg" in told.out
+    assert "1 document cannot be used" in told.out
+    assert "broken.pdf" in told.err
+    assert "hidden" not in told.out
+
+
+def test_a_folder_without_documents_is_an_error(folder, capsys):
+    Path("empty").mkdir()
+    Path("empty/photo.jpg").write_bytes(b"x")
+    assert run("init", "empty") == 1
+    assert "no document that can be read (it holds 1 .jpg)" in capsys.readouterr().err
+    assert run("init", "nowhere") == 1
+    assert "is not a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The plant in Lyon was closed, and the people of the town were told of it in the paper.", "English"),
+        (
+            "Das Werk in Lyon wurde geschlossen, und die Leute in der Stadt haben davon nicht erfahren.",
+            "German",
+        ),
+        (
+            "L'usine de Lyon est fermée dans la région, et les gens du village ne sont pas au courant.",
+            "French",
+        ),
+        ("報告期間の売上高は増加しました。工場は大阪にあります。", "Japanese"),
+        ("报告期内营业收入增加。", "Chinese"),
+        ("보고 기간의 매출은 증가했다.", "Korean"),
+        ("12 34 56", ""),
+    ],
+)
+def test_languages_are_told_apart(text, language):
+    assert language_of([text]) == language
+
+
+@pytest.mark.slow
+def test_it_works_after_a_plain_install_without_the_repository(folder):
+    """The wheel, in a folder of its own in front of the libraries that are installed here."""
+    wheels = folder / "wheels"
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT]
+    if subprocess.run(
+        [sys.executable, "-m", "pip", "--version"], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("pip is not installed")
+    made = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    (wheel,) = wheels.glob("*.whl")
+    site = folder / "site"
+    shutil.unpack_archive(wheel, site, "zip")
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    code = "import harness, sys; from harness.cli import main; print(harness.__file__); main(sys.argv[1:])"
+    for words in (["init", "docs", "--out", "b"], ["testset", "b", "propose", "--offline"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=folder,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(str(site))
+    prompts = (
+        "from harness.testset.propose.asking import FOLDER as a; "
+        "from harness.testset.answering import FOLDER as b"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{prompts}; print(len(list(a.glob('*.yaml'))), len(list(b.glob('*.yaml'))))"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
+        check=True,
+    )
+    assert done.stdout.split() == ["2", "2"]

@@ -1,0 +1,434 @@
+"""From documents to a benchmark that runs: every step, done by a model or by people, anew, and undone."""
+
+import csv
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.testset.grades import agreements, held
+from harness.testset.rows import (
+    AnswerRow,
+    Candidate,
+    DisagreementRow,
+    FoundRow,
+    GradeRow,
+    PoolRow,
+    Question,
+    to_csv,
+)
+from harness.testset.state import State
+from tests.judge.fake_server import FakeServer, says
+from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset
+
+SET = State(Path("set"))
+QUESTIONS = "text,answerable\nWhat was total revenue?,yes\nWhere is the Alto built?,yes\nWho is on Mars?,no\n"
+
+
+@pytest.fixture
+def gathered(folder):
+    """Three questions with their passages."""
+    Path("mine.csv").write_text(QUESTIONS)
+    assert testset("propose", "--from", "mine.csv") == 0
+    assert testset("choose", "--auto") == 0
+    assert testset("gather") == 0
+    return folder
+
+
+def filled(sheet, grade):
+    """Fill a sheet by ``grade(row)``; an empty grade leaves the row open."""
+    with Path(sheet).open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with Path(sheet).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "grade": grade(row)} for row in rows)
+    return rows
+
+
+def exported(name):
+    """The rows of an exported table."""
+    with Path(f"set/export/{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def bench_by_words():
+    """Run the exported benchmark without its settings that load a model, for time; returns the exit code."""
+    lines = Path("set/export/bench.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("words.yaml").write_text(
+        "".join(line for line in lines if "*dense" not in line and "&dense" not in line)
+    )
+    return run("bench", "words.yaml", "--quiet")
+
+
+def by_words(row):
+    return 4 if "Total revenue" in row["passage"] else 3 if "Alto is built" in row["passage"] else 0
+
+
+def test_a_pool_is_of_several_retrievers_and_says_nothing_of_them(gathered):
+    pool, found = SET.rows(PoolRow), SET.rows(FoundRow)
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in Path("docs").iterdir()}
+    assert all(texts[row.doc_id][row.start : row.end] == row.text for row in pool)
+    assert len({(row.query_id, row.doc_id, row.start) for row in pool}) == len(pool)
+    assert {(row.query_id, row.doc_id, row.start, row.end) for row in pool} == {
+        (row.query_id, row.doc_id, row.start, row.end) for row in found
+    }
+    names = {name for row in found for name in row.found_by.split("; ")}
+    # two formulas over three lengths of chunks
+    assert len(names) == 6
+    header = SET.path(PoolRow).read_text().splitlines()[0]
+    assert header == "query_id,question,doc_id,start,end,page,text"
+    own = {(row.query_id, row.doc_id, row.start): row.best_rank for row in found}
+    ranks = [own[row.query_id, row.doc_id, row.start] for row in pool]
+    assert ranks != sorted(ranks) or len(set(ranks)) == 1
+
+
+def test_gathering_again_searches_only_what_is_new(gathered, capsys):
+    before = SET.path(PoolRow).read_text()
+    assert testset("gather") == 0
+    assert "0 of these were searched now" in capsys.readouterr().out
+    rows = SET.rows(Candidate)
+    rows[0] = replace(rows[0], text="What was total revenue, in all?")
+    SET.path(Candidate).write_text(to_csv(Candidate, rows), encoding="utf-8")
+    assert testset("grade", "--sheet", "s.csv") == 1
+    assert "reworded since" in capsys.readouterr().err
+    assert testset("gather") == 0
+    assert "1 of these were searched now" in capsys.readouterr().out
+    assert SET.path(PoolRow).read_text() != before
+
+
+def test_a_suggested_passage_is_in_the_pool(folder):
+    configure("")
+    testset("propose", "--offline")
+    testset("choose", "--auto")
+    testset("gather")
+    spans = {(row.query_id, row.doc_id): [] for row in SET.rows(PoolRow)}
+    for row in SET.rows(PoolRow):
+        spans[row.query_id, row.doc_id].append((row.start, row.end))
+    for one in SET.rows(Candidate):
+        if one.keep == "yes" and one.start is not None:
+            own = spans[one.query_id, one.document]
+            assert any(start < one.end and one.start < end for start, end in own), one
+
+
+def test_people_grade_answer_review_and_export(gathered, capsys):
+    assert testset("grade", "--sheet", "s.csv") == 0
+    sheet = filled("s.csv", by_words)
+    assert not {"settings", "best_rank", "found_by"} & sheet[0].keys()
+    assert testset("grade", "--from", "s.csv", "--by", "Ann") == 0
+    assert testset("grade", "--sheet", "s.csv") == 0
+    assert "every passage" in capsys.readouterr().out
+    assert testset("answer", "--by-hand") == 0
+    rows = [
+        replace(one, answer="96,773 million") if "revenue" in one.question else one
+        for one in SET.rows(AnswerRow)
+    ]
+    SET.path(AnswerRow).write_text(to_csv(AnswerRow, rows), encoding="utf-8")
+    assert testset("review", "--sheet", "r.csv", "--share", "1") == 0
+    filled("r.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
+    assert testset("review", "--from", "r.csv", "--by", "Ben") == 0
+    told = capsys.readouterr().out
+    assert "Ann and Ben" in told
+    assert "quadratic" in told
+    (disagreement,) = [row for row in SET.rows(DisagreementRow) if "revenue" in row.question]
+    assert (disagreement.first, disagreement.second, disagreement.resolved) == (4, 2, None)
+    assert testset("export") == 0
+    assert "left unjudged: people disagree" in capsys.readouterr().out
+    resolved = [replace(row, resolved=3) for row in SET.rows(DisagreementRow)]
+    SET.path(DisagreementRow).write_text(to_csv(DisagreementRow, resolved), encoding="utf-8")
+    assert testset("export") == 0
+    labels = exported("labels")
+    (label,) = [
+        row for row in labels if "Total revenue" in row["quote"] and row["query_id"] == disagreement.query_id
+    ]
+    assert label["grade"] == "3"
+    queries = {row["text"]: row for row in exported("queries")}
+    assert queries["What was total revenue?"]["answer"] == "96,773 million"
+    assert queries["Who is on Mars?"]["answerable"] == "no"
+    datasheet = Path("set/export/datasheet.md").read_text(encoding="utf-8")
+    text = Path("docs/report.md").read_text(encoding="utf-8")
+    for said in ("Ann and Ben", "| questions | 3 |", "bm25 sentence 300", "export", "mine.csv 3"):
+        assert said in datasheet
+    assert hashlib.sha256(text.encode()).hexdigest() in datasheet
+    assert bench_by_words() == 0
+    assert Path("results/set/summary.csv").exists()
+
+
+def test_labels_of_the_page_keep_the_part_that_answers(gathered, capsys):
+    """Offsets come from the text itself: the passage is the sentence, its answer the figure in it."""
+    text = Path("docs/report.md").read_text(encoding="utf-8")
+    start = text.index("Total revenue was")
+    end = text.index("in 2023.", start) + len("in 2023.")
+    Path("labels.csv").write_text(
+        "query_id,document,start,end,quote,grade,evidence,answer\n"
+        f'q001,report,{start},{end},"{text[start:end]}",4,revenue,"96,773 million"\n',
+        encoding="utf-8",
+    )
+    assert testset("grade", "--from", "labels.csv", "--by", "Ann") == 0
+    assert [row.answer for row in SET.rows(GradeRow)] == ["96,773 million"]
+    assert testset("export") == 0
+    (label,) = exported("labels")
+    assert (label["evidence"], label["answer"], label["judge"]) == ("revenue", "96,773 million", "Ann")
+
+
+def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_stays(gathered):
+    testset("grade", "--sheet", "s.csv")
+    filled("s.csv", by_words)
+    testset("grade", "--from", "s.csv", "--by", "Ann")
+    assert SET.rows(DisagreementRow) == []
+    filled("s.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
+    testset("grade", "--from", "s.csv", "--by", "Ben")
+    rows = SET.rows(DisagreementRow)
+    assert {(row.first, row.second, row.first_by, row.second_by) for row in rows} == {(4, 2, "Ann", "Ben")}
+    resolved = [replace(row, resolved=3) for row in rows]
+    SET.path(DisagreementRow).write_text(to_csv(DisagreementRow, resolved), encoding="utf-8")
+    # a third person agrees with Ann in all: what Ben said of it stays resolved
+    filled("s.csv", by_words)
+    testset("grade", "--from", "s.csv", "--by", "Cleo")
+    assert {(row.first_by, row.second_by, row.resolved) for row in SET.rows(DisagreementRow)} == {
+        ("Ann", "Ben", 3),
+        ("Ben", "Cleo", 3),
+    }
+    assert testset("undo") == 0
+    assert SET.rows(DisagreementRow) == resolved
+
+
+def test_what_comes_next_can_be_done(gathered, capsys):
+    """No step tells to write a sheet again, and what people differ on is to be resolved, not graded."""
+
+    def told(*words):
+        capsys.readouterr()
+        assert testset(*words) == 0
+        return capsys.readouterr().out.partition("Next")[2]
+
+    assert (
+        told("grade", "--sheet", "a b.csv") == ":\n  harness testset set grade --from 'a b.csv' --by NAME\n"
+    )
+    filled("a b.csv", by_words)
+    assert "answer --by-hand" in told("grade", "--from", "a b.csv", "--by", "Ann")
+    # of the three questions one cannot be answered
+    assert "# write 2 answers into the column answer of set/answers.csv" in told("answer", "--by-hand")
+    assert told("review", "--sheet", "r.csv", "--share", "1") == (
+        ":\n  harness testset set review --from r.csv --by NAME\n"
+    )
+    filled("r.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
+    after = told("review", "--from", "r.csv", "--by", "Ben")
+    assert "into the column resolved of set/disagreements.csv" in after
+    assert "--sheet" not in after
+    assert told("export") == ":\n  harness bench set/export/bench.yaml\n"
+    assert told("export", "--format", "jsonl") == ""
+
+
+def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys):
+    with FakeServer(scripted) as server:
+        configure(model(server.url))
+        for words in (["propose"], ["choose", "--auto"], ["gather"]):
+            assert testset(*words) == 0
+        before = server.count
+        assert testset("grade", "--dry-run") == 0
+        assert "would grade" in capsys.readouterr().out
+        assert testset("answer", "--dry-run") == 0
+        assert server.count == before
+        assert testset("grade") == 0
+        assert server.count == before + len(SET.rows(PoolRow))
+        assert testset("grade") == 0
+        assert server.count == before + len(SET.rows(PoolRow))
+        assert testset("answer") == 0
+    graded = SET.rows(GradeRow)
+    assert {row.by_model for row in graded} == {"yes"}
+    assert {row.grade for row in graded} == {0, 4}
+    answered = [row for row in SET.rows(AnswerRow) if row.answer]
+    assert {row.answer for row in answered} == {"96,773 million"}
+    assert {row.by for row in answered} == {"fake (answer v1)"}
+    assert testset("export") == 0
+    assert "No person has graded anything" in Path("set/export/datasheet.md").read_text(encoding="utf-8")
+    assert bench_by_words() == 0
+
+
+def test_grades_of_people_go_before_those_of_a_model(gathered):
+    with FakeServer(lambda request, number: says('{"grade": 1}')) as server:
+        configure(model(server.url))
+        testset("grade")
+    testset("grade", "--sheet", "s.csv")
+    filled("s.csv", lambda row: 4 if "Total revenue" in row["passage"] else "")
+    testset("grade", "--from", "s.csv", "--by", "Ann")
+    testset("export")
+    labels = exported("labels")
+    assert {row["grade"] for row in labels if "Total revenue" in row["quote"]} == {"4"}
+    assert {row["judge"] for row in labels if "Total revenue" in row["quote"]} == {"Ann"}
+    assert {row["grade"] for row in labels if "Total revenue" not in row["quote"]} == {"1"}
+
+
+def test_a_failed_grade_is_no_grade(gathered, capsys):
+    def script(request, number):
+        return says("no grade") if "Total revenue" in prompt_of(request) else says('{"grade": 2}')
+
+    with FakeServer(script) as server:
+        configure(f"judge:\n  max_unscored: 1.0\n  answers_per_call: 1\n{indented(model(server.url))}")
+        assert testset("grade") == 0
+    failed = [row for row in SET.rows(GradeRow) if row.grade is None]
+    assert failed
+    assert all(row.reason for row in failed)
+    testset("export")
+    labels = Path("set/export/labels.csv").read_text(encoding="utf-8")
+    assert "Total revenue" not in labels
+    assert f"{len(failed)} passages could not be graded" in Path("set/export/datasheet.md").read_text(
+        encoding="utf-8"
+    )
+
+
+def indented(section):
+    """The keys of a section ``llm`` for another section."""
+    return section.removeprefix("llm:\n")
+
+
+def test_an_unanswerable_reply_and_a_fault_are_no_answers(gathered, capsys):
+    testset("grade", "--sheet", "s.csv")
+    filled("s.csv", by_words)
+    testset("grade", "--from", "s.csv", "--by", "Ann")
+
+    def script(request, number):
+        return says("UNANSWERABLE") if "revenue?" in prompt_of(request) else says("", finish="content_filter")
+
+    with FakeServer(script) as server:
+        configure(model(server.url))
+        assert testset("answer") == 0
+    rows = {row.question: row for row in SET.rows(AnswerRow)}
+    assert not any(row.answer for row in rows.values())
+    assert rows["What was total revenue?"].note == "the model finds no answer in the passages"
+    assert "content_filter" in rows["Where is the Alto built?"].note
+    # of a question that is marked as unanswerable nothing is asked
+    assert rows["Who is on Mars?"].note == ""
+
+
+def test_every_step_can_be_undone(gathered, capsys):
+    pool, chosen = SET.path(PoolRow).read_bytes(), SET.path(Candidate).read_bytes()
+    edited = chosen.replace(b"total revenue", b"all revenue")
+    SET.path(Candidate).write_bytes(edited)
+    assert testset("undo") == 0
+    assert "Undone: gather" in capsys.readouterr().out
+    assert not SET.has(PoolRow)
+    assert SET.path(Candidate).read_bytes() == edited
+    assert testset("undo") == 0
+    assert not SET.has(Candidate)
+    assert any(path.read_bytes() == edited for path in Path("set/history/undone").rglob("chosen.csv"))
+    assert any(path.read_bytes() == pool for path in Path("set/history/undone").rglob("pool.csv"))
+    assert testset("choose", "--auto") == 0
+    assert SET.path(Candidate).read_bytes() == chosen
+    for _ in range(2):
+        assert testset("undo") == 0
+    assert not SET.has(Question)
+    assert testset("undo") == 1
+    assert "nothing to undo" in capsys.readouterr().err
+
+
+def test_the_status_names_the_next_command(folder, capsys):
+    testset("status")
+    assert "propose --offline" in capsys.readouterr().out
+    Path("mine.csv").write_text(QUESTIONS)
+    for words, expected in (
+        (["propose", "--from", "mine.csv"], "choose --auto"),
+        (["choose", "--auto"], "gather"),
+        (["gather"], "grade --sheet"),
+    ):
+        capsys.readouterr()
+        testset(*words)
+        assert f"harness testset set {expected}" in capsys.readouterr().out
+
+
+def test_steps_out_of_order_say_what_to_do_first(folder, capsys):
+    for step, first in (
+        (["choose"], "propose"),
+        (["gather"], "choose"),
+        (["grade", "--sheet", "s.csv"], "choose"),
+        (["export"], "choose"),
+    ):
+        assert testset(*step) == 1
+        assert first in capsys.readouterr().err
+    assert run("testset", "elsewhere", "status") == 1
+    assert "harness init" in capsys.readouterr().err
+
+
+def test_a_document_that_has_changed_stops_every_step(gathered, capsys):
+    with Path("docs/report.md").open("a", encoding="utf-8") as file:
+        file.write("One more sentence.\n")
+    assert testset("grade", "--sheet", "s.csv") == 1
+    assert "report has changed since" in capsys.readouterr().err
+
+
+def test_a_wrong_key_is_told_with_its_line(folder, capsys):
+    configure("passagess: 3\n")
+    assert testset("status") == 1
+    told = capsys.readouterr().err
+    assert "testset.yaml:7" in told
+    assert "did you mean passages?" in told
+
+
+def row(grade, grader, by_model="no", start=0):
+    return GradeRow("q1", "d", start, start + 5, grade, grader, by_model)
+
+
+def test_which_grade_holds():
+    key = ("q1", "d", 0, 5)
+    assert held([row(1, "m", "yes"), row(2, "n", "yes")])[key].grade == 2
+    assert held([row(4, "Ann"), row(2, "n", "yes")])[key].grade == 4
+    assert held([row(4, "Ann"), row(2, "Ben")])[key].grade is None
+    resolved = DisagreementRow("q1", "?", "d", 0, 5, 4, 2, "Ann", "Ben", 3, "text")
+    assert held([row(4, "Ann"), row(2, "Ben")], [resolved])[key].grade == 3
+    assert held([row(None, "m", "yes")]) == {}
+
+
+def test_agreement_is_over_what_both_have_graded():
+    rows = [row(g, "Ann", start=n) for n, g in enumerate([0, 4, 2, 1])] + [
+        row(g, "Ben", start=n) for n, g in enumerate([0, 4, 3])
+    ]
+    (one,) = agreements(rows)
+    # 0-4-2 against 0-4-3: squared differences 1, by chance (0+16+9 + 16+0+1 + 4+4+1) / 3 = 17
+    assert (one.passages, one.exact) == (3, pytest.approx(2 / 3))
+    assert one.kappa_quadratic == pytest.approx(1 - 1 / 17)
+
+
+@pytest.mark.slow
+def test_the_export_runs_as_it_is(gathered):
+    testset("grade", "--sheet", "s.csv")
+    filled("s.csv", by_words)
+    testset("grade", "--from", "s.csv", "--by", "Ann")
+    testset("export")
+    assert run("bench", "set/export/bench.yaml", "--quiet") == 0
+    assert Path("results/set/report.html").exists()
+
+
+@pytest.mark.slow
+def test_killed_while_grading_it_goes_on_where_it_was(gathered):
+    """SIGKILL in the middle: what was answered is in the ledger, and no table is half written."""
+    gate = threading.Event()
+
+    def script(request, number):
+        # held back without holding up the server
+        return replace(says('{"grade": 2}'), after=gate if number >= 4 else None)
+
+    with FakeServer(script) as server:
+        configure(model(server.url))
+        code = "import sys; from harness.cli import main; main(['testset', 'set', 'grade'])"
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        child = subprocess.Popen([sys.executable, "-c", code], env=environment)
+        while server.count < 6 and child.poll() is None:
+            threading.Event().wait(0.05)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        gate.set()
+        assert not SET.has(GradeRow)
+        before = server.count
+        assert testset("grade") == 0
+        total = len(SET.rows(PoolRow))
+        assert len(SET.rows(GradeRow)) == total
+        assert len(server.prompts()) == total
+        # of six calls four run at once: the two that were done before the last began are never asked again
+        assert before == 6
+        assert server.count - before <= total - 2
