@@ -1,0 +1,233 @@
+"""`harness label`: a page in the browser in which people grade passages."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.label_page.opening import Source
+
+_DESCRIPTION = """\
+Label in the browser: grade passages from 0 to 4 with single keys, and mark the evidence on the document's
+page. Several people can label without seeing each other's grades. The page is served on this machine only.
+
+  harness label my.yaml                  # the unjudged top of all settings
+  harness label my.yaml --pool pool.csv  # the passages of a file
+  harness label --pool pool.csv --documents 'docs/*.pdf'
+  harness label --results results/mine   # in the order that settles the verdict soonest
+
+Every grade is on disk before the page shows it as saved. When you are done:
+
+  harness label my.yaml --merge          # add to the labels of my.yaml
+  harness label my.yaml --export labels.csv
+
+docs/labelling.md says more.
+"""
+PORT = 8765
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("label", help="grade passages in the browser", description=_DESCRIPTION)
+    parser.add_argument(
+        "config",
+        type=Path,
+        nargs="?",
+        metavar="CONFIG",
+        help="YAML file of the benchmark",
+    )
+    parser.add_argument(
+        "--pool",
+        type=Path,
+        metavar="FILE",
+        help="passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL",
+    )
+    parser.add_argument(
+        "--documents", nargs="+", default=[], metavar="GLOB", help="the documents of --pool, without CONFIG"
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="RESULTS",
+        help="folder such as results/mine: its passages, those first that settle the verdict soonest",
+    )
+    parser.add_argument(
+        "--labels", type=Path, metavar="FILE", help="people's labels of --results; default: those it names"
+    )
+    parser.add_argument(
+        "--hide-verdict",
+        action="store_true",
+        help="with --results: raters cannot see how firm the verdict is",
+    )
+    parser.add_argument(
+        "--top", type=int, default=10, metavar="N", help="how deep to pool each setting; default 10"
+    )
+    parser.add_argument("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page")
+    parser.add_argument("--guidelines", type=Path, metavar="FILE", help="how to grade, in place of ours")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="shuffles the passages; default 0")
+    parser.add_argument(
+        "--as-listed", action="store_true", help="passages in the order of the pool, not shuffled"
+    )
+    parser.add_argument(
+        "--port", type=int, default=PORT, metavar="N", help=f"default {PORT}; 0: any that is free"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="print the link and open nothing")
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="FILE",
+        help="where labels are kept; default: beside labels or pool",
+    )
+    ends = parser.add_mutually_exclusive_group()
+    ends.add_argument(
+        "--export",
+        type=Path,
+        metavar="FILE",
+        help="write the labels, .csv or .jsonl, and stop",
+    )
+    ends.add_argument("--ratings", type=Path, metavar="FILE", help="write what each rater said, and stop")
+    ends.add_argument("--merge", action="store_true", help="add the labels to those of CONFIG, and stop")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the page, or bring its labels out."""
+    from harness.errors import ConfigError
+    from harness.label_page.opening import Source
+
+    if args.top < 1:
+        raise ConfigError(f"--top says how deep to look; it cannot be {args.top}.")
+    if not 0 <= args.port <= 65535:
+        raise ConfigError(f"--port is a number from 0 to 65535, not {args.port}.")
+    if args.config and args.documents:
+        raise ConfigError("CONFIG names its documents: leave --documents out.")
+    if args.results and (args.config or args.pool or args.documents or args.as_listed):
+        raise ConfigError(
+            "--results names its configuration and has an order of its own: leave out CONFIG, --pool, "
+            "--documents and --as-listed."
+        )
+    if not args.results and (args.labels or args.hide_verdict):
+        raise ConfigError("--labels and --hide-verdict go with --results.")
+    source = Source(
+        args.config, args.pool, tuple(args.documents), args.state, args.top, args.results, args.labels
+    )
+    if args.export or args.ratings:
+        return _export(source, args)
+    return _merge(source, args) if args.merge else _serve(source, args)
+
+
+def _serve(source: Source, args: argparse.Namespace) -> int:
+    import webbrowser
+
+    from harness.label_page.opening import open_desk
+    from harness.label_page.order import AsListed
+    from harness.label_page.serve import serve
+    from harness.report import counted
+    from harness.terminal import TerminalReporter, print_line
+
+    order_of = (lambda _: AsListed()) if args.as_listed else None
+    reporter = TerminalReporter()
+    with open_desk(
+        source, reporter, args.guidelines, args.rater, args.seed, order_of, not args.hide_verdict
+    ) as desk:
+        passages = counted(desk.total, "passage")
+        print_line(f"{passages} of {counted(len(desk.questions), 'question')} to grade.")
+        print_line(f"Labels are kept in {source.state_path}.")
+
+        def tell(link: str) -> None:
+            print_line(f"Open {link}")
+            print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
+            sys.stdout.flush()
+            if not args.no_browser and sys.stdout.isatty():
+                webbrowser.open(link)
+
+        serve(desk, args.port, tell)
+    print_line(f"Stopped. The labels are in {source.state_path}; the same command goes on from there.")
+    ways = "--export labels.csv" if args.config is None else "--merge or --export labels.csv"
+    print_line(f"To write them to a labels file: the same command with {ways}.")
+    return 0
+
+
+def _export(source: Source, args: argparse.Namespace) -> int:
+    from harness.errors import ConfigError
+    from harness.label_page.export import label_rows, rating_rows
+    from harness.label_page.state import State
+    from harness.labelling.adding import add_rows
+    from harness.report import counted
+    from harness.terminal import print_line
+
+    path = args.export or args.ratings
+    if path.exists():
+        raise ConfigError(f"{path} is there already. Name another file, or add to it with --merge.")
+    with State(_existing(source)) as state:
+        if args.ratings:
+            from harness.labelling.rows import write_rows
+
+            rows = rating_rows(state)
+            write_rows(path, rows)
+            print_line(f"{path}: {counted(len(rows), 'rating')}.")
+            return 0
+        found = label_rows(state, args.rater)
+    add_rows(path, found.rows)
+    print_line(f"{path}: {counted(len(found.rows), 'label')}{_left_out(found.open, found.skipped)}.")
+    if args.pool is not None and (args.pool.parent / "testset.yaml").exists():
+        folder, by = quote(str(args.pool.parent)), quote(args.rater) if args.rater else "NAME"
+        print_line("Next:")
+        print_line(f"  harness testset {folder} grade --from {quote(str(path))} --by {by}")
+    return 0
+
+
+def _merge(source: Source, args: argparse.Namespace) -> int:
+    from harness.errors import ConfigError
+    from harness.label_page.export import label_rows, skipped_rows
+    from harness.label_page.merging import new_rows
+    from harness.label_page.state import State
+    from harness.labelling.adding import add_rows
+    from harness.labelling.skips import add_skips
+    from harness.report import counted
+    from harness.running.context import Context
+    from harness.running.corpus import load_documents
+    from harness.terminal import TerminalReporter, print_line
+
+    if args.config is None and args.results is None:
+        raise ConfigError("--merge adds to the labels of a configuration: name it, or use --export FILE.")
+    config = source.bench()
+    if config.labels is None:
+        raise ConfigError(f"{args.config} names no labels. Use --export FILE, then name it there.")
+    reporter = TerminalReporter()
+    with State(_existing(source)) as state:
+        found = label_rows(state, args.rater)
+        skipped = skipped_rows(state, args.rater)
+    with Context.at(config.cache, reporter, may_ask=False) as context:
+        documents = {one.doc_id: one for one in load_documents(config, context)}
+    rows = new_rows(found.rows, config.labels, documents, config.anchor, reporter.note)
+    if rows:
+        add_rows(config.labels, rows)
+    if args.results:
+        # the order of labelling passes over them from now on
+        add_skips(config.labels, skipped)
+    known = len(found.rows) - len(rows)
+    there = f"; {known} stood there already" if known else ""
+    print_line(
+        f"{config.labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}."
+    )
+    return 0
+
+
+def _existing(source: Source) -> Path:
+    from harness.errors import LabelError
+
+    path = source.state_path
+    if not path.exists():
+        raise LabelError(f"{path} is not there: nothing was labelled yet. Run harness label first.")
+    return path
+
+
+def _left_out(differ: int, skipped: int) -> str:
+    parts = [f"; {differ} left out, on which raters differ: resolve them on the page"] if differ else []
+    parts += [f"; {skipped} skipped"] if skipped else []
+    return "".join(parts)

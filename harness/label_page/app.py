@@ -1,0 +1,191 @@
+"""The page's own server: each address hands a request to the desk and its answer back as JSON."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from harness.errors import LabelError
+from harness.label_page.desk import Desk
+from harness.label_page.guard import Guard, Keys
+from harness.label_page.items import Said
+from harness.label_page.state import By
+
+LARGEST_REQUEST = 256_000
+Given = Mapping[str, Any]
+Handler = Callable[[Desk, Given], Any]
+_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+}
+_ASSETS = files("harness.label_page") / "assets"
+
+
+def make_app(desk: Desk, keys: Keys) -> ASGIApp:
+    """The whole application behind its guard."""
+    assets = {entry.name: entry.read_bytes() for entry in _ASSETS.iterdir() if entry.is_file()}
+    routes = [
+        Route("/", partial(_asset, assets, "page.html")),
+        Route("/assets/{name}", partial(_asset, assets, "")),
+    ]
+    routes.append(Route("/api/picture", partial(_picture, desk)))
+    routes += [Route(f"/api/{name}", partial(_read, desk, handler)) for name, handler in READS.items()]
+    routes += [
+        Route(f"/api/{name}", partial(_write, desk, handler), methods=["POST"])
+        for name, handler in WRITES.items()
+    ]
+    return Guard(Starlette(routes=routes), keys)
+
+
+READS: dict[str, Handler] = {
+    "about": lambda desk, given: desk.about(),
+    "step": lambda desk, given: desk.step(
+        desk.name(given["rater"]), given.get("item", ""), given.get("after", ""), given.get("back") == "yes"
+    ),
+    "marks": lambda desk, given: {"marks": desk.marks(desk.name(given["rater"]), given["query"])},
+    "leaf": lambda desk, given: asdict(
+        desk.leaf(given["doc"], _whole(given, "offset", None), _whole(given, "part", None))
+    ),
+    "find": lambda desk, given: {"found": desk.find(given["q"], given.get("doc", ""))},
+    "copies": lambda desk, given: {
+        "copies": desk.copies(given["doc"], _number(given, "start"), _number(given, "end"))
+    },
+    "questions": lambda desk, given: desk.listed(desk.name(given["rater"]), _number(given, "begin")),
+    "agreement": lambda desk, given: desk.agreement(),
+    "verdict": lambda desk, given: desk.firmness(given.get("fresh") == "yes"),
+    "disagreements": lambda desk, given: desk.disagreements(
+        desk.name(given["rater"]), _number(given, "begin")
+    ),
+}
+
+
+def _say(desk: Desk, given: Given) -> Any:
+    by = _by(desk, given)
+    answer = desk.say(by, given["item"], given["kind"], given["value"], _number(given, "seen"))
+    if given.get("next"):
+        # with the next passage, so that a key takes one request
+        answer["next"] = desk.step(by.rater, after=given["item"])
+    return answer
+
+
+def _mark(desk: Desk, given: Given) -> Any:
+    span = str(given["doc"]), _number(given, "start"), _number(given, "end")
+    said = Said(given["grade"], "", given.get("note", ""), given.get("evidence", ""))
+    return desk.mark(_by(desk, given), given["query"], span, given["text"], said)
+
+
+WRITES: dict[str, Handler] = {
+    "enter": lambda desk, given: desk.enter(given["rater"]),
+    "say": _say,
+    "undo": lambda desk, given: desk.undo(_by(desk, given)),
+    "mark": _mark,
+    "decide": lambda desk, given: desk.decide(
+        _by(desk, given), given["item"], given["grade"], given.get("note", "")
+    ),
+}
+
+
+def _asset(assets: Mapping[str, bytes], name: str, request: Request) -> Response:
+    name = name or request.path_params["name"]
+    kind = _TYPES.get(name[name.rfind(".") :])
+    if name not in assets or kind is None:
+        return Response("There is no such file.", 404, media_type="text/plain")
+    return Response(assets[name], headers={"content-type": kind})
+
+
+async def _picture(desk: Desk, request: Request) -> Response:
+    given = dict(request.query_params)
+
+    def drawn() -> Response:
+        return Response(desk.shelf.picture(given["doc"], _number(given, "page")), media_type="image/png")
+
+    return await _answered(drawn)
+
+
+async def _read(desk: Desk, handler: Handler, request: Request) -> Response:
+    given = dict(request.query_params)
+    return await _answered(lambda: _json(handler(desk, given)))
+
+
+async def _write(desk: Desk, handler: Handler, request: Request) -> Response:
+    try:
+        body = await _body(request)
+    except ClientDisconnect:
+        # whoever asked is gone, and what was asked is not known in full: nothing was done
+        return Response(status_code=400)
+    if body is None:
+        return _json({"error": f"A request has at most {LARGEST_REQUEST} bytes."}, 413)
+    try:
+        given = json.loads(body)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        return _json({"error": "Send a JSON object."}, 400)
+    return await _answered(lambda: _json(handler(desk, given)))
+
+
+async def _body(request: Request) -> bytes | None:
+    """What was sent; None where it is too much."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_REQUEST:
+            return None
+    return body
+
+
+async def _answered(work: Callable[[], Response]) -> Response:
+    """Do the work beside the event loop; what goes wrong is told in words."""
+    try:
+        return await run_in_threadpool(work)
+    except LabelError as error:
+        return _json({"error": str(error)}, 400)
+    except (KeyError, TypeError, AttributeError) as error:
+        return _json({"error": f"The request is not one of this page ({error}). Load the page again."}, 400)
+    except (sqlite3.Error, OSError) as error:
+        return _json({"error": f"Not saved: {error}. Check the disk; the page tries again."}, 503)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    # in ASCII: half of a character, which some documents hold, cannot be written as UTF-8
+    return Response(json.dumps(value), status, media_type="application/json")
+
+
+def _by(desk: Desk, given: Given) -> By:
+    request, tab, seconds = given["request"], given.get("tab", ""), given.get("seconds")
+    if not (isinstance(request, str) and isinstance(tab, str) and 8 <= len(request) <= 80 and len(tab) <= 80):
+        raise LabelError("The request has no number of its own. Load the page again.")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+        raise LabelError("The time of an item is a number of seconds.")
+    return By(desk.name(given["rater"]), request, tab, seconds)
+
+
+def _number(given: Given, name: str) -> int:
+    value = _whole(given, name, None)
+    if value is None:
+        raise LabelError(f"The request says no {name}. Load the page again.")
+    return value
+
+
+def _whole(given: Given, name: str, default: int | None) -> int | None:
+    value = given.get(name, default)
+    if isinstance(value, str):
+        if not (value.isascii() and value.isdigit() and len(value) < 12):
+            raise LabelError(f"{name} is {value!r}, not a number.")
+        return int(value)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise LabelError(f"{name} is {value!r}, not a number.")
+    return value

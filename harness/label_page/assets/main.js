@@ -1,0 +1,158 @@
+// The labelling page: it asks for what it shows, and shows as saved what is on the disk.
+import { open, toggle, watchSelection } from './book.js';
+import { door } from './door.js';
+import { byId, h, swap } from './dom.js';
+import { mark } from './marking.js';
+import { close, guidelines, keys, questions, raters, search, skip } from './panels.js';
+import { give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
+import { shared } from './shared.js';
+import { ask, Refused, say, Unanswered } from './talk.js';
+import { watchVerdict } from './verdict.js';
+import { captions } from './words.js';
+
+const THEMES = { '': 'dark', dark: 'light', light: '' };
+
+function stored(area, key, value) {
+  // storage may be switched off; the page works without it
+  try {
+    if (value !== undefined) area().setItem(key, value);
+    return area().getItem(key) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+const actions = {
+  mark, skip, guidelines, keys, search,
+  questions: () => questions(),
+  raters: () => raters(),
+  book: toggle,
+  open,
+  back: () => go({ after: shared.item?.item_id ?? '', back: 'yes' }),
+  next: () => go({ after: shared.item?.item_id ?? '' }),
+  note: () => byId('note')?.focus(),
+  evidence: () => byId('evidence')?.focus(),
+  undo,
+};
+const BY_KEY = {
+  u: 'undo', s: 'skip', n: 'note', e: 'evidence', d: 'book', m: 'mark', '/': 'search', g: 'guidelines', q: 'questions', r: 'raters',
+  '?': 'keys', ArrowLeft: 'back', ArrowRight: 'next',
+};
+
+async function undo() {
+  if (shared.busy) return;
+  shared.busy = true;
+  try {
+    const answer = await say('undo', {});
+    if (!answer.undone) tell('There is nothing left to undo.');
+    else if (answer.mark) {
+      if (shared.item) await refreshMarks();
+      tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” is as it was before.`);
+    } else {
+      show(answer);
+      tell('Saved: undone.');
+    }
+  } catch (error) {
+    tell(`Not saved. ${error.message}`);
+  } finally {
+    shared.busy = false;
+  }
+}
+
+function act(name) {
+  Promise.resolve(actions[name]()).catch((error) => tell(error.message));
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !shared.rater) return;
+  const { target, key } = event;
+  const inBook = target.id === 'leaf';
+  const inField = target.matches('input:not([type="radio"], [type="checkbox"]), textarea, select') || (target.isContentEditable && !inBook);
+  const dialog = byId('panel');
+  if (dialog.open) {
+    const choice = !inField && dialog.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (choice) choice.click();
+    return;
+  }
+  if (key === 'Escape') {
+    target.blur();
+    byId('passage')?.focus();
+    return;
+  }
+  if (inField || (inBook && key.startsWith('Arrow'))) return;
+  if (/^[0-4]$/.test(key) && shared.item) {
+    event.preventDefault();
+    give('grade', Number(key));
+  } else if (Object.hasOwn(BY_KEY, key)) {
+    event.preventDefault();
+    act(BY_KEY[key]);
+  }
+}
+
+function drawTools() {
+  const button = (name, label, key) => h(`li.of-${name}`, null, h('button.quiet', { type: 'button', onclick: () => act(name) }, label, key && [' ', h('kbd', null, key)]));
+  const theme = h('button.quiet', { type: 'button', id: 'theme', onclick: turnTheme });
+  swap(byId('tools'), button('guidelines', 'Guidelines', 'g'), button('search', 'Search', '/'), button('questions', 'Questions', 'q'), button('raters', 'Raters', 'r'), button('keys', 'Keys', '?'), h('li', null, theme));
+  useTheme(stored(() => localStorage, 'theme'));
+}
+
+function useTheme(name) {
+  const known = Object.hasOwn(THEMES, name) ? name : '';
+  if (known) document.documentElement.dataset.theme = known;
+  else delete document.documentElement.dataset.theme;
+  const button = byId('theme');
+  button.textContent = { '': '◐', dark: '●', light: '○' }[known];
+  button.setAttribute('aria-label', { '': 'Colours: as the system', dark: 'Colours: dark', light: 'Colours: light' }[known]);
+  button.title = button.getAttribute('aria-label');
+}
+
+function turnTheme() {
+  const next = THEMES[document.documentElement.dataset.theme ?? ''];
+  stored(() => localStorage, 'theme', next);
+  useTheme(next);
+}
+
+async function enter(name) {
+  const answer = await say('enter', { rater: name });
+  shared.rater = answer.rater;
+  stored(() => sessionStorage, 'rater', answer.rater);
+  swap(byId('who'), h('bdi', null, answer.rater));
+  drawTools();
+  show(answer);
+}
+
+function waiting(error) {
+  const alarm = byId('alarm');
+  shared.unsaved = error !== null;
+  alarm.hidden = error === null;
+  if (error) {
+    alarm.textContent = `Not saved yet: ${error.message}. This page tries again every few seconds; leave it open.`;
+    tell('Not saved yet.');
+  }
+}
+
+async function begin() {
+  shared.waiting = waiting;
+  shared.about = await ask('about', { rater: null });
+  shared.captions = captions(shared.about.guidelines);
+  useActions(actions);
+  watchTime();
+  watchSelection();
+  watchVerdict(shared.about.verdict);
+  document.addEventListener('keydown', onKey);
+  byId('panel').addEventListener('close', () => byId('passage')?.focus({ preventScroll: true }));
+  byId('panel').addEventListener('click', (event) => { if (event.target === byId('panel')) close(); });
+  addEventListener('unhandledrejection', (event) => {
+    if (!(event.reason instanceof Refused || event.reason instanceof Unanswered)) return;
+    event.preventDefault();
+    tell(event.reason.message);
+  });
+  addEventListener('beforeunload', (event) => { if (shared.unsaved || shared.busy) event.preventDefault(); });
+  const before = shared.about.fixed ? shared.about.raters[0] : stored(() => sessionStorage, 'rater');
+  if (before) await enter(before);
+  else door(enter);
+}
+
+begin().catch((error) => {
+  swap(byId('main'), h('p.waiting', null, `The page cannot begin: ${error.message}`));
+});

@@ -1,0 +1,333 @@
+"""What the page can ask and say, as plain values: one method a request. Knows nothing of HTTP."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harness.errors import LabelError
+from harness.label_page.agreement import agreement_so_far
+from harness.label_page.items import Item, Question, Said, item_id
+from harness.label_page.order import Order, usual_order
+from harness.label_page.queue import Queues, next_open, progress
+from harness.label_page.settled import Settled, differing, settle
+from harness.label_page.shelf import Leaf, Shelf
+from harness.label_page.state import By, Decision, Saved, State
+from harness.label_page.verdict import Verdict
+from harness.text.characters import encodable
+from harness.text.spans import trim
+from harness.types import MAX_GRADE
+
+Answer = dict[str, Any]
+_LONGEST_NAME = 40
+_LONGEST_WORDS = 2_000
+_LONGEST_MARK = 20_000
+# what was not looked at for so long was not being graded
+_LONGEST_LOOK = 300.0
+_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The labels, the order and the documents of one pool.
+
+    ``rater`` is the only one allowed, '' for any. ``verdict`` tells how firm the comparison is, where that
+    may be shown.
+    """
+
+    state: State
+    shelf: Shelf
+    queues: Queues
+    questions: dict[str, Question]
+    total: int
+    guidelines: str
+    rater: str = ""
+    verdict: Verdict | None = None
+
+    def about(self) -> Answer:
+        """What the door shows: who has been here, and what is to do."""
+        return {
+            "raters": [self.rater] if self.rater else self.state.raters(),
+            "fixed": bool(self.rater),
+            "items": self.total,
+            "questions": len(self.questions),
+            "guidelines": self.guidelines,
+            "verdict": self.verdict is not None,
+        }
+
+    def enter(self, rater: str) -> Answer:
+        """Take a seat: the first item that is still to do."""
+        return {"rater": self.name(rater), **self.step(self.name(rater))}
+
+    def name(self, rater: str) -> str:
+        """A rater's name as it is kept; raises LabelError for one that cannot be used."""
+        name = unicodedata.normalize("NFC", rater).strip()
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise LabelError(f"A name has 1 to {_LONGEST_NAME} letters that can be seen.")
+        if self.rater and name != self.rater:
+            raise LabelError(f"This page was started for {self.rater} alone.")
+        return name
+
+    def step(self, rater: str, item_id: str = "", after: str = "", back: bool = False) -> Answer:
+        """One item with what the rater has said of it: the one named, or the next open one after another.
+
+        ``back``: the one before ``after``, done or not. ``item`` is None where all is done.
+        """
+        done = self.state.done(rater)
+        ids = self._ids(rater, done)
+        if not item_id:
+            place = self.queues.place(rater, after) if after else None
+            if back:
+                item_id = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
+            else:
+                first = self.queues.named(rater)
+                item_id = next_open(ids, done, -1 if place is None else place, first) or ""
+        shown = self._item(rater, self.state.item(item_id)) if item_id else None
+        return {"item": shown, "progress": self._progress(rater, done)}
+
+    def say(self, by: By, item_id: str, kind: str, value: Any, seen: int) -> Answer:
+        """Grade, skip, clear, or change the note or the evidence name; answers what is on the disk now.
+
+        ``seen`` is the event that the tab knew of: where another tab has said something since, ``replaced``
+        is what it was.
+        """
+        self.state.item(item_id)
+        saved = self.state.change(_bounded(by), item_id, kind, _change(kind, value))
+        other = (saved.before.grade, saved.before.skipped) != (saved.said.grade, saved.said.skipped)
+        replaced = saved.before_event > seen and saved.before.done and other
+        return {
+            "event": saved.event,
+            "said": asdict(saved.said),
+            "replaced": asdict(saved.before) if replaced else None,
+        }
+
+    def undo(self, by: By) -> Answer:
+        """Take the last thing back, and show what it was about."""
+        saved = self.state.undo(by)
+        if saved is None:
+            return {"undone": False, **self.step(by.rater)}
+        item = self.state.item(saved.item_id)
+        if item.origin == "mark":
+            return {"undone": True, "mark": asdict(item), "item": None}
+        return {"undone": True, **self.step(by.rater, saved.item_id)}
+
+    def mark(self, by: By, query_id: str, span: tuple[str, int, int], text: str, said: Said) -> Answer:
+        """Grade a range that was selected in a document; refuses one whose text is not what was selected."""
+        saved = self._mark(by, query_id, span, text, said)
+        return {"event": saved.event, "item_id": saved.item_id, "marks": self.marks(by.rater, query_id)}
+
+    def marks(self, rater: str, query_id: str) -> list[Answer]:
+        """What a rater has marked for a question."""
+        return [{**asdict(item), "said": asdict(said)} for item, said in self.state.marks(rater, query_id)]
+
+    def leaf(self, doc_id: str, offset: int | None, part: int | None) -> Leaf:
+        """Part of a document: that with an offset, or that of a number."""
+        return self.shelf.part(doc_id, part) if part is not None else self.shelf.at(doc_id, offset or 0)
+
+    def find(self, sought: str, doc_id: str = "") -> list[Answer]:
+        """Passages of the documents for some words."""
+        if not sought.strip():
+            raise LabelError("There is nothing to look for: give some words.")
+        return [
+            {
+                "doc_id": one.document.doc_id,
+                "start": one.start,
+                "end": one.end,
+                "page": one.page,
+                "how": one.how,
+                "text": one.text[:_LONGEST_WORDS],
+            }
+            for one in self.shelf.find(sought, doc_id)
+        ]
+
+    def copies(self, doc_id: str, start: int, end: int) -> list[Answer]:
+        """The other places that hold the text of a range."""
+        return [
+            {
+                "doc_id": document.doc_id,
+                "start": first,
+                "end": last,
+                "page": document.page_of(first),
+                "text": document.text[first:last],
+                "around": document.text[max(0, first - 80) : last + 80],
+            }
+            for document, first, last in self.shelf.copies(doc_id, start, end)
+        ]
+
+    def listed(self, rater: str, begin: int) -> Answer:
+        """Fifty questions from a place on, each with how much of it is done and its first open item."""
+        done = self.state.done(rater)
+        ids = self._ids(rater, done)
+        shown = list(self.questions.values())[begin : begin + _PAGE]
+        query_of = {item.item_id: item.query_id for item in self.state.items()}
+        rows: dict[str, Answer] = {
+            one.query_id: {"query_id": one.query_id, "text": one.text, "done": 0, "total": 0, "first": ""}
+            for one in shown
+        }
+        for one in ids:
+            row = rows.get(query_of[one])
+            if row is not None:
+                row["total"] += 1
+                row["done"] += one in done
+                if not row["first"] or (one not in done and row["first"] in done):
+                    row["first"] = one
+        return {"questions": list(rows.values()), "begin": begin, "total": len(self.questions)}
+
+    def agreement(self) -> Answer:
+        """How far raters agree so far, in numbers."""
+        return asdict(agreement_so_far(self.state.labels()))
+
+    def disagreements(self, rater: str, begin: int) -> Answer:
+        """Where raters differ, as this one may see it, fifty from a place on; undecided ones come first."""
+        decisions = self.state.decisions()
+        settled = settle(self.state.labels(), decisions).values()
+        seen = differing(settled, rater, self.state.done(rater))
+        all_of_them = sum(one.differs for one in settled)
+        return {
+            "items": [
+                self._side_by_side(one, decisions.get(one.item_id)) for one in seen[begin : begin + _PAGE]
+            ],
+            "begin": begin,
+            "total": len(seen),
+            "open": sum(one.grade is None for one in seen),
+            "hidden": all_of_them - len(seen),
+        }
+
+    def firmness(self, fresh: bool) -> Answer:
+        """How firm the verdict is, as far as it is known by now; raises LabelError where it is not shown."""
+        if self.verdict is None:
+            raise LabelError("This page does not show the verdict.")
+        return self.verdict.so_far(fresh)
+
+    def decide(self, by: By, item_id: str, grade: Any, note: str) -> Answer:
+        """Settle a disagreement."""
+        self.state.item(item_id)
+        decided = self.state.decide(by, item_id, _grade(grade), _words(note))
+        return {"item_id": item_id, "grade": decided.grade, "note": decided.note, "by": decided.rater}
+
+    def _side_by_side(self, one: Settled, decision: Decision | None) -> Answer:
+        item = self.state.item(one.item_id)
+        return {
+            **asdict(item),
+            "question": self._question(item.query_id),
+            "grades": [
+                {"rater": rater, "grade": grade, "note": self.state.said(rater, one.item_id)[0].note}
+                for rater, grade in one.grades.items()
+            ],
+            "decided": None if decision is None else asdict(decision),
+        }
+
+    def _item(self, rater: str, item: Item) -> Answer:
+        """An item as a rater sees it: no priority, no place in the pool."""
+        said, event = self.state.said(rater, item.item_id)
+        return {
+            "item_id": item.item_id,
+            "query_id": item.query_id,
+            "question": self._question(item.query_id),
+            "doc_id": item.doc_id,
+            "start": item.start,
+            "end": item.end,
+            "page": item.page,
+            "text": item.text,
+            "above": item.above,
+            "said": asdict(said),
+            "event": event,
+            "marks": self.marks(rater, item.query_id),
+            "names": self.state.evidence_names(rater, item.query_id),
+        }
+
+    def _question(self, query_id: str) -> str:
+        known = self.questions.get(query_id)
+        return known.text if known is not None else query_id
+
+    def _ids(self, rater: str, done: frozenset[str]) -> list[str]:
+        return self.queues.ordered(rater, self.state.labels, self.state.latest(), done)
+
+    def _progress(self, rater: str, done: frozenset[str]) -> Answer:
+        ids = self._ids(rater, done)
+        now = progress(sum(one in done for one in ids), len(ids), self.state.seconds(rater))
+        return {**asdict(now), "remaining": now.remaining}
+
+    def _mark(self, by: By, query_id: str, span: tuple[str, int, int], text: str, said: Said) -> Saved:
+        doc_id, start, end = span
+        if query_id not in self.questions:
+            raise LabelError("There is no such question. Load the page again.")
+        document = self.shelf.document(doc_id)
+        if not 0 <= start < end <= len(document.text) or end - start > _LONGEST_MARK:
+            raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
+        if document.text[start:end] != text:
+            raise LabelError(
+                "What was selected is not what the document says at that place. Load the page again."
+            )
+        start, end = trim(document.text, (start, end))
+        if start >= end:
+            raise LabelError("Select some words; this is white space alone.")
+        item = Item(
+            item_id=item_id(query_id, doc_id, start, end),
+            query_id=query_id,
+            doc_id=doc_id,
+            start=start,
+            end=end,
+            page=document.page_of(start),
+            text=document.text[start:end],
+            origin="mark",
+        )
+        graded = Said(_grade(said.grade), "", _words(said.note), _words(said.evidence))
+        return self.state.mark(_bounded(by), item, graded)
+
+
+def make_desk(
+    state: State,
+    shelf: Shelf,
+    guidelines: str,
+    rater: str = "",
+    seed: int = 0,
+    order_of: Callable[[str], Order] | None = None,
+) -> Desk:
+    """A desk over what the state holds; ``order_of`` decides for a rater's name what comes next."""
+    items = state.items()
+    queues = Queues(items, order_of or (lambda name: usual_order(items, name, seed)))
+    asked = {item.query_id for item in items}
+    questions = {one.query_id: one for one in state.questions() if one.query_id in asked}
+    return Desk(state, shelf, queues, questions, len(items), guidelines, rater)
+
+
+def _change(kind: str, value: Any) -> Callable[[Said], Said]:
+    """What saying something does to what was said before; raises LabelError for what cannot be said."""
+    if kind == "grade":
+        grade = _grade(value)
+        return lambda said: said.but(grade=grade, skipped="")
+    if kind == "skip":
+        reason = _words(value) or "skipped"
+        return lambda said: said.but(grade=None, skipped=reason)
+    if kind == "note":
+        note = _words(value)
+        return lambda said: said.but(note=note)
+    if kind == "evidence":
+        name = _words(value)
+        return lambda said: said.but(evidence=name)
+    if kind == "clear":
+        return lambda said: said.but(grade=None, skipped="")
+    raise LabelError(f"There is no {kind!r} to say of a passage.")
+
+
+def _grade(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_GRADE:
+        raise LabelError(f"A grade is a whole number from 0 to {MAX_GRADE}.")
+    return value
+
+
+def _words(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_WORDS:
+        raise LabelError(f"Write at most {_LONGEST_WORDS} characters.")
+    return encodable(value.strip())
+
+
+def _bounded(by: By) -> By:
+    """With a time that can be counted: none for what is no time, at most five minutes."""
+    seconds = by.seconds
+    if seconds is None or not 0 <= seconds < float("inf"):
+        return By(by.rater, by.request, by.tab)
+    return By(by.rater, by.request, by.tab, min(seconds, _LONGEST_LOOK))

@@ -1,0 +1,153 @@
+"""What was settled becomes rows of a labels file, with the evidence that raters have marked and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.label_page.items import Item, Label
+from harness.label_page.settled import Settled, settle
+from harness.label_page.state import State
+from harness.labelling.rows import harmless, quote_of
+from harness.labelling.unjudged import covers
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """``rows`` by column; ``open`` items where raters differ and nothing is decided, which have no row."""
+
+    rows: tuple[dict[str, Any], ...]
+    open: int
+    skipped: int
+
+
+def label_rows(state: State, rater: str = "") -> Exported:
+    """The rows of a labels file, of one rater or of all: one for each item that has one settled grade.
+
+    Marks that share half with each other, or with a graded passage of the question, are one evidence with it,
+    as is all of a question that was given one name. A passage with a single mark in it has the text of the
+    mark as its ``answer``.
+    """
+    items = {item.item_id: item for item in state.items(wanted=False)}
+    labels = state.labels(rater)
+    settled = settle(labels, {} if rater else state.decisions())
+    known = [(items[item_id], one) for item_id, one in settled.items() if one.grade is not None]
+    known.sort(key=lambda pair: (pair[0].query_id, pair[0].doc_id, pair[0].start, pair[0].end))
+    names = _evidence(known)
+    rows = tuple(_row(item, one, names.get(item.item_id, ""), _answer(item, known)) for item, one in known)
+    return Exported(rows, sum(one.grade is None for one in settled.values()), len(only_skipped(labels)))
+
+
+def only_skipped(labels: Sequence[Label]) -> frozenset[str]:
+    """The items that somebody has skipped and nobody has graded."""
+    graded = {label.item_id for label in labels if label.said.grade is not None}
+    return frozenset(label.item_id for label in labels if label.said.skipped) - graded
+
+
+def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
+    """The passages that were only skipped, by the columns that say where they are."""
+    skipped = only_skipped(state.labels(rater))
+    return [
+        {"query_id": item.query_id, "document": item.doc_id, "start": item.start, "end": item.end}
+        for item in state.items(wanted=False)
+        if item.item_id in skipped
+    ]
+
+
+def rating_rows(state: State) -> list[dict[str, Any]]:
+    """What every rater said of every item, for tools that measure agreement: a row a rater and item."""
+    items = {item.item_id: item for item in state.items(wanted=False)}
+    rows = [
+        {
+            "rater": label.rater,
+            "query_id": item.query_id,
+            "document": item.doc_id,
+            "start": item.start,
+            "end": item.end,
+            "grade": "" if label.said.grade is None else label.said.grade,
+            "skipped": label.said.skipped,
+            "evidence": label.said.evidence,
+            "note": label.said.note,
+        }
+        for label in state.labels()
+        if (item := items[label.item_id]) and (label.said.done or label.said.note)
+    ]
+    return sorted(rows, key=lambda row: tuple(str(row[name]) for name in ("query_id", "document", "rater")))
+
+
+def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]:
+    return {
+        "query_id": item.query_id,
+        "document": item.doc_id,
+        "page": item.page or "",
+        "start": item.start,
+        "end": item.end,
+        "quote": quote_of(item.text),
+        "grade": one.grade,
+        "evidence": harmless(evidence),
+        "answer": answer if one.grade else "",
+        "note": harmless(one.note),
+    }
+
+
+def _answer(item: Item, known: Sequence[tuple[Item, Settled]]) -> str:
+    """The text of the single relevant mark inside a passage, where it stands there once."""
+    if item.origin == "mark":
+        return ""
+    inside = [mark for mark, one in known if one.grade and mark.origin == "mark" and _holds(item, mark)]
+    if len(inside) != 1 or item.text.count(inside[0].text) != 1:
+        return ""
+    return quote_of(inside[0].text)
+
+
+def _holds(item: Item, mark: Item) -> bool:
+    same = (item.query_id, item.doc_id) == (mark.query_id, mark.doc_id)
+    return same and item.start <= mark.start and mark.end <= item.end
+
+
+def _evidence(known: Sequence[tuple[Item, Settled]]) -> dict[str, str]:
+    """The name of the evidence that an item states, by item, for those that share it or were named.
+
+    Only what has a grade above 0 states anything.
+    """
+    groups = _Groups()
+    named: dict[tuple[str, str], str] = {}
+    relevant = [(item, one) for item, one in known if one.grade]
+    for at, (item, one) in enumerate(relevant):
+        for _, name in one.evidence:
+            groups.join(item.item_id, named.setdefault((item.query_id, name), item.item_id))
+        for other, _ in relevant[at + 1 :]:
+            if (other.query_id, other.doc_id) != (item.query_id, item.doc_id) or other.start >= item.end:
+                # they stand in the order of the text
+                break
+            overlap = covers((item.start, item.end), (other.start, other.end))
+            if overlap and "mark" in (item.origin, other.origin):
+                groups.join(item.item_id, other.item_id)
+    own = {item.item_id: {name for _, name in one.evidence} for item, one in relevant}
+    members: dict[str, list[str]] = {}
+    for item, _ in relevant:
+        members.setdefault(groups.first(item.item_id), []).append(item.item_id)
+    return {
+        item_id: min((name for one in group for name in own[one]), default=f"mark-{group[0]}")
+        for group in members.values()
+        if len(group) > 1 or own[group[0]]
+        for item_id in group
+    }
+
+
+class _Groups:
+    """Things that were joined, directly or through others."""
+
+    def __init__(self) -> None:
+        self._above: dict[str, str] = {}
+
+    def first(self, one: str) -> str:
+        """What stands for all that ``one`` was joined with."""
+        while self._above.get(one, one) != one:
+            one = self._above[one]
+        return one
+
+    def join(self, one: str, other: str) -> None:
+        """Make both one group."""
+        self._above[self.first(one)] = self.first(other)

@@ -1,0 +1,124 @@
+"""Who may speak to the page: a browser on this machine that was given the link, and no other web page."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_READS = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The secrets of one start of the program: ``token`` stands in the link, ``cookie`` in the browser."""
+
+    port: int
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+
+    @property
+    def link(self) -> str:
+        """What a person opens."""
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+    @property
+    def name(self) -> str:
+        """The name of the cookie; browsers share cookies between the ports of a machine."""
+        return f"harness_label_{self.port}"
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """The names of this machine for itself; any other may be one that an attacker points here."""
+        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
+
+
+class Guard:
+    """Lets requests through that come from the page itself, and gives the cookie to who has the link."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self._app = app
+        self._keys = keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on; every answer gets the headers that keep strangers out."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _add_headers(message)
+            await send(message)
+
+        answer = self._refused(scope) or self._admitted(scope)
+        await (answer or self._app)(scope, receive, guarded)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        """Why a request is none of the page's own; None where it may be."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if host not in self._keys.hosts:
+            return PlainTextResponse("This page answers to 127.0.0.1 alone.", 421)
+        if scope["method"] in _READS:
+            if scope["path"] != "/" and headers.get("sec-fetch-site", "same-origin") not in (
+                "same-origin",
+                "none",
+            ):
+                return PlainTextResponse("Another page may not read this.", 403)
+            return None
+        if headers.get("origin") != f"http://{host}":
+            return PlainTextResponse("Another page may not write here.", 403)
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return PlainTextResponse("Send JSON.", 415)
+        return None
+
+    def _admitted(self, scope: Scope) -> Response | None:
+        """A redirect with the cookie for who has the link, a refusal for who has neither; None: come in."""
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if scope["path"] == "/" and _equal(given, self._keys.token):
+            answer = RedirectResponse("/", 303)
+            answer.set_cookie(self._keys.name, self._keys.cookie, httponly=True, samesite="strict")
+            return answer
+        if _equal(_cookie(Headers(scope=scope), self._keys.name), self._keys.cookie):
+            return None
+        return PlainTextResponse("Open the link that harness label has printed; it holds the key.", 403)
+
+
+def _add_headers(message: MutableMapping[str, Any]) -> None:
+    headers = MutableHeaders(scope=message)
+    for name, value in HEADERS.items():
+        headers[name] = value
+
+
+def _cookie(headers: Headers, name: str) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+def _equal(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())

@@ -1,0 +1,86 @@
+"""What people grade, and what they said of it: the frozen values of the labelling page."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+Origin = Literal["pool", "mark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that passages are graded for."""
+
+    query_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A passage to grade for a question: the half-open range ``start`` to ``end`` of a document's text.
+
+    ``page`` is the page on which it begins, from 1 (None: unpaged text); ``above`` is what is shown before
+    it, such as the heading of its table. ``priority`` orders items, the highest first; None where nothing is
+    said. ``origin`` is ``pool`` for what was given to grade, ``mark`` for evidence that a rater has marked.
+    """
+
+    item_id: str
+    query_id: str
+    doc_id: str
+    start: int
+    end: int
+    page: int | None
+    text: str
+    above: str = ""
+    priority: float | None = None
+    origin: Origin = "pool"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a rater says of an item: a grade, or why it was skipped; neither as long as it is open.
+
+    ``evidence`` names the fact that the text states: items of one question that share a name are copies.
+    """
+
+    grade: int | None = None
+    skipped: str = ""
+    note: str = ""
+    evidence: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do: it has a grade, or was skipped."""
+        return self.grade is not None or bool(self.skipped)
+
+    def but(self, **changes: Any) -> Said:
+        """The same with some fields changed."""
+        return replace(self, **changes)
+
+    def to_json(self) -> str:
+        """As a line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str | None) -> Said:
+        """Read what `to_json` wrote; nothing was said where there is none."""
+        return cls() if line is None else cls(**json.loads(line))
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What one rater has said of one item, by the event that said it last."""
+
+    rater: str
+    item_id: str
+    said: Said
+    event: int
+
+
+def item_id(query_id: str, doc_id: str, start: int, end: int) -> str:
+    """The id of an item: it depends on what is graded alone, so a pool that is made anew keeps its grades."""
+    key = json.dumps([query_id, doc_id, start, end])
+    return hashlib.sha256(key.encode()).hexdigest()[:16]

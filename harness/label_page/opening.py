@@ -1,0 +1,174 @@
+"""From a configuration or a pool file to a desk that is ready: documents read, passages pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.chunk import PageConfig
+from harness.config import BenchConfig, Setting, load_config
+from harness.corpus.reading import read_utf8
+from harness.errors import ConfigError, LabelError
+from harness.label_page.desk import Desk, make_desk
+from harness.label_page.items import Item, Question, item_id
+from harness.label_page.order import Order
+from harness.label_page.pool_file import read_pool
+from harness.label_page.shelf import Shelf
+from harness.label_page.state import State
+from harness.label_page.verdict import Verdict, open_passages
+from harness.labelling.contest import Contest, contest_of
+from harness.labelling.pooling import pool_unjudged
+from harness.labelling.stored import config_of
+from harness.labelling.unjudged import Wanted
+from harness.ordering.design import BATCH
+from harness.progress import Reporter
+from harness.report import read_result
+from harness.running.context import Context
+from harness.running.corpus import document_files, load_documents
+from harness.search.retrieve import Bm25Config
+from harness.types import Document
+
+SUFFIX = ".labelling.sqlite"
+GUIDELINES = Path(__file__).parent / "assets" / "guidelines.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where passages come from: a configuration, a pool file with its documents, or both; or results.
+
+    ``top`` is how deep the rankings of a configuration or of ``results`` are pooled. ``labels`` takes the
+    place of the label file that results name.
+    """
+
+    config: Path | None = None
+    pool: Path | None = None
+    documents: tuple[str, ...] = ()
+    state: Path | None = None
+    top: int = 10
+    results: Path | None = None
+    labels: Path | None = None
+
+    @property
+    def state_path(self) -> Path:
+        """The file of labels: beside the pool, or beside the label file of the configuration."""
+        if self.state is not None:
+            return self.state
+        if self.pool is not None:
+            return self.pool.with_name(self.pool.stem + SUFFIX)
+        labels = self.bench().label_file
+        beside = Path(labels) if labels is not None else self.config
+        if beside is None:
+            raise _nothing_named()
+        return beside.with_name(beside.stem + SUFFIX)
+
+    def bench(self) -> BenchConfig:
+        """The configuration, or one that only says what the documents of the pool or of the results are."""
+        if self.results is not None:
+            return _of_results(self.results, self.labels)
+        if self.config is not None:
+            return load_config(self.config)
+        if self.pool is None:
+            raise _nothing_named()
+        if not self.documents:
+            raise ConfigError(
+                "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
+                "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
+            )
+        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+        return BenchConfig(
+            name="label", documents=self.documents, queries=self.pool, labels=self.pool, settings=(setting,)
+        )
+
+
+def _of_results(folder: Path, labels: Path | None) -> BenchConfig:
+    record = read_result(folder).record
+    labels = labels or record["config"].get("labels")
+    if labels is None:
+        raise ConfigError(
+            f"{folder} was scored without labels. Name the file that people's grades go into: --labels."
+        )
+    return config_of(record).model_copy(update={"labels": Path(labels)})
+
+
+def _nothing_named() -> ConfigError:
+    return ConfigError(
+        "Name what to label: harness label my.yaml, --results results/mine, or --pool pool.csv --documents "
+        "'docs/*.pdf'."
+    )
+
+
+@contextmanager
+def open_desk(
+    source: Source,
+    reporter: Reporter,
+    guidelines: Path | None = None,
+    rater: str = "",
+    seed: int = 0,
+    order_of: Callable[[str], Order] | None = None,
+    show_verdict: bool = True,
+) -> Iterator[Desk]:
+    """Read the documents, pool the passages, open the labels; raises HarnessError for what cannot be used.
+
+    ``order_of`` gives the order for a rater's name; None: by priority or question, shuffled by ``seed``, and
+    for results the one that settles the verdict soonest. ``show_verdict``: the page may then show how firm
+    the verdict is.
+    """
+    words = read_utf8(guidelines or GUIDELINES)
+    config = source.bench()
+    contest = None
+    if source.results is not None:
+        contest = contest_of(source.results, source.top, BATCH, source.labels, reporter)
+    with Context.at(config.cache, reporter, may_ask=False) as context:
+        documents, questions, items = _gathered(source, config, context, contest)
+        files = {one.doc_id: one.path for one in document_files(config) if one.path.suffix.lower() == ".pdf"}
+        with State(source.state_path) as state:
+            state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})
+            if not items:
+                raise LabelError("There is nothing to label: everything in the pool has a grade already.")
+            verdict = Verdict(contest, state) if contest is not None else None
+            desk = make_desk(
+                state,
+                Shelf(documents, context, files),
+                words,
+                rater,
+                seed,
+                order_of or (verdict.order_of if verdict is not None else None),
+            )
+            yield replace(desk, verdict=verdict if show_verdict else None)
+
+
+def _gathered(
+    source: Source, config: BenchConfig, context: Context, contest: Contest | None
+) -> tuple[Sequence[Document], list[Question], list[Item]]:
+    if contest is not None:
+        opened = contest.opened
+        left = open_passages(contest)
+        asked = {one.query_id for one in left}
+        questions = [Question(name, text) for name, text in opened.questions.items() if name in asked]
+        items = [_item(one, opened.documents[one.doc_id]) for one in left]
+        return list(opened.documents.values()), questions, items
+    if source.pool is not None:
+        documents = load_documents(config, context)
+        by_id = {one.doc_id: one for one in documents}
+        return documents, *read_pool(source.pool, by_id, context.reporter.note)
+    pooled = pool_unjudged(config, source.top, context)
+    by_id = {one.doc_id: one for one in pooled.documents}
+    items = [_item(one, by_id[one.doc_id]) for one in pooled.wanted]
+    place = {query.query_id: number for number, query in enumerate(pooled.queries)}
+    items.sort(key=lambda item: place[item.query_id])
+    return pooled.documents, [Question(one.query_id, one.text) for one in pooled.queries], items
+
+
+def _item(one: Wanted, document: Document) -> Item:
+    return Item(
+        item_id=item_id(one.query_id, one.doc_id, one.start, one.end),
+        query_id=one.query_id,
+        doc_id=one.doc_id,
+        start=one.start,
+        end=one.end,
+        page=document.page_of(one.start),
+        text=document.text[one.start : one.end],
+        above="\n".join(document.text[start:end].strip() for start, end in one.above),
+    )

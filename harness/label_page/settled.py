@@ -1,0 +1,64 @@
+"""What raters have said, taken together: where they agree, where they differ, and what was decided then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.label_page.items import Label
+from harness.label_page.state import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The one grade of an item, the raters who gave one, and their words.
+
+    ``grade`` is None where raters differ and nothing is decided. ``evidence`` are the names that raters gave,
+    each with its rater.
+    """
+
+    item_id: str
+    grade: int | None
+    grades: Mapping[str, int]
+    note: str
+    evidence: tuple[tuple[str, str], ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether two raters gave different grades."""
+        return len(set(self.grades.values())) > 1
+
+
+def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[str, Settled]:
+    """By item, for all items with a grade; what was only skipped has none and is left out.
+
+    A decision counts only while raters differ: once they agree again, what they agree on counts.
+    """
+    by_item: dict[str, list[Label]] = {}
+    for label in labels:
+        if label.said.grade is not None:
+            by_item.setdefault(label.item_id, []).append(label)
+    return {item: _settled(item, own, decisions.get(item)) for item, own in by_item.items()}
+
+
+def differing(settled: Iterable[Settled], rater: str, done: frozenset[str]) -> list[Settled]:
+    """Where raters differ, as ``rater`` may see it: of what is still to be graded by them nothing is shown.
+
+    ``done`` are the items that the rater has graded or skipped. Who has graded nothing is no rater but a
+    referee, who sees all.
+    """
+    shown = (one for one in settled if one.differs and (not done or one.item_id in done))
+    return sorted(shown, key=lambda one: one.grade is not None)
+
+
+def _settled(item_id: str, labels: Sequence[Label], decision: Decision | None) -> Settled:
+    ordered = sorted(labels, key=lambda label: label.rater)
+    grades = {label.rater: label.said.grade for label in ordered if label.said.grade is not None}
+    distinct = set(grades.values())
+    notes = dict.fromkeys(label.said.note for label in ordered if label.said.note)
+    grade = distinct.pop() if len(distinct) == 1 else None
+    if len(grades) > 1 and grade is None and decision is not None:
+        grade = decision.grade
+        notes[decision.note] = None
+    evidence = tuple((label.rater, label.said.evidence) for label in ordered if label.said.evidence)
+    return Settled(item_id, grade, grades, "; ".join(note for note in notes if note), evidence)

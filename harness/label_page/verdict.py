@@ -1,0 +1,120 @@
+"""Labelling to settle a comparison: what every rater grades next, and how firm the verdict is by now."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.label_page.export import only_skipped
+from harness.label_page.items import Item, Label, item_id
+from harness.label_page.order import Order
+from harness.label_page.settled import settle
+from harness.label_page.state import State
+from harness.labelling.contest import Contest, GradedSpan, name_of
+from harness.labelling.next_labels import by_labels, standing
+from harness.labelling.unjudged import Wanted
+from harness.report import ByLabels
+
+# labels after which the verdict is computed anew while somebody looks
+AGAIN = 10
+
+
+def open_passages(contest: Contest) -> list[Wanted]:
+    """The passages that have no grade in the labels file and were not skipped there, question by question."""
+    graded = contest.graded()
+    left = [one for one in contest.wanted if not {name_of(one)} & (graded.keys() | contest.skipped)]
+    place = {name: number for number, name in enumerate(contest.opened.questions)}
+    return sorted(left, key=lambda one: place[one.query_id])
+
+
+class Verdict:
+    """The order and the verdict of one contest, by its labels file and by what the page has saved.
+
+    All raters grade the same passages: whoever is ahead makes the next draw, the others follow. A passage
+    counts with the grade that its raters agree on, or that was decided. One on which they differ, or that
+    was only skipped, counts as skipped until that changes.
+    """
+
+    def __init__(self, contest: Contest, state: State) -> None:
+        self._contest, self._state = contest, state
+        self._page_id = {
+            name_of(one): item_id(one.query_id, one.doc_id, one.start, one.end) for one in contest.wanted
+        }
+        self._name = {page: name for name, page in self._page_id.items()}
+        self._drawing, self._lock = threading.Lock(), threading.Lock()
+        self._working, self._at = False, -1
+        self._told: dict[str, Any] = {}
+        # a record of draws that is damaged is told before anybody labels
+        contest.order.design(contest.order.pool(contest.items))
+
+    def order_of(self, rater: str) -> Order:
+        """The order of one rater."""
+        return _Following(self, rater)
+
+    def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
+        """All that was drawn; where this rater has done all of it, another batch is drawn and comes last."""
+        order, contest = self._contest.order, self._contest
+        done = {one.item_id for one in labels if one.rater == rater and one.said.done}
+        asked = {one.item_id for one in items}
+        with self._drawing:
+            design = order.design(order.pool(contest.items))
+            known = dict.fromkeys(
+                self._page_id[one.item_id] for batch in design.batches for one in batch.drawn
+            )
+            drawn = [one for one in known if one in asked]
+            if done.issuperset(drawn):
+                graded, skipped = self._known(labels)
+                names = order.order(contest.items, contest.graded(graded), contest.skipped | skipped)
+                drawn += [self._page_id[name] for name in names]
+            return drawn
+
+    def so_far(self, fresh: bool) -> dict[str, Any]:
+        """The verdict that was computed last, and whether another is under way; never waits for one.
+
+        It is computed in a thread: where 10 things were said since the last time, or any and ``fresh``.
+        """
+        event = self._state.latest()
+        with self._lock:
+            since = event - self._at
+            if not self._working and (self._at < 0 or since >= AGAIN or (fresh and since > 0)):
+                self._working = True
+                threading.Thread(target=self._compute, args=(event,), daemon=True).start()
+            return {**self._told, "working": self._working}
+
+    def _compute(self, event: int) -> None:
+        try:
+            graded, skipped = self._known(self._state.labels())
+            now = standing(self._contest, graded, skipped)
+            told = _shown(by_labels(now, self._contest.order.k), now.firm.stop)
+        except Exception as error:  # a thread has nobody else to tell
+            told = {"problem": f"The verdict cannot be computed: {error}. Labels are saved all the same."}
+        with self._lock:
+            self._told, self._at, self._working = told, event, False
+
+    def _known(self, labels: Sequence[Label]) -> tuple[list[GradedSpan], frozenset[str]]:
+        """What the page has, as graded ranges, and the names of the passages that have no grade for good."""
+        items = {one.item_id: one for one in self._state.items(wanted=False)}
+        settled = settle(labels, self._state.decisions())
+        graded = [
+            (items[name].query_id, items[name].doc_id, (items[name].start, items[name].end), one.grade)
+            for name, one in settled.items()
+            if one.grade is not None
+        ]
+        unsettled = only_skipped(labels) | {name for name, one in settled.items() if one.grade is None}
+        return graded, frozenset(self._name[one] for one in unsettled if one in self._name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Following:
+    verdict: Verdict
+    rater: str
+
+    def order(self, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
+        """The draws that are open to the rater."""
+        return self.verdict.next_ids(self.rater, items, labels)
+
+
+def _shown(told: ByLabels, stop: bool) -> dict[str, Any]:
+    return {"measure": told.measure, "sentences": told.sentences, "means": told.means, "stop": stop}

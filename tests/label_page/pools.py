@@ -1,0 +1,87 @@
+"""Small documents and pools that the tests of the labelling page share."""
+
+import csv
+import hashlib
+from pathlib import Path
+
+from harness.label_page.desk import make_desk
+from harness.label_page.items import Item, Question, item_id
+from harness.label_page.shelf import Shelf
+from harness.label_page.state import By, State
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.types import Document
+
+# line breaks of three kinds, a table, Chinese, characters of two UTF-16 units, a right-to-left word, an emoji
+STRANGE = (
+    "Head\r\nA first line\nof text.\rEnd.\n\nPlant\tPeople\nGraz\t400\n\n"
+    "他𠀋说：𠮷野家 🚗 在这里。\n\nשלום and 🚗🚗 cars.\n"
+)
+PLAIN = "The plant in Lyon was closed in May. It employed 300 people.\n\nThe plant in Graz makes gears.\n"
+COPY = "Summary. The plant in Lyon was\nclosed in May. Nothing else.\n"
+TEXTS = {"strange": STRANGE, "plain": PLAIN, "copy": COPY}
+
+
+def document(name, text, page_starts=()):
+    return Document(name, text, page_starts, hashlib.sha256(text.encode()).hexdigest())
+
+
+def item(query_id, doc_id, start, end, text="", **more):
+    return Item(item_id(query_id, doc_id, start, end), query_id, doc_id, start, end, None, text, **more)
+
+
+def part(query_id, doc_id, words, **more):
+    """The item of some words of a document."""
+    start = TEXTS[doc_id].index(words)
+    return item(query_id, doc_id, start, start + len(words), words, **more)
+
+
+QUESTIONS = [Question("q1", "Which plant was closed?"), Question("q2", "Where are cars?")]
+ITEMS = [
+    part("q1", "plain", "The plant in Lyon was closed in May. It employed 300 people."),
+    part("q1", "plain", "The plant in Graz makes gears."),
+    part("q1", "strange", "Plant\tPeople\nGraz\t400"),
+    part("q2", "strange", "他𠀋说：𠮷野家 🚗 在这里。"),
+    part("q2", "strange", "שלום and 🚗🚗 cars."),
+]
+SHAS = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in TEXTS.items()}
+
+
+class Requests:
+    """Numbers of requests, each used once."""
+
+    def __init__(self):
+        self.count = 0
+
+    def by(self, rater="Ada", **more):
+        self.count += 1
+        return By(rater, f"request-{self.count:06}", **more)
+
+
+def state_at(path, items=ITEMS, questions=QUESTIONS):
+    state = State(path)
+    state.sync(questions, items, SHAS)
+    return state
+
+
+def desk_at(folder, items=ITEMS, questions=QUESTIONS, **more):
+    """A desk over the three texts; its cache and its labels are in ``folder``."""
+    context = Context.at(Path(folder) / "cache", Silent(), may_ask=False)
+    documents = [document(name, text) for name, text in TEXTS.items()]
+    state = state_at(Path(folder) / "pool.labelling.sqlite", items, questions)
+    return make_desk(state, Shelf(documents, context, {}), "# How\n\n- 4: all", **more)
+
+
+def write_folder(folder, items=ITEMS):
+    """Documents and a pool file on the disk."""
+    (folder / "docs").mkdir()
+    for name, text in TEXTS.items():
+        (folder / "docs" / f"{name}.txt").write_bytes(text.encode())
+    questions = {one.query_id: one.text for one in QUESTIONS}
+    with (folder / "pool.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query_id", "question", "doc_id", "start", "end", "page", "text"])
+        for one in items:
+            cells = [one.query_id, questions[one.query_id], one.doc_id, one.start, one.end, "", one.text]
+            writer.writerow(cells)
+    return folder / "pool.csv"

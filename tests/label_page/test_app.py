@@ -1,0 +1,196 @@
+"""The page's server: who may speak to it, what it answers, and that it says what it could not save."""
+
+import sqlite3
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from harness.label_page.app import LARGEST_REQUEST, make_app
+from harness.label_page.guard import Keys
+from tests.label_page.pools import ITEMS, desk_at
+
+HOME = "http://127.0.0.1:8765"
+SAY = {
+    "rater": "Ada",
+    "request": "request-1",
+    "item": ITEMS[0].item_id,
+    "kind": "grade",
+    "value": 3,
+    "seen": 0,
+}
+
+
+@pytest.fixture
+def desk(tmp_path):
+    desk = desk_at(tmp_path)
+    yield desk
+    desk.state.close()
+
+
+@pytest.fixture
+def keys():
+    return Keys(8765)
+
+
+@pytest.fixture
+def stranger(desk, keys):
+    return TestClient(make_app(desk, keys), base_url=HOME, follow_redirects=False)
+
+
+@pytest.fixture
+def client(stranger, keys):
+    assert stranger.get(f"/?token={keys.token}").status_code == 303
+    return stranger
+
+
+def post(client, path, body, **headers):
+    return client.post(path, json=body, headers={"origin": HOME, **headers})
+
+
+def test_the_link_gives_a_cookie_and_the_token_leaves_the_address(stranger, keys):
+    answer = stranger.get(keys.link.removeprefix(HOME))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert keys.token.lower() not in cookie
+    assert "Label" in stranger.get("/").text
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?token=wrong", "/?token=", "/assets/main.js", "/api/about", "/api/step?rater=Ada"]
+)
+def test_nothing_is_answered_without_the_key(stranger, path):
+    assert stranger.get(path).status_code == 403
+
+
+def test_two_starts_have_two_keys():
+    one, other = Keys(1), Keys(1)
+    assert len({one.token, other.token, one.cookie, other.cookie}) == 4
+    assert one.token not in repr(one)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1", "127.0.0.1:9999", ""])
+def test_another_host_is_refused_even_with_the_key(client, host):
+    assert client.get("/api/about", headers={"host": host}).status_code == 421
+    assert post(client, "/api/say", SAY, host=host).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:9999", "null", "", "https://127.0.0.1:8765"]
+)
+def test_another_page_may_not_write(client, desk, origin):
+    assert post(client, "/api/say", SAY, origin=origin).status_code == 403
+    assert desk.state.labels() == []
+
+
+def test_a_form_of_another_page_may_not_write(client, desk):
+    kinds = ("text/plain", "application/x-www-form-urlencoded", "")
+    for kind in kinds:
+        answer = client.post("/api/say", content="{}", headers={"origin": HOME, "content-type": kind})
+        assert answer.status_code == 415
+    assert client.post("/api/say", json=SAY).status_code == 403
+    assert desk.state.labels() == []
+
+
+def test_another_port_of_this_machine_may_not_read(client):
+    # for a browser, another port is another origin and the same site: the cookie comes along
+    assert client.get("/api/about", headers={"sec-fetch-site": "same-site"}).status_code == 403
+    assert client.get("/api/about", headers={"sec-fetch-site": "same-origin"}).status_code == 200
+
+
+def test_every_answer_keeps_strangers_out(client):
+    for path in ("/", "/assets/label.css", "/api/about", "/nowhere"):
+        headers = client.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self';")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize("name", ["../app.py", "..%2fapp.py", "guidelines.md", "nothing.js", "__init__.py"])
+def test_only_assets_are_served(client, name):
+    assert client.get(f"/assets/{name}").status_code == 404
+
+
+def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, desk):
+    answer = post(client, "/api/say", {**SAY, "next": True, "seconds": 2.5, "tab": "t"}).json()
+    assert answer["said"]["grade"] == 3
+    assert answer["next"]["item"]["item_id"] != ITEMS[0].item_id
+    assert desk.state.said("Ada", ITEMS[0].item_id)[0].grade == 3
+    assert desk.state.seconds("Ada") == [2.5]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"no json", 400),
+        (b"[]", 400),
+        (b"{}", 400),
+        (b'{"rater": 3}', 400),
+        (b'{"rater": "Ada", "request": "short"}', 400),
+        (b"{" + b" " * LARGEST_REQUEST + b"}", 413),
+    ],
+)
+def test_what_is_no_request_of_the_page_is_refused_in_words(client, desk, body, status):
+    for path in ("say", "mark", "undo", "decide"):
+        headers = {"origin": HOME, "content-type": "application/json"}
+        answer = client.post(f"/api/{path}", content=body, headers=headers)
+        assert answer.status_code == status
+        assert answer.json()["error"]
+    assert desk.state.labels() == []
+
+
+@pytest.mark.parametrize(
+    "more", [{"seconds": "x"}, {"seconds": True}, {"seen": "x"}, {"item": None}, {"request": "x" * 81}]
+)
+def test_a_malformed_part_of_a_request_saves_nothing(client, desk, more):
+    assert post(client, "/api/say", {**SAY, **more}).status_code == 400
+    assert desk.state.labels() == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "leaf?doc=plain&offset=x",
+        "leaf?doc=none&offset=0",
+        "leaf",
+        "picture?doc=plain&page=1",
+        "copies?doc=plain",
+        "find?q=",
+        "questions?rater=&begin=0",
+    ],
+)
+def test_a_malformed_question_is_answered_in_words(client, path):
+    answer = client.get(f"/api/{path}")
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+
+
+def test_a_disk_that_fails_is_told_as_not_saved(client, desk, monkeypatch):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(type(desk.state), "_add_event", full)
+    answer = post(client, "/api/say", SAY)
+    assert answer.status_code == 503
+    assert "Not saved: database or disk is full" in answer.json()["error"]
+    monkeypatch.undo()
+    assert desk.state.labels() == []
+    assert post(client, "/api/say", SAY).status_code == 200
+
+
+def test_half_a_character_reaches_the_page(client, desk, monkeypatch):
+    half = desk.leaf("plain", 0, None)
+    broken = type(half)(**{name: getattr(half, name) for name in half.__slots__} | {"text": "a\ud800b"})
+    monkeypatch.setattr(type(desk), "leaf", lambda *_: broken)
+    assert r"a\ud800b" in client.get("/api/leaf?doc=plain&offset=0").text
+
+
+def test_a_websocket_is_closed(client):
+    from starlette.websockets import WebSocketDisconnect
+
+    with pytest.raises((WebSocketDisconnect, httpx.HTTPError)), client.websocket_connect("/"):
+        pass

@@ -1,0 +1,280 @@
+"""`harness label`: from a configuration or a pool file to labels that the benchmark reads."""
+
+import csv
+import signal
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from harness.cli import main
+from harness.errors import ConfigError, HarnessError, LabelError
+from harness.label_page.items import item_id
+from harness.label_page.opening import Source, open_desk
+from harness.label_page.pool_file import read_pool
+from harness.labelling.sheet import sheet_rows, write_sheet
+from harness.labelling.unjudged import Wanted
+from harness.progress import Silent
+from harness.report import cells_of
+from tests.label_page.pools import ITEMS, QUESTIONS, TEXTS, Requests, document, write_folder
+from tests.label_page.served import Page
+
+YAML = (
+    "name: mine\ndocuments: docs/*\nqueries: queries.csv\nlabels: labels.csv\n"
+    "retrieve: {kind: bm25, top_k: 10}\nmeasures: [ndcg_exp@10, judged@10]\n"
+    "chunk:\n  - {kind: recursive_token, chunk_size: [40, 200], chunk_overlap: 0}\n"
+)
+
+
+def ended(words):
+    with pytest.raises(SystemExit) as end:
+        main([str(word) for word in words])
+    return end.value.code
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_folder(tmp_path)
+    (tmp_path / "queries.csv").write_text(
+        "query_id,text,answerable\nq1,Which plant was closed in Lyon?,yes\nq2,Where are cars?,yes\n"
+        "q3,Who closed the moon?,no\n"
+    )
+    (tmp_path / "my.yaml").write_text(YAML)
+    return tmp_path
+
+
+def grade_all(source, grade=2, rater="Ada"):
+    requests = Requests()
+    with open_desk(source, Silent()) as desk:
+        step = desk.enter(rater)
+        while step["item"]:
+            by = requests.by(rater)
+            by = type(by)(rater, f"{rater}-{by.request}")
+            desk.say(by, step["item"]["item_id"], "grade", grade, 0)
+            step = desk.step(rater, after=step["item"]["item_id"])
+        return desk.total
+
+
+def judged():
+    rows = cells_of(Path("results/mine"), "per_query")
+    return {float(row["value"]) for row in rows if row["measure"] == "judged@10" and row["query_id"] != "q3"}
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
+    if header:
+        (folder / "labels.csv").write_text("query_id,document,quote,grade\n")
+    total = grade_all(Source(config=Path("my.yaml")))
+    assert total >= 4
+    assert (folder / "labels.labelling.sqlite").exists()
+    assert ended(["label", "my.yaml", "--merge"]) == 0
+    assert f"{total} labels added" in capsys.readouterr().out
+    assert ended(["bench", "my.yaml"]) == 0
+    assert judged() == {1.0}
+    # everything is a label now: there is nothing to do, and nothing is added twice
+    assert ended(["label", "my.yaml", "--no-browser"]) == 1
+    assert "nothing to label" in capsys.readouterr().err
+    assert ended(["label", "my.yaml", "--merge"]) == 0
+    assert f"0 labels added; {total} stood there already" in capsys.readouterr().out
+
+
+def test_a_question_without_an_answer_is_not_asked(folder):
+    with open_desk(Source(config=Path("my.yaml")), Silent()) as desk:
+        assert set(desk.questions) == {"q1", "q2"}
+
+
+def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, capsys):
+    source = Source(pool=Path("pool.csv"), documents=("docs/*",))
+    assert grade_all(source) == len(ITEMS)
+    words = ["label", "--pool", "pool.csv"]
+    assert ended([*words, "--export", "labels.csv"]) == 0
+    assert f"labels.csv: {len(ITEMS)} labels." in capsys.readouterr().out
+    assert ended([*words, "--export", "labels.csv"]) == 1
+    assert "is there already" in capsys.readouterr().err
+    assert ended([*words, "--export", "more.csv"]) == 0
+    assert "Next" not in capsys.readouterr().out
+    # beside the pool of a test set it says how its labels become grades
+    Path("testset.yaml").write_text("documents: docs/*\n")
+    assert ended([*words, "--export", "graded.csv", "--rater", "Ada"]) == 0
+    assert "harness testset . grade --from graded.csv --by Ada" in capsys.readouterr().out
+    assert ended([*words, "--ratings", "ratings.csv"]) == 0
+    with Path("ratings.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["rater"] for row in csv.DictReader(file)] == ["Ada"] * len(ITEMS)
+    assert ended(["bench", "my.yaml"]) == 0
+    found = {
+        (row["document"], int(row["start"]), int(row["end"]))
+        for row in cells_of(Path("results/mine"), "judgments")
+    }
+    assert {(one.doc_id, one.start, one.end) for one in ITEMS} <= found
+
+
+def test_a_pool_file_and_a_configuration_go_together(folder):
+    source = Source(config=Path("my.yaml"), pool=Path("pool.csv"))
+    assert source.state_path == Path("pool.labelling.sqlite")
+    assert grade_all(source) == len(ITEMS)
+
+
+def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
+    source = Source(pool=Path("pool.csv"), documents=("docs/*",))
+    grade_all(source)
+    grade_all(source, 3, "Bob")
+    words = ["label", "--pool", "pool.csv", "--export"]
+    assert ended([*words, "all.csv"]) == 0
+    assert f"all.csv: 0 labels; {len(ITEMS)} left out, on which raters differ" in capsys.readouterr().out
+    assert ended([*words, "bob.csv", "--rater", "Bob"]) == 0
+    with Path("bob.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["grade"] for row in csv.DictReader(file)} == {"3"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "Name what to label"),
+        (["--pool", "pool.csv"], "takes the documents"),
+        (["my.yaml", "--documents", "docs/*"], "leave --documents out"),
+        (["my.yaml", "--top", "0"], "cannot be 0"),
+        (["my.yaml", "--port", "70000"], "not 70000"),
+        (["my.yaml", "--merge"], "nothing was labelled yet"),
+        (["--pool", "pool.csv", "--merge"], "--merge adds to the labels of a configuration"),
+        (["--pool", "pool.csv", "--export", "x.csv"], "nothing was labelled yet"),
+        (["my.yaml", "--guidelines", "none.md"], "none.md"),
+        (["--pool", "none.csv", "--documents", "docs/*"], "none.csv"),
+    ],
+)
+def test_what_cannot_be_done_is_told_with_the_remedy(folder, words, told, capsys):
+    assert ended(["label", *words]) == 1
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"start": "1"}, "does not stand at"),
+        ({"end": "99999"}, "no range of the text"),
+        ({"doc_id": "plan"}, "did you mean 'plain'"),
+        ({"question": ""}, "question is empty"),
+        ({"question": "Another?"}, "has another text above"),
+        ({"priority": "high"}, "priority is 'high'"),
+        ({"priority": "nan"}, "priority is 'nan'"),
+        ({"text": "other words"}, "does not stand at"),
+    ],
+)
+def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path, change, told):
+    path = write_folder(tmp_path)
+    rows = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
+    rows[1] |= {"priority": "", **change}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0], "priority"], restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    documents = {name: document(name, text) for name, text in TEXTS.items()}
+    with pytest.raises(LabelError, match="line 3") as error:
+        read_pool(path, documents)
+    assert told in str(error.value)
+
+
+def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):
+    path = write_folder(tmp_path)
+    text = path.read_text(encoding="utf-8").replace("page,text", "priority,text", 1)
+    path.write_text(text.replace(",,The plant in Graz", ",2.5,The plant in Graz"), encoding="utf-8")
+    documents = {name: document(name, text, (0,)) for name, text in TEXTS.items()}
+    questions, items = read_pool(path, documents)
+    assert [one.query_id for one in questions] == ["q1", "q2"]
+    assert [one.item_id for one in items] == [one.item_id for one in ITEMS]
+    assert [one.priority for one in items] == [None, 2.5, None, None, None]
+    assert items[0].page == 1
+    assert items[0].item_id == item_id("q1", "plain", items[0].start, items[0].end)
+
+
+def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
+    documents = {name: document(name, text) for name, text in TEXTS.items()}
+    spans = [(one.query_id, one.doc_id, one.start, one.end) for one in ITEMS]
+    wanted = [Wanted(*span, frozenset("a"), 1) for span in spans]
+    questions = {one.query_id: one.text for one in QUESTIONS}
+    for name in ("sheet.csv", "sheet.xlsx"):
+        write_sheet(tmp_path / name, sheet_rows(wanted, documents, questions))
+        found, items = read_pool(tmp_path / name, documents)
+        assert [one.item_id for one in items] == [one.item_id for one in ITEMS]
+        assert found == QUESTIONS
+
+
+def test_a_table_that_is_no_pool_is_refused(tmp_path):
+    (tmp_path / "pool.csv").write_text("query_id,question,doc_id,start,end\nq1,x,plain,0,3\n")
+    with pytest.raises(LabelError, match="no column 'text'"):
+        read_pool(tmp_path / "pool.csv", {})
+
+
+def test_the_same_passage_twice_is_refused(tmp_path):
+    path = write_folder(tmp_path, [ITEMS[0], ITEMS[0]])
+    documents = {name: document(name, text) for name, text in TEXTS.items()}
+    with pytest.raises(LabelError, match="further up"):
+        read_pool(path, documents)
+
+
+def test_a_text_that_changed_is_refused(folder):
+    source = Source(pool=Path("pool.csv"), documents=("docs/*",))
+    grade_all(source)
+    with (folder / "docs" / "plain.txt").open("a") as file:
+        file.write("More.")
+    with pytest.raises(LabelError, match="has changed since"), open_desk(source, Silent()):
+        pass
+
+
+def test_a_source_that_says_nothing_is_refused():
+    with pytest.raises(ConfigError):
+        Source().state_path  # noqa: B018
+    with pytest.raises(HarnessError):
+        Source(pool=Path("pool.csv")).bench()
+
+
+@pytest.mark.slow
+def test_ctrl_c_closes_the_page_and_says_where_the_labels_are(folder):
+    page = Page("--pool", "pool.csv", "--documents", "docs/*")
+    saved = page.post(
+        "say", rater="Ada", request="request-1", item=ITEMS[0].item_id, kind="grade", value=3, seen=0
+    )
+    assert saved.json()["said"]["grade"] == 3
+    out, err = page.stop(signal.SIGINT)
+    assert page.process.returncode == 0
+    assert "Stopped. The labels are in pool.labelling.sqlite" in out
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_killed_page_loses_nothing_that_it_said_was_saved(folder):
+    acknowledged = {}
+    count = 0
+    for round_of in range(4):
+        page = Page("--pool", "pool.csv", "--documents", "docs/*")
+        answered = page.client.get("/api/step", params={"rater": "Ada", "item": ITEMS[0].item_id}).json()
+        if acknowledged:
+            assert answered["item"]["said"]["grade"] == acknowledged[ITEMS[0].item_id]
+        killer = threading.Timer(0.4 + 0.3 * round_of, page.process.send_signal, [signal.SIGKILL])
+        killer.start()
+        try:
+            while True:
+                count += 1
+                one, value = ITEMS[count % len(ITEMS)], count % 5
+                answer = page.post(
+                    "say",
+                    rater="Ada",
+                    request=f"request-{count}",
+                    item=one.item_id,
+                    kind="grade",
+                    value=value,
+                    seen=0,
+                )
+                if answer.status_code == 200:
+                    acknowledged[one.item_id] = value
+        except httpx.TransportError:
+            # the last request was sent and never answered: it may stand, and must not be damaged
+            last = (one.item_id, value)
+        page.stop(signal.SIGKILL)
+        with open_desk(Source(pool=Path("pool.csv"), documents=("docs/*",)), Silent()) as desk:
+            stand = {label.item_id: label.said.grade for label in desk.state.labels()}
+            assert desk.state._read("PRAGMA integrity_check") == [("ok",)]
+        assert stand in (acknowledged, {**acknowledged, last[0]: last[1]})
+        acknowledged = stand
+    assert count > 20

@@ -1,0 +1,161 @@
+"""Labels come out as rows of a labels file, which the benchmark reads as it stands."""
+
+import csv
+
+import pytest
+
+from harness.corpus import AnchorConfig, anchor, read_labels
+from harness.errors import LabelError
+from harness.label_page.export import label_rows, rating_rows
+from harness.label_page.items import Said
+from harness.label_page.merging import new_rows
+from harness.labelling.adding import add_rows
+from harness.labelling.rows import write_rows
+from tests.label_page.pools import ITEMS, PLAIN, STRANGE, TEXTS, Requests, desk_at, document, part
+
+LYON, GRAZ, TABLE, CJK, CARS = ITEMS
+
+
+@pytest.fixture
+def desk(tmp_path):
+    desk = desk_at(tmp_path)
+    yield desk
+    desk.state.close()
+
+
+@pytest.fixture
+def by():
+    return Requests().by
+
+
+@pytest.fixture
+def grade(desk, by):
+    return lambda item, value, rater="Ada": desk.say(by(rater), item.item_id, "grade", value, 0)
+
+
+@pytest.fixture
+def mark(desk, by):
+    def mark(doc_id, words, value, name="", query="q1", rater="Ada"):
+        start = TEXTS[doc_id].index(words)
+        desk.mark(by(rater), query, (doc_id, start, start + len(words)), words, Said(value, "", "", name))
+
+    return mark
+
+
+def rows_of(desk, rater=""):
+    return {(row["document"], row["quote"]): row for row in label_rows(desk.state, rater).rows}
+
+
+def test_what_is_exported_anchors_where_it_was_marked(desk, grade, mark, tmp_path):
+    grade(LYON, 3)
+    grade(TABLE, 0)
+    grade(CJK, 4)
+    mark("strange", "𠮷野家", 2, "shop", "q2")
+    mark("strange", "Head\r\nA first", 1)
+    path = tmp_path / "out.csv"
+    add_rows(path, label_rows(desk.state).rows)
+    documents = {name: document(name, text) for name, text in TEXTS.items()}
+    found = anchor(read_labels(path), documents, AnchorConfig()).judgments
+    texts = {TEXTS[one.doc_id][one.start : one.end]: one.grade for one in found}
+    assert texts == {LYON.text: 3, TABLE.text: 0, CJK.text: 4, "𠮷野家": 2, "Head\r\nA first": 1}
+    passage = next(one for one in found if one.end - one.start == len(CJK.text))
+    assert STRANGE[slice(*passage.answer)] == "𠮷野家"
+
+
+def test_skipped_and_open_passages_have_no_row(desk, by, grade):
+    grade(LYON, 0)
+    desk.say(by(), GRAZ.item_id, "skip", "cannot tell", 0)
+    desk.say(by(), TABLE.item_id, "note", "words", 0)
+    found = label_rows(desk.state)
+    assert [(row["document"], row["grade"]) for row in found.rows] == [("plain", 0)]
+    assert (found.open, found.skipped) == (0, 1)
+
+
+def test_a_difference_has_no_row_until_it_is_resolved_and_each_rater_their_own(desk, by, grade):
+    grade(LYON, 4)
+    grade(LYON, 1, "Bob")
+    assert label_rows(desk.state).rows == ()
+    assert label_rows(desk.state).open == 1
+    assert [row["grade"] for row in label_rows(desk.state, "Bob").rows] == [1]
+    desk.decide(by(), LYON.item_id, 2, "")
+    assert [row["grade"] for row in label_rows(desk.state).rows] == [2]
+    # what Bob had said stays his
+    assert [row["grade"] for row in label_rows(desk.state, "Bob").rows] == [1]
+
+
+def test_a_mark_in_a_passage_is_one_evidence_with_it_and_its_answer(desk, grade, mark):
+    grade(LYON, 4)
+    grade(GRAZ, 1)
+    mark("plain", "in Lyon was closed", 4)
+    rows = rows_of(desk)
+    passage, marked = rows["plain", LYON.text], rows["plain", "in Lyon was closed"]
+    assert passage["evidence"] == marked["evidence"] != ""
+    assert passage["answer"] == "in Lyon was closed"
+    assert marked["answer"] == ""
+    assert rows["plain", GRAZ.text]["evidence"] == ""
+
+
+def test_of_two_marks_in_a_passage_neither_is_the_answer(desk, grade, mark):
+    grade(LYON, 4)
+    mark("plain", "in Lyon", 3, "a")
+    mark("plain", "300 people", 3, "b")
+    assert rows_of(desk)["plain", LYON.text]["answer"] == ""
+
+
+def test_a_mark_of_words_that_stand_twice_is_no_answer(desk, grade, mark):
+    grade(LYON, 4)
+    mark("plain", "May", 4)
+    mark("plain", "in", 4, "short")
+    assert LYON.text.count("in") > 1
+    assert rows_of(desk)["plain", LYON.text]["answer"] == ""
+
+
+def test_irrelevant_text_is_no_evidence(desk, grade, mark):
+    grade(LYON, 0)
+    mark("plain", "in Lyon was closed", 3)
+    rows = rows_of(desk)
+    assert rows["plain", LYON.text]["evidence"] == rows["plain", LYON.text]["answer"] == ""
+
+
+def test_one_name_joins_what_stands_apart_and_marks_of_two_raters_that_overlap(desk, mark):
+    mark("plain", "closed in May", 4, "closure")
+    mark("copy", "closed in May", 4, "closure")
+    mark("plain", "was closed in May", 4, rater="Bob")
+    mark("plain", "makes gears", 2, "gears")
+    names = {key: row["evidence"] for key, row in rows_of(desk).items()}
+    assert names == {
+        ("plain", "closed in May"): "closure",
+        ("copy", "closed in May"): "closure",
+        ("plain", "was closed in May"): "closure",
+        ("plain", "makes gears"): "gears",
+    }
+
+
+def test_cells_that_a_spreadsheet_would_run_are_made_harmless(desk, by, grade, tmp_path):
+    grade(LYON, 3)
+    desk.say(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
+    desk.say(by(), LYON.item_id, "evidence", "+cmd", 0)
+    (row,) = label_rows(desk.state).rows
+    assert (row["note"], row["evidence"]) == ("'=HYPERLINK(1)", "'+cmd")
+    write_rows(tmp_path / "ratings.csv", rating_rows(desk.state))
+    with (tmp_path / "ratings.csv").open(encoding="utf-8", newline="") as file:
+        (rating,) = csv.DictReader(file)
+    assert (rating["rater"], rating["grade"], rating["note"]) == ("Ada", "3", "'=HYPERLINK(1)")
+
+
+def test_merging_passes_over_what_is_there_and_refuses_another_grade(desk, grade, tmp_path):
+    grade(LYON, 3)
+    grade(GRAZ, 1)
+    labels = tmp_path / "labels.csv"
+    documents = {name: document(name, text) for name, text in TEXTS.items()}
+    rows = label_rows(desk.state).rows
+    labels.write_text("query_id,document,quote,grade\n", encoding="utf-8")
+    add_rows(labels, new_rows(rows, labels, documents, AnchorConfig()))
+    assert new_rows(rows, labels, documents, AnchorConfig()) == []
+    grade(GRAZ, 2)
+    before = labels.read_bytes()
+    with pytest.raises(LabelError, match="says 1, the page 2"):
+        new_rows(label_rows(desk.state).rows, labels, documents, AnchorConfig())
+    assert labels.read_bytes() == before
+    assert PLAIN.count("Graz") == 1
+    assert part("q1", "plain", GRAZ.text).item_id == GRAZ.item_id

@@ -1,0 +1,610 @@
+"""The labelling page in a real browser: everything a rater does, clicked and typed through."""
+
+import csv
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.label_page.state import By, State
+from tests.label_page.pools import ITEMS, PLAIN, STRANGE, item, part, write_folder
+from tests.label_page.served import Page
+from tests.labelling.mines import write_results
+from tests.report.page_browser import MARKS, Browser
+
+pytestmark = MARKS
+PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents" / "meridian-q3-2025.pdf"
+LYON = ITEMS[0]
+
+
+class Tab(Browser):
+    """A tab of the page with the few things that the tests do."""
+
+    def open(self, url, width=1440, theme="light"):
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+        )
+        wanted = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
+        media = {"features": [{"name": name, "value": value} for name, value in wanted.items()]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        self.driver.get(url)
+        self.until("return 'ready' in document.documentElement.dataset")
+
+    def enter(self, url, name, **more):
+        self.open(url, **more)
+        if self.run("return document.documentElement.dataset.ready") == "door":
+            self.find("#name").send_keys(name, "\n")
+        self.until("return document.documentElement.dataset.ready !== 'door'")
+
+    def status(self, words):
+        self.until(f"return document.getElementById('status').textContent.includes({json.dumps(words)})")
+
+    def keys(self, *names):
+        """Press keys wherever the focus is."""
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        ActionChains(self.driver).send_keys(*(getattr(Keys, name, name) for name in names)).perform()
+
+    def grade(self, key):
+        self.run("document.getElementById('status').textContent = ''")
+        self.keys(key)
+        self.status("Saved")
+
+    def go_to(self, item_id):
+        """Show one passage by going on until it comes; all are open."""
+        for _ in range(30):
+            before = self.shown()
+            if before == item_id:
+                return
+            self.keys("ARROW_RIGHT")
+            self.until(f"return document.querySelector('.work')?.dataset.item !== '{before}'")
+        raise AssertionError(f"{item_id} was never shown")
+
+    def opened(self, *keys):
+        """Press keys that open a panel, and wait for it."""
+        self.keys(*keys)
+        self.until("return document.getElementById('panel').open")
+
+    def closed(self):
+        """Leave the panel."""
+        self.keys("ESCAPE")
+        self.until("return !document.getElementById('panel').open")
+
+    def shown(self):
+        return self.run("return document.querySelector('.work')?.dataset.item ?? null")
+
+    def select(self, box, start, end):
+        """Select units of the text of a box, as a pointer would."""
+        self.run(
+            """const box = document.querySelector(arguments[0]); box.focus();
+            const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+            const range = document.createRange(); let at = 0;
+            for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+              const next = at + node.length;
+              if (at <= arguments[1] && arguments[1] <= next) range.setStart(node, arguments[1] - at);
+              if (at < arguments[2] && arguments[2] <= next) { range.setEnd(node, arguments[2] - at); break; }
+              at = next;
+            }
+            const s = getSelection(); s.removeAllRanges(); s.addRange(range);""",
+            box,
+            start,
+            end,
+        )
+
+
+def units(text):
+    """How long a text is for JavaScript."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, of the dev extra")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    profile = tmp_path_factory.mktemp("profile")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={profile}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        driver = webdriver.Chrome(
+            options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
+        )
+    except Exception as error:  # a browser that this machine cannot start says nothing about the page
+        pytest.skip(f"chromium does not start here: {error}")
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def tab(driver):
+    # a tab whose server is gone goes on trying: each test has one of its own, which ends with it
+    first = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    tab = Tab(driver)
+    tab.errors()
+    yield tab
+    errors = tab.errors()
+    for handle in driver.window_handles:
+        if handle != first:
+            driver.switch_to.window(handle)
+            driver.execute_script("window.stop()")
+            driver.close()
+    driver.switch_to.window(first)
+    assert errors == []
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_folder(tmp_path)
+    page = Page("--pool", "pool.csv", "--documents", "docs/*")
+    yield page
+    page.stop(signal.SIGKILL)
+
+
+def labels(rater="Ada"):
+    with State(Path("pool.labelling.sqlite")) as state:
+        return {one.item_id: one.said for one in state.labels(rater)}
+
+
+def test_everything_is_graded_by_keys_and_undone(tab, page):
+    tab.enter(page.link, "Ada")
+    assert "0 of 5 passages" in tab.find("#far").text
+    first = tab.shown()
+    tab.grade("3")
+    assert labels()[first].grade == 3
+    assert tab.shown() != first
+    assert "1 of 5 passages" in tab.find("#far").text
+    tab.keys("u")
+    tab.status("undone")
+    assert tab.shown() == first
+    assert labels()[first].grade is None
+    for key in "01234":
+        tab.grade(key)
+    tab.until("return document.documentElement.dataset.ready === 'end'")
+    assert sorted(one.grade for one in labels().values()) == [0, 1, 2, 3, 4]
+    tab.keys("u")
+    tab.until("return document.documentElement.dataset.ready === 'item'")
+    tab.status("undone")
+    # what was graded is shown as such when one goes back
+    tab.keys("ARROW_LEFT")
+    tab.until("return document.querySelector('.grades [aria-pressed=\"true\"]') !== null")
+
+
+def test_a_passage_is_skipped_with_a_reason_and_has_a_note(tab, page):
+    tab.enter(page.link, "Ada")
+    first = tab.shown()
+    tab.keys("n")
+    tab.find("#note").send_keys("0 is not 4, s")
+    tab.status("Saved: note")
+    assert labels()[first].note == "0 is not 4, s"
+    assert labels()[first].grade is None
+    tab.keys("ESCAPE")
+    tab.keys("s")
+    tab.until("return document.getElementById('panel').open")
+    tab.keys("2")
+    tab.status("Saved: skipped")
+    assert labels()[first].skipped == "text is damaged"
+    tab.keys("s")
+    tab.until("return document.getElementById('panel').open")
+    tab.find("#reason").send_keys("my own reason", "\n")
+    tab.until("return !document.getElementById('panel').open")
+    tab.status("Saved: skipped")
+    tab.keys("e")
+    tab.find("#evidence").send_keys("a fact")
+    # a grade by the pointer right after typing: both are kept
+    third = tab.shown()
+    tab.find('.grades [data-grade="2"]').click()
+    tab.status("Saved: 2")
+    tab.until(f"return document.querySelector('.work')?.dataset.item !== '{third}'")
+    assert (labels()[third].grade, labels()[third].evidence) == (2, "a fact")
+    assert {one.skipped for one in labels().values()} >= {"text is damaged", "my own reason"}
+
+
+@pytest.mark.parametrize(
+    "words", ["𠮷野家 🚗 在", "Plant\tPeople\nGraz", "Head\r\nA first line\nof text.\rEnd", "שלום and 🚗🚗"]
+)
+def test_a_selection_is_marked_to_the_character(tab, page, words):
+    tab.enter(page.link, "Ada")
+    tab.go_to(ITEMS[3].item_id)
+    tab.until("return document.getElementById('leaf') !== null")
+    assert tab.run("return document.getElementById('leaf').textContent") == STRANGE
+    start = STRANGE.index(words)
+    before = units(STRANGE[:start])
+    tab.select("#leaf", before, before + units(words))
+    tab.keys("m")
+    tab.until("return document.getElementById('marking') !== null")
+    tab.until("return !document.getElementById('marking').textContent.includes('Looking for copies')")
+    tab.find('input[name="mark-grade"][value="3"]').click()
+    tab.find("#mark-name").send_keys("the fact")
+    tab.find("#marking .main").click()
+    tab.status("Saved: 1 mark")
+    with State(Path("pool.labelling.sqlite")) as state:
+        ((mark, said),) = state.marks("Ada", "q2")
+    assert STRANGE[mark.start : mark.end] == words
+    assert (said.grade, said.evidence) == (3, "the fact")
+    assert tab.run("return document.querySelector('#leaf .marked').textContent") in words
+    assert tab.run("return document.getElementById('leaf').textContent") == STRANGE
+    tab.keys("u")
+    tab.until("return document.querySelector('.marks') === null")
+
+
+def test_a_mark_by_the_keyboard_alone_joins_its_copies(tab, page):
+    tab.enter(page.link, "Ada")
+    tab.go_to(LYON.item_id)
+    tab.until("return document.getElementById('leaf')?.textContent.startsWith('The plant in Lyon')")
+    # the caret at the beginning of the text, as Ctrl-Home puts it
+    tab.run("document.getElementById('leaf').focus()")
+    tab.run("getSelection().collapse(document.getElementById('leaf'), 0)")
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    words = "The plant in Lyon was closed in May."
+    moves = ActionChains(tab.driver).key_down(Keys.SHIFT)
+    for _ in words:
+        moves.send_keys(Keys.ARROW_RIGHT)
+    moves.key_up(Keys.SHIFT).perform()
+    tab.keys("x")
+    assert tab.run("return document.getElementById('leaf').textContent") == PLAIN
+    tab.keys("m")
+    tab.until("return document.getElementById('copies') !== null")
+    assert "1 other place" in tab.find("#copies legend").text
+    tab.keys("ARROW_DOWN", "ARROW_DOWN")
+    tab.keys("ENTER")
+    tab.status("Saved: 2 marks")
+    with State(Path("pool.labelling.sqlite")) as state:
+        marks = [(one.doc_id, one.text, said.evidence) for one, said in state.marks("Ada", "q1")]
+    assert marks == [
+        ("copy", "The plant in Lyon was\nclosed in May.", "The plant in Lyon was closed in May."),
+        ("plain", words, "The plant in Lyon was closed in May."),
+    ]
+
+
+def test_text_of_the_passage_itself_can_be_marked(tab, page):
+    tab.enter(page.link, "Ada")
+    tab.go_to(LYON.item_id)
+    start = LYON.text.index("300 people")
+    tab.select("#passage", start, start + len("300 people"))
+    tab.keys("m")
+    tab.until("return document.getElementById('marking') !== null")
+    tab.find('input[name="mark-grade"][value="4"]').click()
+    tab.find("#marking .main").click()
+    tab.status("Saved: 1 mark")
+    with State(Path("pool.labelling.sqlite")) as state:
+        ((mark, _),) = state.marks("Ada", "q1")
+    assert PLAIN[mark.start : mark.end] == "300 people"
+
+
+def test_the_documents_are_searched_and_guidelines_are_at_hand(tab, page):
+    tab.enter(page.link, "Ada")
+    tab.keys("g")
+    assert "How to grade" in tab.find("#panel-body").text
+    assert "Examples" in tab.find("#panel-body").text
+    tab.keys("ESCAPE")
+    tab.until("return !document.getElementById('panel').open")
+    tab.keys("/")
+    tab.find("#words").send_keys("Nothing else\n")
+    tab.until("return document.querySelectorAll('.found-list li').length > 0")
+    tab.find(".found-list button").click()
+    tab.until("return document.querySelector('#leaf .found') !== null")
+    assert "Nothing else" in tab.find("#leaf .found").text
+    tab.keys("q")
+    tab.until("return document.querySelectorAll('.question-list li').length === 2")
+    tab.run("document.querySelectorAll('.question-list button')[1].click()")
+    tab.until("return document.querySelector('h1.question').textContent === 'Where are cars?'")
+
+
+def test_two_raters_are_blind_to_each_other_and_resolve_their_differences(tab, page, driver):
+    tab.enter(page.link, "Ada")
+    for key in "44444":
+        tab.grade(key)
+    ada = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    tab.open(page.home)
+    assert "Ada" in tab.find(".choices").text
+    tab.find("#name").send_keys("Bob", "\n")
+    tab.until("return document.documentElement.dataset.ready === 'item'")
+    assert tab.run("return document.querySelector('.grades [aria-pressed=\"true\"]')") is None
+    tab.grade("1")
+    tab.grade("4")
+    tab.keys("r")
+    tab.until("return document.querySelectorAll('.difference').length === 1")
+    tab.until("return document.querySelector('#panel-body table')?.textContent.includes('50 %')")
+    assert "1 of 1 difference to resolve" in tab.find("#panel-body").text
+    tab.find('.difference [aria-label^="Resolve as 3"]').click()
+    tab.until("return document.querySelector('.difference').textContent.includes('Saved: 3, by Bob')")
+    with State(Path("pool.labelling.sqlite")) as state:
+        assert [one.grade for one in state.decisions().values()] == [3]
+    driver.close()
+    driver.switch_to.window(ada)
+    # this tab is Ada's still, also when it is loaded again
+    driver.refresh()
+    tab.until("return document.documentElement.dataset.ready === 'end'")
+    assert "Ada" in tab.find("#who").text
+
+
+def test_two_tabs_of_one_rater_tell_what_they_replace(tab, page, driver):
+    tab.enter(page.link, "Ada")
+    one, first = driver.current_window_handle, tab.shown()
+    driver.switch_to.new_window("tab")
+    tab.enter(page.home, "Ada")
+    assert tab.shown() == first
+    tab.grade("3")
+    driver.close()
+    driver.switch_to.window(one)
+    tab.grade("1")
+    assert "Another tab of yours had said 3" in tab.find("#status").text
+    assert labels()[first].grade == 1
+    tab.keys("u")
+    tab.status("undone")
+    assert labels()[first].grade == 3
+
+
+def test_what_is_not_on_the_disk_is_not_shown_as_saved(tab, page):
+    tab.enter(page.link, "Ada")
+    first = tab.shown()
+    lock = sqlite3.connect("pool.labelling.sqlite", isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    tab.keys("4")
+    tab.status("Saving")
+    assert tab.shown() == first
+    lock.execute("ROLLBACK")
+    lock.close()
+    tab.status("Saved: 4")
+    page.stop(signal.SIGKILL)
+    tab.keys("2")
+    tab.until("return !document.getElementById('alarm').hidden")
+    assert "does not answer" in tab.find("#alarm").text
+    assert "Not saved" in tab.find("#status").text
+    assert list(labels()) == [first]
+    # the browser says that it could not connect; that is what was tested
+    tab.run("window.onbeforeunload = null")
+    assert all("ERR_CONNECTION_REFUSED" in error for error in tab.errors())
+
+
+def test_a_page_of_a_pdf_is_shown_beside_its_text(tab, tmp_path, monkeypatch):
+    pytest.importorskip("pypdfium2")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(PDF, tmp_path)
+    from harness.corpus import DocumentFile, PypdfConfig, parse_document
+
+    text = parse_document(DocumentFile("meridian-q3-2025", tmp_path / PDF.name), PypdfConfig()).document.text
+    with Path("pool.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query_id", "question", "doc_id", "start", "end", "text"])
+        start = text.index("Dayton")
+        writer.writerow(["q1", "Where?", "meridian-q3-2025", start, start + 60, text[start : start + 60]])
+    page = Page("--pool", "pool.csv", "--documents", PDF.name, "--rater", "Ada")
+    try:
+        tab.open(page.link)
+        tab.until("return document.documentElement.dataset.ready === 'item'")
+        tab.until(
+            "const i = document.querySelector('.picture img'); return i && i.complete && i.naturalWidth > 0"
+        )
+        width, height = tab.run(
+            "const i = document.querySelector('.picture img'); return [i.naturalWidth, i.naturalHeight]"
+        )
+        assert width <= 1200
+        assert height <= 1800
+        assert max(width / 1200, height / 1800) > 0.9
+    finally:
+        page.stop(signal.SIGKILL)
+
+
+def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    many = [
+        item(f"q{place:04}", "plain", start, start + 12, PLAIN[start : start + 12])
+        for place in range(500)
+        for start in range(20)
+    ]
+    many = [one for one in many if one.text.strip()]
+    monkeypatch.setattr("tests.label_page.pools.QUESTIONS", [type_of_question(place) for place in range(500)])
+    write_folder(tmp_path, many)
+    page = Page("--pool", "pool.csv", "--documents", "docs/*", "--rater", "Ada")
+    try:
+        tab.open(page.link)
+        assert "10,000" in tab.find("#far").text
+        tab.until("return document.getElementById('leaf') !== null")
+        tab.requests()
+        nodes = tab.run("return document.querySelectorAll('*').length")
+        for key in "012":
+            tab.grade(key)
+        tab.until("return document.getElementById('leaf') !== null")
+        asked = [url for url in tab.requests() if "/api/" in url]
+        # a key is one request, and one for the text of the document
+        assert 3 <= len(asked) <= 6
+        assert nodes < 200
+        assert tab.run("return document.querySelectorAll('*').length") < 200
+        sizes = tab.run(
+            "return performance.getEntriesByType('resource')"
+            ".filter(e => e.name.includes('/api/say')).map(e => e.decodedBodySize)"
+        )
+        assert max(sizes) < 4_000
+        tab.keys("q")
+        tab.until("return document.querySelectorAll('.question-list li').length === 50")
+    finally:
+        page.stop(signal.SIGKILL)
+
+
+def type_of_question(place):
+    from harness.label_page.items import Question
+
+    return Question(f"q{place:04}", f"Question {place}?")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 800, 1440])
+def test_nothing_sticks_out_and_all_of_it_works_on_a_phone(tab, page, width, theme):
+    tab.enter(page.link, "Ada", width=width, theme=theme)
+    tab.go_to(LYON.item_id)
+    for opened in ("g", "s", "/", "q", "r", "?"):
+        tab.keys(opened)
+        tab.until("return document.getElementById('panel').open")
+        assert tab.run(
+            "const p = document.getElementById('panel'); return p.scrollWidth <= p.clientWidth + 1"
+        )
+        tab.keys("ESCAPE")
+        tab.until("return !document.getElementById('panel').open")
+    assert tab.run("return document.documentElement.scrollWidth") <= width
+    for button in tab.driver.find_elements("css selector", ".work > .grades button"):
+        place = button.rect
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= width
+        assert place["height"] >= 44
+    if width < 1000:
+        assert not tab.find("#book").is_displayed()
+        tab.find(".work .narrow").click()
+        tab.until("return document.getElementById('leaf') !== null")
+        tab.select("#leaf", 0, 9)
+        tab.find("#mark").click()
+        tab.until("return document.getElementById('marking') !== null")
+        tab.keys("ESCAPE")
+        tab.until("return !document.getElementById('panel').open")
+        tab.find("#book .narrow").click()
+    tab.find('.grades [data-grade="3"]').click()
+    tab.status("Saved: 3")
+    assert labels()[LYON.item_id].grade == 3
+    dark = tab.run(
+        "return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0] < 60"
+    )
+    assert dark == (theme == "dark")
+
+
+def test_nothing_that_a_document_or_a_rater_writes_becomes_markup(tab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bad = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
+    monkeypatch.setitem(__import__("tests.label_page.pools", fromlist=["TEXTS"]).TEXTS, "plain", bad + PLAIN)
+    write_folder(tmp_path, [part("q1", "plain", bad)])
+    (tmp_path / "how.md").write_text(f"# {bad}\n\n- 4: {bad}\n", encoding="utf-8")
+    page = Page("--pool", "pool.csv", "--documents", "docs/*", "--guidelines", "how.md")
+    try:
+        tab.enter(page.link, bad[:34])
+        tab.keys("n")
+        tab.find("#note").send_keys(bad)
+        tab.status("Saved: note")
+        tab.keys("ESCAPE", "g")
+        tab.until("return document.getElementById('panel').open")
+        assert tab.run("return window.hit ?? null") is None
+        assert tab.run("return document.querySelectorAll('main img, dialog img').length") == 0
+    finally:
+        page.stop(signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    if shutil.which("npm") is None:
+        pytest.skip("needs npm, for axe-core")
+    folder = tmp_path_factory.mktemp("axe")
+    command = [
+        "npm",
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+        str(folder),
+        "axe-core@4.11",
+    ]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    source = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if done.returncode or not source.exists():
+        pytest.skip("axe-core could not be installed")
+    return source.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_axe_finds_nothing(tab, page, axe, theme, width):
+    tab.open(page.link, width=width, theme=theme)
+    tab.run(axe)
+    assert violations(tab) == []
+    with State(Path("pool.labelling.sqlite")) as state:
+        for rater, grade in (("Ada", 4), ("Bob", 1)):
+            by = By(rater, f"request-of-{rater}")
+            state.change(by, ITEMS[1].item_id, "grade", lambda said, grade=grade: said.but(grade=grade))
+    tab.enter(page.home, "Ada", width=width, theme=theme)
+    tab.run(axe)
+    tab.go_to(LYON.item_id)
+    assert violations(tab) == []
+    tab.select("#passage", 0, 9)
+    for key in ("m", "g", "s", "/", "q", "r", "?"):
+        tab.keys(key)
+        tab.until("return document.getElementById('panel').open")
+        tab.until("return !document.getElementById('panel-body').textContent.match(/Loading|Looking/)")
+        if key == "r":
+            tab.until("return document.querySelectorAll('.difference').length === 1")
+            tab.until("return document.querySelector('#panel-body table') !== null")
+        assert violations(tab) == [], key
+        tab.keys("ESCAPE")
+        tab.until("return !document.getElementById('panel').open")
+
+
+def violations(tab):
+    found = tab.driver.execute_async_script(
+        "const done = arguments[0];"
+        "axe.run(document, {resultTypes: ['violations']}).then(r => done(JSON.stringify("
+        "r.violations.map(v => [v.id, v.help, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))]))))"
+    )
+    return json.loads(found)
+
+
+def test_the_verdict_is_closed_until_it_is_opened_and_firms_up_by_the_labels(tab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    results = write_results(tmp_path)
+    page = Page("--results", str(results), "--top", "5")
+    text = "document.getElementById('verdict-body').textContent"
+    try:
+        tab.enter(page.link, "Ada")
+        assert tab.run(
+            "const box = document.getElementById('verdict'); return !box.hidden && !box.open && "
+            f"{text} === ''"
+        )
+        assert "chunk=40" not in tab.find("body").text
+        tab.find("#verdict summary").click()
+        tab.until(f"return {text}.includes('1 of ')")
+        tab.until(f"return {text}.includes('chunk=40')")
+        for number in range(10):
+            tab.grade(str(number % 3))
+        tab.until(f"return {text}.includes('11 of ') && {text}.includes('leads with')")
+        assert "chunk=40" not in tab.find(".work").text
+        # closed again it asks for nothing
+        tab.find("#verdict summary").click()
+        tab.run(
+            "window.asked = 0; const old = fetch; window.fetch = (path, more) => {"
+            "if (path.includes('verdict')) window.asked += 1; return old(path, more); }"
+        )
+        tab.grade("0")
+        assert tab.run("return window.asked") == 0
+        tab.find("#verdict summary").click()
+        tab.until(f"return {text}.includes('12 of ')")
+        assert tab.run("return window.asked") > 0
+        tab.open(page.link, width=390)
+        tab.find("#verdict summary").click()
+        tab.until(f"return {text}.includes('12 of ')")
+        assert tab.run("return document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        page.stop(signal.SIGKILL)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_verdict(tab, axe, tmp_path, monkeypatch, theme):
+    monkeypatch.chdir(tmp_path)
+    page = Page("--results", str(write_results(tmp_path)), "--top", "5")
+    try:
+        tab.enter(page.link, "Ada", theme=theme)
+        tab.find("#verdict summary").click()
+        tab.until("return document.querySelector('#verdict-body table') !== null")
+        tab.run(axe)
+        assert violations(tab) == []
+    finally:
+        page.stop(signal.SIGKILL)

@@ -1,0 +1,61 @@
+"""Pictures of PDF pages: bounded, kept, and in a process of their own."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from harness.corpus.page_picture import scale_of
+from harness.errors import LabelError
+from harness.label_page.picture import Pictures
+
+WIDEST, HIGHEST = 1200, 1800
+PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents" / "meridian-q3-2025.pdf"
+
+
+@pytest.mark.parametrize(
+    "size", [(595, 842), (842, 595), (10, 10), (14_400, 14_400), (1, 9_000), (1e-3, 1e-3)]
+)
+def test_no_page_is_drawn_larger_than_the_bounds(size):
+    scale = scale_of(size, WIDEST, HIGHEST)
+    assert 0 < scale <= 2.5
+    assert size[0] * scale <= WIDEST + 1e-6
+    assert size[1] * scale <= HIGHEST + 1e-6
+
+
+@pytest.mark.parametrize("size", [(0, 10), (10, 0), (-1, 5), (float("nan"), 3)])
+def test_a_page_without_a_size_is_refused(size):
+    with pytest.raises(ValueError, match="points"):
+        scale_of(size, WIDEST, HIGHEST)
+
+
+def test_a_page_is_drawn_once(monkeypatch):
+    pytest.importorskip("pypdfium2")
+    pictures = Pictures()
+    assert pictures.possible
+    png = pictures.page(PDF, 1)
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", png[16:24])
+    assert 600 < width <= WIDEST
+    assert 600 < height <= HIGHEST
+    monkeypatch.setattr("harness.label_page.picture.draw_page", lambda *_: pytest.fail("drawn twice"))
+    assert pictures.page(PDF, 1) == png
+
+
+@pytest.mark.parametrize("page", [0, 99])
+def test_a_page_that_is_not_there_is_told(page):
+    pytest.importorskip("pypdfium2")
+    with pytest.raises(LabelError, match=f"Page {page} of meridian-q3-2025.pdf cannot be drawn"):
+        Pictures().page(PDF, page)
+
+
+def test_a_file_that_is_no_pdf_is_told(tmp_path):
+    (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.7 nothing")
+    with pytest.raises(LabelError, match="cannot be drawn"):
+        Pictures().page(tmp_path / "bad.pdf", 1)
+
+
+def test_a_page_that_takes_too_long_is_told(monkeypatch):
+    monkeypatch.setattr("harness.corpus.page_picture._SECONDS", 0.001)
+    with pytest.raises(LabelError, match="takes too long"):
+        Pictures().page(PDF, 1)

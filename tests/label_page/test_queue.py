@@ -1,0 +1,134 @@
+"""The order in which a rater sees passages, and how far they are."""
+
+from itertools import pairwise
+
+import pytest
+
+from harness.label_page.order import AsListed, ByPriority, ByQuestion, usual_order
+from harness.label_page.queue import AGAIN, Queues, next_open, progress
+from tests.label_page.pools import item
+
+ITEMS = [item(f"q{query}", "d", 10 * place, 10 * place + 5) for query in range(3) for place in range(8)]
+IDS = [one.item_id for one in ITEMS]
+
+
+def query_of(item_id):
+    return ITEMS[IDS.index(item_id)].query_id
+
+
+def test_questions_stay_in_order_and_passages_are_shuffled_for_each_rater():
+    ada, bob = (ByQuestion(name).order(ITEMS, []) for name in ("Ada", "Bob"))
+    assert sorted(ada) == sorted(bob) == sorted(IDS)
+    assert [query_of(one) for one in ada] == [one.query_id for one in ITEMS]
+    assert len({tuple(ada), tuple(bob), tuple(IDS)}) == 3
+    assert ByQuestion("Ada").order(ITEMS, []) == ada
+    assert ByQuestion("Ada", seed=1).order(ITEMS, []) != ada
+
+
+def test_an_item_that_is_added_leaves_the_others_in_their_order():
+    before = ByQuestion("Ada").order(ITEMS[1:], [])
+    after = ByQuestion("Ada").order(ITEMS, [])
+    assert [one for one in after if one != IDS[0]] == before
+
+
+def test_priority_goes_from_the_highest_down_and_what_has_none_comes_last():
+    items = [
+        item("q", "d", place, place + 1, priority=value) for place, value in enumerate([1.0, None, 3.5, -2.0])
+    ]
+    order = usual_order(items, "Ada")
+    assert isinstance(order, ByPriority)
+    place = {one.item_id: at for at, one in enumerate(items)}
+    assert [place[one] for one in order.order(items, [])] == [2, 0, 3, 1]
+    assert isinstance(usual_order(ITEMS, "Ada"), ByQuestion)
+
+
+def test_what_was_ordered_on_purpose_is_taken_as_listed():
+    assert AsListed().order(ITEMS, []) == IDS
+
+
+@pytest.mark.parametrize(
+    ("after", "done", "expected"),
+    [
+        (-1, "", "a"),
+        (0, "", "b"),
+        (2, "", "a"),
+        (0, "b", "c"),
+        (1, "ac", "b"),
+        (0, "abc", None),
+        (-1, "a", "b"),
+    ],
+)
+def test_the_next_open_item_is_behind_or_else_at_the_beginning(after, done, expected):
+    assert next_open("abc", frozenset(done), after) == expected
+
+
+@pytest.mark.parametrize(
+    ("after", "done", "expected"),
+    [
+        (-1, "", "a"),
+        (1, "", "a"),
+        (1, "ab", "c"),
+        # from the rest of the pool back to what is named, as long as any of it is open
+        (3, "", "a"),
+        (3, "ab", "e"),
+        (4, "abe", "c"),
+        (2, "abde", "c"),
+        (2, "abcde", None),
+    ],
+)
+def test_what_an_order_names_comes_before_the_rest(after, done, expected):
+    assert next_open("abcde", frozenset(done), after, 2) == expected
+
+
+def test_an_order_is_asked_again_as_soon_as_all_that_it_named_is_done():
+    own = Own()
+    queues = Queues(ITEMS, lambda rater: own)
+    named = frozenset([IDS[5], IDS[2]])
+    queues.ordered("Ada", list, 0, frozenset())
+    assert queues.named("Ada") == 2
+    queues.ordered("Ada", list, 1, named - {IDS[2]})
+    assert own.asked == 1
+    queues.ordered("Ada", list, 2, named)
+    assert own.asked == 2
+    # nothing was said since
+    queues.ordered("Ada", list, 2, named)
+    assert own.asked == 2
+
+
+class Own:
+    """An order of someone else's: what it forgets still gets its turn, what it invents does not."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def order(self, items, labels):
+        self.asked += 1
+        return ["unknown", IDS[5], IDS[2], IDS[5]]
+
+
+def test_an_order_may_forget_repeat_or_invent_items_and_is_asked_again_after_25_labels():
+    own = Own()
+    queues = Queues(ITEMS, lambda rater: own)
+    ids = queues.ordered("Ada", list, 0)
+    assert ids[:2] == [IDS[5], IDS[2]]
+    assert sorted(ids) == sorted(IDS)
+    assert queues.place("Ada", IDS[2]) == 1
+    assert queues.place("Ada", "unknown") is None
+    queues.ordered("Ada", list, AGAIN - 1)
+    assert own.asked == 1
+    queues.ordered("Ada", list, AGAIN)
+    assert own.asked == 2
+
+
+def test_the_rest_takes_the_median_time_an_item():
+    # median of 2, 3, 4, 50, 60 is 4; 8 are left
+    assert progress(2, 10, [2, 60, 3, 4, 50]).remaining == 32
+    assert progress(2, 10, [2, 60, 3, 4]).remaining is None
+    assert progress(10, 10, [1.0] * 9).remaining == 0
+
+
+def test_no_two_neighbours_of_the_pool_stay_neighbours_everywhere():
+    # by chance alone a pair may; that all seven of a question do is 1 in 8!
+    shuffled = ByQuestion("Ada").order(ITEMS, [])
+    kept = sum((a, b) in set(pairwise(IDS)) for a, b in pairwise(shuffled))
+    assert kept < len(IDS) - 3
