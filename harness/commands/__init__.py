@@ -4,6 +4,7 @@ A command imports what does the work inside ``run``: --help must answer at once.
 """
 
 from harness.commands import (
+    abilities,
     bench,
     cache,
     check_kind,
@@ -37,6 +38,7 @@ COMMANDS = (
     testset,
     score,
     score_answers,
+    abilities,
     judge,
     importing,
     check_kind,

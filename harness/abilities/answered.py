@@ -1,0 +1,126 @@
+"""Trials → answers of a model → shares by ability and share of noise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.abilities.marking import Marked, mark
+from harness.abilities.trial import ABILITIES, Ability, Trial
+from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply
+from harness.comparison import mean_of
+from harness.comparison.means import Estimate
+from harness.report.tables import Table, interval, number
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search import NotAsked, NotAskedError
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A trial with the reply to it and what that shows; None where there is no answer."""
+
+    trial: Trial
+    reply: Reply
+    marked: Marked | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How often trials of one ability and share of noise show something; None without an answered trial.
+
+    ``what``: `right` (the whole golden answer), `rejects`, `detects` (names the passages as false), or
+    `corrects` (right among those that detect).
+    """
+
+    ability: Ability
+    rate: float
+    what: str
+    share: Estimate | None
+    failed: int
+
+
+def try_out(
+    trials: Sequence[Trial], config: AnswerConfig, context: Context, *, any_refusal: bool = False
+) -> list[Tried]:
+    """The answers to all trials; every passage of a trial is shown, in its order. Marks as ``mark`` has them.
+
+    Raises NotAskedError where the context may not ask, and LlmError where the model cannot be asked.
+    """
+    answerer = ANSWERERS.make(config)
+    replies = answerer.run(_asked(trials), RunTools(context))
+    return [
+        Tried(trial, reply, None if reply.text is None else mark(trial, reply.text, any_refusal=any_refusal))
+        for trial, reply in zip(trials, replies, strict=True)
+    ]
+
+
+def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[NotAsked, ...]:
+    """What answering would ask for, in a context that may not ask; nothing where it costs nothing."""
+    answerer = ANSWERERS.make(config)
+    if answerer.asks:
+        try:
+            answerer.run(_asked(trials), RunTools(context))
+        except NotAskedError as error:
+            return error.missing
+    return ()
+
+
+def _asked(trials: Sequence[Trial]) -> list[Asking]:
+    return [Asking(one.trial_id, one.question, one.passages) for one in trials]
+
+
+def shares(tried: Sequence[Tried]) -> list[Share]:
+    """Every share, by ability and share of noise; trials without an answer are counted and left out."""
+    found: list[Share] = []
+    for ability in ABILITIES:
+        for rate in sorted({one.trial.rate for one in tried if one.trial.ability == ability}):
+            own = [one for one in tried if one.trial.ability == ability and one.trial.rate == rate]
+            found += _shares(ability, rate, own)
+    return found
+
+
+def _shares(ability: Ability, rate: float, tried: Sequence[Tried]) -> list[Share]:
+    marks = [one.marked for one in tried if one.marked is not None]
+    failed = len(tried) - len(marks)
+    shown: dict[str, list[bool]] = {}
+    if ability == "rejection":
+        shown["rejects"] = [one.rejects for one in marks]
+    else:
+        shown["right"] = [one.right for one in marks]
+    if ability == "counterfactual":
+        shown["detects"] = [one.detects for one in marks]
+        shown["corrects"] = [one.right for one in marks if one.detects]
+    return [
+        Share(ability, rate, what, mean_of(np.array(values, dtype=np.float64)), failed)
+        for what, values in shown.items()
+    ]
+
+
+def shares_table(title: str, tried: Sequence[Tried]) -> Table:
+    """A row a share, with its interval and the trials that it rests on."""
+    rows = tuple(
+        (
+            one.ability,
+            f"{one.rate:g}",
+            one.what,
+            number(one.share.value if one.share else None),
+            interval(one.share.low, one.share.high, one.share.n) if one.share else "–",
+            str(one.share.n if one.share else 0),
+            str(one.failed),
+        )
+        for one in shares(tried)
+    )
+    reasons = Counter(one.reply.reason for one in tried if one.marked is None)
+    notes = [
+        "right: holds every part of the golden answer. rejects: says that the information is insufficient. "
+        "detects: says that passages hold factual errors. corrects: right among those that detect."
+    ]
+    if reasons:
+        told = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+        notes.append(f"Trials without an answer are left out: {told}.")
+    columns = ("ability", "noise", "what", "share", "95% interval", "n", "failed")
+    return Table(title, columns, rows, names=3, left=frozenset({0, 2}), notes=tuple(notes))

@@ -1,0 +1,42 @@
+"""Answers of trials marked as RGB publishes it: by lower-cased substrings and by phrases.
+
+Source: Chen et al., AAAI 2024, and the script evalue.py of its repository. A refused question is marked as
+refused whatever else the answer says; detection is asked of counterfactual trials alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.abilities.trial import Golden, Trial
+from harness.answer.refusing import refuses
+
+REJECTS = ("信息不足", "insufficient information")
+DETECTS = ("事实性错误", "factual errors")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What an answer shows. ``parts``: which parts of the golden answer it holds; none where it refuses."""
+
+    rejects: bool
+    detects: bool
+    parts: tuple[bool, ...]
+
+    @property
+    def right(self) -> bool:
+        """Whether it holds every part of the golden answer."""
+        return bool(self.parts) and all(self.parts)
+
+
+def mark(trial: Trial, answer: str, *, any_refusal: bool = False) -> Marked:
+    """What the answer of a trial shows; ``any_refusal`` counts other words of refusal than RGB's too."""
+    rejects = any(phrase in answer for phrase in REJECTS) or (any_refusal and refuses(answer))
+    detects = any(phrase in answer for phrase in DETECTS)
+    return Marked(rejects, detects, () if rejects else held(trial.golden, answer))
+
+
+def held(golden: Golden, answer: str) -> tuple[bool, ...]:
+    """Which parts stand in the answer, in lower case, by one of their alternatives."""
+    said = answer.lower()
+    return tuple(any(one.lower() in said for one in part) for part in golden)
