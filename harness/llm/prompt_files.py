@@ -29,12 +29,12 @@ def prompt_path(name: str, folder: Path) -> Path:
 
 
 def read_content(name: str, folder: Path, whose: str) -> bytes:
-    """The content of a prompt file; ``whose`` says who is prompted by it. Raises ConfigError."""
+    """The content of a prompt file of ``whose``, such as ``a judge``; raises ConfigError."""
     try:
         content = prompt_path(name, folder).read_bytes()
     except OSError as error:
         raise ConfigError(
-            f"The prompt {name!r} of a {whose} cannot be read ({error.strerror}). Built in: "
+            f"The prompt {name!r} of {whose} cannot be read ({error.strerror}). Built in: "
             f"{', '.join(built_in(folder))}; or give the path of a .yaml file."
         ) from error
     # a checkout with other line ends is the same prompt

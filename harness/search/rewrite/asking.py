@@ -7,24 +7,26 @@ from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator
 
-from harness.errors import LlmError
-from harness.llm import Endpoint, ModelConfig, TextForm, text_of
+from harness.llm import TextForm, text_of
+from harness.llm.asking import AskingConfig, Failing
 from harness.search.rewrite.prompt import RewritePrompt, load_prompt
 from harness.search.step import Identity, RewriterConfig
 from harness.search.tools import Tools
 from harness.types import Query
 
-_SHOWN = 5
+_FAILING = Failing(
+    "queries have no usable rewriting",
+    ("rewrite", "as_asked"),
+    "are asked as they are",
+    "ask them as they are",
+)
 
 T = TypeVar("T")
 
 
-class AskingConfig(ModelConfig, RewriterConfig):
+class RewritingConfig(AskingConfig, RewriterConfig):
     """Base of the configurations of rewriters that ask a language model about every query."""
 
-    endpoint: Endpoint = Field(
-        description="Where the model is served; its keys are those of `relevance.endpoint`."
-    )
     takes_number: ClassVar[bool] = False
     prompt: str
     on_failure: Literal["fail", "as_asked"] = Field(
@@ -33,10 +35,15 @@ class AskingConfig(ModelConfig, RewriterConfig):
         "and the run tells which.",
     )
 
+    @staticmethod
+    def load(name: str) -> RewritePrompt:
+        """The prompt of this name."""
+        return load_prompt(name)
+
     @field_validator("prompt")
     @classmethod
     def _can_be_read(cls, name: str) -> str:
-        if load_prompt(name).takes_number and not cls.takes_number:
+        if cls.load(name).takes_number and not cls.takes_number:
             raise ValueError(
                 f"the prompt {name} asks for {{{{ n }}}} things, one a line, as the kinds multi_query and "
                 "decomposition read them"
@@ -44,13 +51,13 @@ class AskingConfig(ModelConfig, RewriterConfig):
         return name
 
 
-def identity_of(config: AskingConfig, form: TextForm) -> Identity:
+def identity_of(config: RewritingConfig, form: TextForm) -> Identity:
     """The prompt, the model and its parameters, and what becomes of an answer that cannot be used."""
     return [form.sha256, [config.endpoint.model, config.endpoint.parameters()], config.on_failure]
 
 
 def ask_about(
-    config: AskingConfig,
+    config: RewritingConfig,
     prompt: RewritePrompt,
     form: TextForm,
     queries: Sequence[Query],
@@ -61,8 +68,7 @@ def ask_about(
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """
-    name = f"{prompt.id} v{prompt.version}"
-    answers = tools.answers(config, form, [query.text for query in queries], name)
+    answers = tools.answers(config, form, [query.text for query in queries], prompt.name)
     words = [text_of(answer) for answer in answers]
     found = [None if text is None else read(text) for text in words]
     failed = [
@@ -71,18 +77,5 @@ def ask_about(
         if one is None
     ]
     if failed:
-        _tell(config, failed, len(queries), tools)
+        _FAILING.report(config, config.on_failure == "as_asked", failed, len(queries), tools.reporter)
     return found
-
-
-def _tell(config: AskingConfig, failed: Sequence[str], total: int, tools: Tools) -> None:
-    said = f"{len(failed)} of {total} queries have no usable rewriting by {config.endpoint.model}"
-    if config.on_failure == "as_asked":
-        tools.reporter.warn(f"{said} and are asked as they are: {', '.join(failed)}.")
-        return
-    more = ", …" if len(failed) > _SHOWN else ""
-    raise LlmError(
-        f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `rewrite.on_failure: as_asked` to ask them as "
-        "they are, `rewrite.ask_again: true` to ask the model again, or name another prompt or model. "
-        "Every other answer is in the ledger."
-    )

@@ -19,7 +19,7 @@ from harness.search.fuse import (
     ZScore,
     ZScoreConfig,
 )
-from harness.search.rewrite.asking import AskingConfig, ask_about, identity_of
+from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of
 from harness.search.rewrite.lines import lines_of
 from harness.search.rewrite.prompt import load_prompt
 from harness.search.rewrite.several import SeveralRewriter
@@ -28,7 +28,7 @@ from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
 
-class ManyConfig(AskingConfig):
+class ManyConfig(RewritingConfig):
     """Base of the configurations of rewriters that ask a language model for several questions."""
 
     takes_number: ClassVar[bool] = True

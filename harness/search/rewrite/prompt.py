@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import ConfigError
 from harness.llm import TextForm
-from harness.llm.prompt_files import built_in, parse, prompt_path, read_content, slots_of
-from harness.search.prompts import Prompt
+from harness.llm.prompt import Prompt, read_prompt
 from harness.types import Asked
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -28,12 +26,7 @@ class _ListForm(TextForm):
 
 
 class RewritePrompt(Prompt):
-    """A prompt file of a rewriter, whose user message shows the question as ``{{ query }}``."""
-
-    @property
-    def form(self) -> TextForm:
-        """How a call is worded."""
-        return TextForm(self.system, self.user)
+    """A prompt file of a rewriter, which shows the question as ``{{ query }}``."""
 
     @property
     def takes_number(self) -> bool:
@@ -46,17 +39,6 @@ class RewritePrompt(Prompt):
         return _ListForm(system, user, count)
 
 
-def built_in_prompts() -> list[str]:
-    """The names of the prompts that come with the harness."""
-    return built_in(FOLDER)
-
-
 def load_prompt(name: str) -> RewritePrompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    known = {"id": prompt_path(name, FOLDER).stem}
-    prompt = parse(read_content(name, FOLDER, "rewriter"), name, RewritePrompt, known)
-    if "query" not in slots_of(prompt.user):
-        raise ConfigError(f"The prompt file {name} has no {{{{ query }}}} in its user part.")
-    if "passages" in slots_of(prompt.system, prompt.user):
-        raise ConfigError(f"The prompt file {name} shows passages, and a rewriter is given none.")
-    return prompt
+    return read_prompt(name, FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))

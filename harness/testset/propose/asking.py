@@ -16,7 +16,7 @@ from harness.llm.money import Estimate
 from harness.llm.records import Ledger, Spending
 from harness.progress import Reporter
 from harness.testset.kinds import KINDS, quotas
-from harness.testset.prompts import TestsetPrompt, read_prompt
+from harness.testset.prompts import TestsetPrompt, load_prompt
 from harness.testset.propose.drafting import question
 from harness.testset.propose.material import Place, excerpts, has_table, locate
 from harness.testset.rows import Question
@@ -80,7 +80,7 @@ class Proposer:
     def __init__(self, config: ModelConfig, ledger: Ledger, prompt: str) -> None:
         self.config = config
         self.ledger = ledger
-        self.prompt: TestsetPrompt = read_prompt(prompt, FOLDER, ("kind", "passages"), KINDS)
+        self.prompt = load_prompt(prompt, FOLDER, ("kind", "passages"), KINDS)
         form = QuestionForm(self.prompt.system, self.prompt.user, self.prompt)
         self._model = Model(config, form, ledger)
 
