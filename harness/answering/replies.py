@@ -9,12 +9,13 @@ from typing import Any
 
 from harness.answer import Shown
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
-from harness.errors import LlmError
+from harness.errors import CorpusError, LlmError
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
 from harness.running.tools import RunTools
+from harness.text.golden import golden_answers
 from harness.types import Query
 
 NO_PASSAGES = "no_passages"
@@ -145,7 +146,7 @@ def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
                 answered_by=one.answered_by,
                 answer=reply.text or "",
                 reason=reply.reason,
-                golden=golden_of(corpus, query.query_id) or "",
+                golden=corpus.queries.extras.get(query.query_id, {}).get("answer", "").strip(),
                 passages=len(read),
                 bad_citations=reply.bad_citations,
                 prompt_tokens=reply.prompt_tokens,
@@ -159,6 +160,15 @@ def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
                 yield ReplyPassageRow(one.setting, query.query_id, place + 1, passage.rank, chunk_id, cited)
 
 
-def golden_of(corpus: Corpus, query_id: str) -> str | None:
-    """The golden answer of a query; None where the query file has none."""
-    return corpus.queries.extras.get(query_id, {}).get("answer", "").strip() or None
+def golden_of(corpus: Corpus, query_id: str) -> tuple[str, ...]:
+    """The golden answers of a query; none where the query file has none. CorpusError for a bad list."""
+    try:
+        return golden_answers(corpus.queries.extras.get(query_id, {}).get("answer", ""))
+    except ValueError as error:
+        raise CorpusError(f"Query {query_id}, column answer: {error}.") from error
+
+
+def refuse_bad_golden(corpus: Corpus) -> None:
+    """Raise CorpusError where golden answers cannot be read, before anything is paid for."""
+    for query in corpus.queries.queries:
+        golden_of(corpus, query.query_id)
