@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.answer import Shown
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
-from harness.errors import CorpusError, LlmError
+from harness.answering.failing import NO_PASSAGES, refuse_unanswered
+from harness.errors import CorpusError
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -17,9 +17,6 @@ from harness.running.search import Searched
 from harness.running.tools import RunTools
 from harness.text.golden import golden_answers
 from harness.types import Query
-
-NO_PASSAGES = "no_passages"
-"""Why a question is not put to anybody: nothing was found, or nothing found fits ``max_tokens``."""
 
 _READING = {"top_n", "max_tokens", "order", "max_failed"}
 
@@ -57,7 +54,8 @@ def answer_all(searched: Sequence[Searched], queries: Sequence[Query], context: 
         found |= {one.setting: one for one in answer_group(config, ones, queries, RunTools(context))}
     replied = [found[one.setting.name] for one in answering(searched)]
     for one, its in zip(answering(searched), replied, strict=True):
-        _refuse_failures(one.setting.answer, its)
+        if (stage := one.setting.answer) is not None:
+            refuse_unanswered(its.setting, its.answered_by, list(its.replies.values()), stage.max_failed)
     return replied
 
 
@@ -118,20 +116,6 @@ def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPass
             for rank, chunk in chunks
         )
     return found
-
-
-def _refuse_failures(config: AnswerConfig | None, replied: Replied) -> None:
-    """Raise LlmError where too many calls have failed for what is left to say anything."""
-    failed = [r for r in replied.replies.values() if r.text is None and r.reason != NO_PASSAGES]
-    if config is None or len(failed) <= config.max_failed * len(replied.replies):
-        return
-    reasons = ", ".join(f"{name} x{n}" for name, n in Counter(r.reason for r in failed).most_common())
-    raise LlmError(
-        f"{replied.setting}: {len(failed)} of {len(replied.replies)} questions have no answer by "
-        f"{replied.answered_by} ({reasons}); answer.max_failed allows {config.max_failed:.0%}. Every other "
-        "answer is in the ledger. Set `answer.ask_again: true` to ask the failed ones anew, name another "
-        "model, or raise the limit."
-    )
 
 
 def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:

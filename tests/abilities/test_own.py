@@ -134,6 +134,29 @@ def test_a_model_is_tried(tmp_path, monkeypatch, capsys):
     ]
 
 
+def test_trials_without_an_answer_end_the_run_where_they_are_too_many(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zh_refine.jsonl").write_text(json.dumps(RGB))
+    assert run("abilities", "rgb", "zh_refine.jsonl", "--output", "t.jsonl", "--rates", "0,0.4") == 0
+
+    def reply(request, number):
+        # the passages of rejection alone hold no answer
+        known = "35 minutes" in request["body"]["messages"][-1]["content"]
+        return says("35 minutes.") if known else says("", refusal="No.")
+
+    with FakeServer(reply) as server:
+        endpoint = {"model": "fake", "base_url": server.url, "api_key_env": None}
+        for most, code in ((0.1, 1), (0.34, 0)):
+            section = {"kind": "llm", "prompt": "abilities", "endpoint": endpoint, "max_failed": most}
+            (tmp_path / "c.yaml").write_text(json.dumps({"answer": section, "cache": "c"}))
+            assert run("abilities", "try", "t.jsonl", "--config", "c.yaml", "--quiet") == code
+    told = capsys.readouterr()
+    assert "The trials: 1 of 3 questions have no answer by abilities v1 by fake (refusal x1)" in " ".join(
+        told.err.split()
+    )
+    assert "Trials without an answer are left out: refusal (1)." in " ".join(told.out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
