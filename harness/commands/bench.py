@@ -16,8 +16,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="run a benchmark and write its results",
-        description="Run every setting of CONFIG and write results/<name>/. What was computed before, by "
-        "this or another configuration, is reused from the cache; a run that was killed goes on.",
+        description="Run every setting of CONFIG and write results/<name>/. Anything computed before, by "
+        "this or another configuration, is reused from the cache; a killed run resumes.",
     )
     parser.add_argument(
         "config", type=Path, metavar="CONFIG", help="YAML file; docs/configuration.md has every key"
@@ -25,8 +25,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="retrieve, say how many calls, tokens and how much money rewriting, endpoints, answers and the "
-        "judge would take, and stop",
+        help="retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge "
+        "would take, and stop",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
@@ -83,16 +83,16 @@ def run(args: argparse.Namespace) -> int:
     # the answer comes last, where the eye is
     show(tuple(results.verdict["sentences"]))
     print_line(f"All differences: harness compare {folder}")
-    print_line(f"Look at them in a browser: {folder / REPORT}")
+    print_line(f"Open in a browser: {folder / REPORT}")
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
 _DONE = {
-    "rewriting": "rewrote the queries",
-    "filter": "said what the queries name",
-    "context": "wrote the context of chunks",
-    "answer": "answered the questions",
-    "measuring": "measured the answers",
+    "rewriting": "rewrote queries",
+    "filter": "found what queries name",
+    "context": "wrote context for chunks",
+    "answer": "answered questions",
+    "measuring": "measured answers",
 }
 
 
@@ -164,7 +164,7 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     if plan.rewriting:
         upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
         print_line(
-            f"Rankings, and with them what is to be judged, depend on a {upon} that has not been made yet. "
+            f"Rankings, and so the pairs to judge, depend on a {upon} that has not been made yet. "
             "Nothing was spent."
         )
         return exit_code(config, plan.skipped)
@@ -174,15 +174,15 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
             print_line(one.problem)
     if plan.endpoints:
         print_line(
-            "Rankings, and with them what is to be judged, depend on an endpoint that has not been asked "
+            "Rankings, and so the pairs to judge, depend on an endpoint that has not been called "
             "yet. Nothing was spent."
         )
         return exit_code(config, plan.skipped)
     for service in plan.services:
-        asked = counted(service.settings, "setting asks it", "settings ask it")
-        print_line(f"{service.url}: {asked}, and a dry run sends it nothing.")
+        asked = counted(service.settings, "setting calls it", "settings call it")
+        print_line(f"{service.url}: {asked}, and a dry run sends nothing to it.")
     if plan.services:
-        print_line("Rankings, and with them what is to be judged, depend on its answers. Nothing was spent.")
+        print_line("Rankings, and so the pairs to judge, depend on its answers. Nothing was spent.")
         return exit_code(config, plan.skipped)
     for one in plan.answers.answering:
         print_line(f"{one.name}, to answer: {one.estimate}.")

@@ -20,6 +20,6 @@ def open_ledger(cache: Path) -> Iterator[Ledger]:
 
     path = CacheLayout(cache).ledger
     if not path.is_file():
-        raise LlmError(f"There is no ledger at {path}: nothing was judged with this cache. See --cache.")
+        raise LlmError(f"There is no ledger at {path}: nothing has been judged with this cache. See --cache.")
     with Ledger(path) as ledger:
         yield ledger

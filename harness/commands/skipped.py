@@ -21,6 +21,6 @@ def exit_code(config: BenchConfig, skipped: Sequence[str]) -> int:
     more = f" and {len(skipped) - _SHOWN} more" if len(skipped) > _SHOWN else ""
     print_error(
         f"{counted(len(skipped), 'document')} could not be used: {', '.join(skipped[:_SHOWN])}{more}. "
-        "Everything else is done (on_bad_document: fail_at_end)."
+        "The rest is done (on_bad_document: fail_at_end)."
     )
     return 1
