@@ -48,6 +48,7 @@ def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
 ) -> RunRecord:
     """Put together what the run knows of itself."""
+    faults = context.faults.sentences()
     return RunRecord(
         config=config.model_dump(mode="json"),
         hashes=corpus.hashes,
@@ -57,6 +58,7 @@ def make_record(
         timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
         counts={
             **context.counts,
+            **({"cache_faults": faults} if faults else {}),
             **({"rewriting": rewriting_facts(context)} if context.spent else {}),
             **({"endpoints": endpoint_facts(context)} if context.served else {}),
             "documents": len(corpus.doc_ids),
