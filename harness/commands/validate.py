@@ -16,9 +16,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "validate",
         help="check a configuration and say what it would run",
-        description="Check the configuration, read the documents, load the models and anchor the "
-        "labels; then say how many chunks, vectors and pairs a run takes. No document is embedded and "
-        "nothing is paid for.",
+        description="Check the configuration, read the documents, try models that have not been tried "
+        "before and anchor the labels; then say how many chunks, vectors and pairs a run takes. No document "
+        "is embedded and nothing is paid for.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
     parser.set_defaults(run=run)
