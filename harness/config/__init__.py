@@ -2,5 +2,5 @@
 
 from harness.config.load import load_config
 from harness.config.models import BenchConfig, LatencyConfig, Setting
-from harness.config.parsers import parsers_of
+from harness.config.naming import parsers_of
 from harness.config.relevance import RelevanceConfig
