@@ -10,8 +10,7 @@ from harness.measures.chunks import ChunkTable
 from harness.measures.headline import across_chunkings, across_parsers, headline, trusted_for
 from harness.measures.measure import Measure
 from harness.measures.projection import Projection, project
-from harness.measures.qrels import SpanQrels
-from harness.measures.relabel import Text, median_length, relabelled
+from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
 from harness.measures.score import UNJUDGED, ScoreTable, compute, score
 from harness.measures.table import (
     FAMILIES,
