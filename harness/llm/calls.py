@@ -14,7 +14,7 @@ from harness.llm.breaker import Breaker
 from harness.llm.client import ChatClient, Client, Message, Reply
 from harness.llm.faults import CallError, one_line
 from harness.llm.form import FINAL_REASONS, Malformed, read_reply
-from harness.llm.interrupt import sleep_unless
+from harness.llm.interrupt import Workers
 from harness.llm.limiter import RateLimiter
 from harness.llm.model import Model
 from harness.llm.money import Price
@@ -85,9 +85,12 @@ class Recorder:
 
 
 class Asker:
-    """Asks calls of one model within its limits and records every answer; counts in ``spending``."""
+    """Asks calls of one model within its limits and records every answer; counts in ``spending``.
 
-    def __init__(self, model: Model, spending: Spending) -> None:
+    One of the ``workers`` waits wherever a pause is due.
+    """
+
+    def __init__(self, model: Model, spending: Spending, workers: Workers) -> None:
         config, endpoint = model.config, model.config.endpoint
         self._config = config
         self._form = model.form
@@ -104,7 +107,7 @@ class Asker:
         self._backoff = Backoff()
         # Jitter alone; nothing that is measured depends on it.
         self._rng = random.Random()
-        self.stopping = asyncio.Event()
+        self._wait = workers.wait
 
     async def ask(self, call: Asked) -> Answered:
         """Ask until there is a usable answer, a final reason, or no time; what stands is on record.
@@ -138,7 +141,7 @@ class Asker:
                 if again is None:
                     return answer
                 pause = again
-            await self.wait(asked_for + pause)
+            await self._wait(asked_for + pause)
             left -= pause
 
     @property
@@ -159,7 +162,7 @@ class Asker:
         await self._budget.reserve(most)
         spent = 0.0
         try:
-            await self._limiter.acquire(tokens + endpoint.max_tokens, self.wait)
+            await self._limiter.acquire(tokens + endpoint.max_tokens, self._wait)
             self._spending.calls += 1
             started = self._clock()
             try:
@@ -243,7 +246,3 @@ class Asker:
         elif answer.reason not in FINAL_REASONS:
             self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
         return answer
-
-    async def wait(self, seconds: float) -> None:
-        """Sleep, unless the run ends before; then raises StoppedError."""
-        await sleep_unless(self.stopping, seconds)
