@@ -12,7 +12,7 @@ from harness.answer.shapes import Shape, read_object
 from harness.llm import Malformed, text_of
 from harness.llm.fences import mark_of
 from harness.llm.form import Messages, Structured
-from harness.llm.prompt_files import SLOT
+from harness.llm.prompt import SLOT
 from harness.text.characters import encodable, on_one_line
 from harness.types import Answered, Asked
 

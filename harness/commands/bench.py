@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.config import BenchConfig
     from harness.types import RunRecord
+_DONE = {
+    "rewriting": "rewrote the queries",
+    "filter": "said what the queries name",
+    "context": "wrote the context of chunks",
+    "answer": "answered the questions",
+    "measuring": "measured the answers",
+}
 
 
 def add(commands: Any) -> None:
@@ -36,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench.flow import run_bench
     from harness.bench.page import REPORT, write_page
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.config import load_config
     from harness.report import DocumentRow, FilterRow, LossRow, counted, label_note, loss_table
     from harness.report.answer_tables import answer_parts
@@ -85,15 +92,6 @@ def run(args: argparse.Namespace) -> int:
     print_line(f"All differences: harness compare {folder}")
     print_line(f"Look at them in a browser: {folder / REPORT}")
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
-
-
-_DONE = {
-    "rewriting": "rewrote the queries",
-    "filter": "said what the queries name",
-    "context": "wrote the context of chunks",
-    "answer": "answered the questions",
-    "measuring": "measured the answers",
-}
 
 
 def _rewriting(record: RunRecord) -> list[str]:
@@ -154,7 +152,7 @@ def _judging(record: RunRecord) -> list[str]:
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench.flow import dry_run
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from harness.comparison.decide import Decided
 from harness.comparison.family import all_pairs, compare_to, pairs_to, usable
-from harness.comparison.holes import Holes
-from harness.comparison.labels import Turning, held_to_labels
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import bounds_of_means
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
@@ -20,12 +18,15 @@ from harness.comparison.verdict import (
     Conflict,
     Costs,
     Decision,
+    Holes,
     Needed,
     Place,
     Population,
     Standing,
     Trust,
+    Turning,
     Verdict,
+    held_to_labels,
 )
 from harness.errors import HarnessError
 from harness.stats.units import Units, icc, units_of

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.labels import Turning, held_to_labels
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import Estimate, mean_of
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
+from harness.comparison.verdict import Turning, held_to_labels
 from harness.comparison.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints

@@ -10,10 +10,9 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from harness.config.explain import explain, first_problem, no_such_key
-from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, Setting
+from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.config.moved import refuse_moved
 from harness.config.naming import name_settings
-from harness.config.relevance import RelevanceConfig
 from harness.config.source import Source, read_source
 from harness.config.sweep import Stages, expand
 from harness.config.yaml_loader import KeyPath

@@ -21,7 +21,7 @@ from harness.kinds import StageConfig
 from harness.llm import fences
 from harness.llm.fences import mark_of
 from harness.llm.form import Malformed, Messages, Structured
-from harness.llm.prompt_files import parse, read_content, slots_of
+from harness.llm.prompt import parse, read_content, slots_of
 from harness.types import MAX_GRADE, Asked
 
 FOLDER = Path(__file__).parent / "prompts"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.corpus.parsers.second_reading import MOST_PATHS_OF_A_BLANK_PAGE, PageReading
+from harness.corpus.parsers.pdf_file import MOST_PATHS_OF_A_BLANK_PAGE, PageReading
 from harness.corpus.worker_process import OnPage
 
 _TOKEN = re.compile(

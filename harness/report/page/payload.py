@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.report.columns import TABLES, spec_of
-from harness.report.filters import count_filters
 from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.factors import factors, retrievals
@@ -16,6 +15,7 @@ from harness.report.page.numbers import figure, in_millionths, plain, scaled
 from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import Tables
 from harness.report.rows import FilterRow, LossRow
+from harness.report.rows.filters import count_filters
 from harness.report.rows.losses import CHANGE, PARTS
 from harness.report.stored import Row
 from harness.text.text_id import BY

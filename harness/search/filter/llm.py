@@ -14,8 +14,7 @@ from pydantic import Field
 from harness.errors import ConfigError
 from harness.llm import Malformed, TextForm, after_thoughts, text_of
 from harness.llm.asking import AskingConfig, Failing
-from harness.llm.prompt import Prompt, read_prompt
-from harness.llm.prompt_files import SLOT
+from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
