@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.store.ledger import Ledger
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from harness.config import BenchConfig
+    from harness.store.ledger import Ledger
+
 _SHOWN = 5
 
 
