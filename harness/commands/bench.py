@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from harness.progress import Reporter
     from harness.types import RunRecord
 
+_DONE = {
+    "rewriting": "rewrote queries",
+    "filter": "found what queries name",
+    "context": "wrote context for chunks",
+    "answer": "answered questions",
+    "measuring": "measured answers",
+}
+
 
 def add(commands: Any) -> None:
     """Describe the command."""
@@ -71,7 +79,7 @@ def _run(config: BenchConfig, made: Made | None, reporter: Reporter) -> int:
     from harness.bench.flow import run_bench
     from harness.bench.page import write_page
     from harness.bench.unchanged import keep_made, written
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.progress import Remembering
     from harness.report import DocumentRow, counted
     from harness.terminal import print_line
@@ -121,15 +129,6 @@ def _print_verdict(ending: Ending, folder: Path) -> None:
     show(ending.verdict)
     print_line(f"All differences: harness compare {folder}")
     print_line(f"Open in a browser: {folder / REPORT}")
-
-
-_DONE = {
-    "rewriting": "rewrote queries",
-    "filter": "found what queries name",
-    "context": "wrote context for chunks",
-    "answer": "answered questions",
-    "measuring": "measured answers",
-}
 
 
 def _rewriting(record: RunRecord) -> list[str]:
@@ -196,7 +195,7 @@ def _agreement(record: RunRecord) -> list[str]:
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench.flow import dry_run
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.bench.plan import Plan
     from harness.report import Table
+_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
 def add(commands: Any) -> None:
@@ -22,9 +23,6 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
     parser.set_defaults(run=run)
-
-
-_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
 def _judging(plan: Plan) -> list[tuple[str, str]]:
@@ -79,7 +77,7 @@ def _settings(plan: Plan) -> Table:
 def run(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
     from harness.bench.plan import make_plan
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.config import load_config, parsers_of
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_facts, show

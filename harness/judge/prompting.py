@@ -16,13 +16,12 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.judge.examples import Example, Examples
-from harness.judge.parsing import parse_grade, parse_labelled, parse_plain
-from harness.judge.published import parse_final_score
+from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
 from harness.kinds import StageConfig
 from harness.llm import fences
 from harness.llm.fences import mark_of
 from harness.llm.form import Malformed, Messages, Structured
-from harness.llm.prompt_files import parse, read_content, slots_of
+from harness.llm.prompt import parse, read_content, slots_of
 from harness.types import MAX_GRADE, Asked
 
 FOLDER = Path(__file__).parent / "prompts"

@@ -8,8 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.llm.prompt import Prompt, read_prompt
-from harness.llm.prompt_files import SLOT
+from harness.llm.prompt import SLOT, Prompt, read_prompt
 
 
 class TestsetPrompt(Prompt):

@@ -12,7 +12,7 @@ from harness.answer.stage.extractive import REFUSAL, ExtractiveAnswerer
 from harness.answer.stage.prompts import FOLDER, load_prompt
 from harness.answer.stage.step import Asking
 from harness.errors import ConfigError
-from harness.llm.prompt_files import built_in
+from harness.llm.prompt import built_in
 
 
 def config(**fields):

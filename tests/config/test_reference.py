@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from harness.config.models import BenchConfig
-from harness.config.relevance import RelevanceConfig
+from harness.config.models import BenchConfig, RelevanceConfig
 from harness.config.sweep import TABLES
 from harness.judge import KINDS as JUDGES
 from harness.judge import PoolConfig

@@ -20,7 +20,7 @@ from harness.judge.prompting import (
     response_format,
 )
 from harness.llm.form import Malformed
-from harness.llm.prompt_files import built_in
+from harness.llm.prompt import built_in
 
 OPEN = re.compile(r"^<passage (\d+) ([0-9a-f]{16})>$")
 NAMES = ["pointwise", "umbrela", "listwise", "seed_list"]

@@ -8,7 +8,7 @@ import pytest
 
 from harness.config import load_config
 from harness.errors import ConfigError, LlmError
-from harness.llm.prompt_files import built_in
+from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools

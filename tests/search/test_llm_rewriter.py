@@ -9,14 +9,14 @@ from harness.config import load_config
 from harness.config.sweep import TABLES
 from harness.errors import ConfigError, LlmError
 from harness.llm.breaker import EndpointDownError
-from harness.llm.prompt_files import built_in
+from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAskedError
+from harness.search.rewrite.asking import FOLDER, load_prompt
 from harness.search.rewrite.llm import LlmRewriterConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
-from harness.search.rewrite.prompt import FOLDER, load_prompt
 from harness.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import Answer, FakeServer, error, says

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.llm import Malformed, TextForm, after_thoughts, text_of
+from harness.llm import Malformed, TextForm, json_in, text_of
 from harness.llm.asking import AskingConfig, Failing
-from harness.llm.prompt import Prompt, read_prompt
-from harness.llm.prompt_files import SLOT
+from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
@@ -24,7 +22,6 @@ from harness.search.tools import Tools
 from harness.types import Asked, Query
 
 FOLDER = Path(__file__).parent / "prompts"
-_FENCE = re.compile(r"^```\w*\s*|\s*```$")
 _FAILING = Failing(
     "queries have no usable filter",
     ("filter", "unfiltered"),
@@ -136,13 +133,9 @@ class LlmFilter(Filter[LlmFilterConfig]):
 
 def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malformed:
     """The values by column in an answer."""
-    said = after_thoughts(text)
-    if isinstance(said, Malformed):
-        return said
-    try:
-        found: Any = json.loads(_FENCE.sub("", said.strip()))
-    except ValueError:
-        return Malformed("no_json")
+    found = json_in(text)
+    if isinstance(found, Malformed):
+        return found
     if not isinstance(found, Mapping):
         return Malformed("no_object")
     if not set(found) <= set(columns):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator
 
 from harness.llm import TextForm, text_of
 from harness.llm.asking import AskingConfig, Failing
-from harness.search.rewrite.prompt import RewritePrompt, load_prompt
+from harness.llm.prompt import Prompt, read_prompt
 from harness.search.step import Identity, RewriterConfig
 from harness.search.tools import Tools
-from harness.types import Query
+from harness.types import Asked, Query
 
+FOLDER = Path(__file__).parent / "prompts"
+_COUNT = re.compile(r"\{\{ *n *\}\}")
 _FAILING = Failing(
     "queries have no usable rewriting",
     ("rewrite", "as_asked"),
@@ -22,6 +27,40 @@ _FAILING = Failing(
 )
 
 T = TypeVar("T")
+# A bullet, or a number that ends in a mark and a blank: "3M" and "2.5 GHz" are no numbering.
+_MARK = re.compile(r"^(?:[-*•–]\s+|[(（]?\d{1,2}(?:[.):]\s+|[、．）]\s*))")
+_AROUND = {'"': '"', "“": "”", "「": "」", "'": "'"}
+_FENCE = "```"
+
+
+@dataclass(frozen=True, slots=True)
+class _ListForm(TextForm):
+    """A prompt that is answered by ``count`` lines."""
+
+    count: int = 1
+
+    def shortest(self, asked: Asked) -> str:
+        """As many lines as are asked for, each as long as the query."""
+        return "\n".join([TextForm.shortest(self, asked)] * self.count)
+
+
+class RewritePrompt(Prompt):
+    """A prompt file of a rewriter, which shows the question as ``{{ query }}``."""
+
+    @property
+    def takes_number(self) -> bool:
+        """Whether it says how many things are asked for."""
+        return bool(_COUNT.search(self.system + self.user))
+
+    def form_for(self, count: int) -> TextForm:
+        """How a call is worded that asks for ``count`` things, which is what ``{{ n }}`` stands for."""
+        system, user = (_COUNT.sub(str(count), part) for part in (self.system, self.user))
+        return _ListForm(system, user, count)
+
+
+def load_prompt(name: str) -> RewritePrompt:
+    """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
+    return read_prompt(name, FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
 
 
 class RewritingConfig(AskingConfig, RewriterConfig):
@@ -79,3 +118,15 @@ def ask_about(
     if failed:
         _FAILING.report(config, config.on_failure == "as_asked", failed, len(queries), tools.reporter)
     return found
+
+
+def lines_of(text: str) -> list[str]:
+    """The distinct lines of an answer in their order, without list marks, quotation marks and code fences."""
+    found: dict[str, None] = {}
+    for raw in text.splitlines():
+        line = _MARK.sub("", raw.strip()).strip()
+        if len(line) > 1 and _AROUND.get(line[0]) == line[-1]:
+            line = line[1:-1].strip()
+        if line and not line.startswith(_FENCE):
+            found[line] = None
+    return list(found)

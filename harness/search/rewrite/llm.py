@@ -8,8 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import RewritingConfig, ask_about
-from harness.search.rewrite.prompt import load_prompt
+from harness.search.rewrite.asking import RewritingConfig, ask_about, load_prompt
 from harness.search.step import Identity, Rewriter
 from harness.search.tools import Tools
 from harness.types import Query

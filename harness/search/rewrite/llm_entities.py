@@ -7,10 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of
+from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of, load_prompt
 from harness.search.rewrite.entities import NamingConfig, NamingRewriter
-from harness.search.rewrite.lines import lines_of
-from harness.search.rewrite.prompt import load_prompt
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query

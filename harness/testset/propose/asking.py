@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from harness.llm import Malformed, Model, ModelConfig, TextForm, after_thoughts, answers, jobs_of, text_of
+from harness.llm import Malformed, Model, ModelConfig, TextForm, answers, jobs_of, json_in, text_of
 from harness.llm.fences import render
 from harness.llm.money import Estimate
 from harness.llm.records import Ledger, Spending
@@ -24,7 +22,6 @@ from harness.text.characters import on_one_line
 from harness.types import Answered, Asked, Document
 
 FOLDER = Path(__file__).parent / "prompts"
-_FENCE = re.compile(r"^```\w*\s*|\s*```$")
 _TWO = ("two_places", "comparison")
 
 
@@ -175,13 +172,9 @@ def _another(places: Sequence[Place], first: Place, at: int) -> Place | None:
 
 def parsed(text: str) -> tuple[str, list[str]] | Malformed:
     """Question and quotes in an answer."""
-    said = after_thoughts(text)
-    if isinstance(said, Malformed):
-        return said
-    try:
-        found: Any = json.loads(_FENCE.sub("", said.strip()))
-    except ValueError:
-        return Malformed("no_json")
+    found = json_in(text)
+    if isinstance(found, Malformed):
+        return found
     if not isinstance(found, Mapping) or not isinstance(found.get("question"), str):
         return Malformed("no_question_field")
     quotes = found.get("quotes", [])
