@@ -34,6 +34,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
+    from harness.bench.answer_verdict import brief_verdict
     from harness.bench.flow import run_bench
     from harness.bench.page import REPORT, write_page
     from harness.commands.skipped import exit_code
@@ -82,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
             print_line(page.note)
     # the answer comes last, where the eye is
     show(tuple(results.verdict["sentences"]))
+    if brief := brief_verdict(folder):
+        show(brief)
     print_line(f"All differences: harness compare {folder}")
     print_line(f"Look at them in a browser: {folder / REPORT}")
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])

@@ -8,7 +8,7 @@ from harness.verdict.compared import compared_parts
 from harness.verdict.costs import costs_of
 from harness.verdict.filters import filter_notes, filter_table
 from harness.verdict.label_sensitivity import label_parts, sensitivity_of
-from harness.verdict.same_rankings import same_ranking_notes
+from harness.verdict.same_rankings import ranked_alike, same_ranking_notes
 from harness.verdict.stored import (
     Stored,
     measure_to_take,
