@@ -26,10 +26,21 @@ class Ending:
     notes: tuple[str, ...]
     page: tuple[str, ...]
     verdict: tuple[str, ...]
+    answers: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, results: Results, level: float, notes: Sequence[str], page: Sequence[str]) -> Ending:
-        """The ending of results; ``notes`` and ``page`` are sentences that stand elsewhere."""
+    def of(
+        cls,
+        results: Results,
+        level: float,
+        notes: Sequence[str],
+        page: Sequence[str],
+        answers: Sequence[str] = (),
+    ) -> Ending:
+        """The ending of results; ``notes`` and ``page`` are sentences that stand elsewhere.
+
+        ``answers`` are sentences of the verdict on answers, where settings answer.
+        """
         losses, filtered = results.of(LossRow), results.of(FilterRow)
         labels = label_note(results.record.config, results.record.counts)
         return cls(
@@ -45,6 +56,7 @@ class Ending:
             (*([labels] if labels else []), *notes),
             tuple(page),
             tuple(results.verdict["sentences"]),
+            tuple(answers),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -67,7 +79,7 @@ class Ending:
             }
             for table in value["tables"]
         ]
-        texts = {name: tuple(value[name]) for name in ("notes", "page", "verdict")}
+        texts = {name: tuple(value[name]) for name in ("notes", "page", "verdict", "answers")}
         return cls(
             value["name"],
             tuple(SummaryRow(**row) for row in value["summary"]),

@@ -75,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(config: BenchConfig, made: Made | None, reporter: Reporter) -> int:
+    from harness.bench.answer_verdict import brief_verdict
     from harness.bench.ending import Ending
     from harness.bench.flow import run_bench
     from harness.bench.page import write_page
@@ -93,7 +94,7 @@ def _run(config: BenchConfig, made: Made | None, reporter: Reporter) -> int:
     results, folder = run_bench(config, told, finish)
     record = results.record
     notes = [page.note for page in pages if page.note]
-    ending = Ending.of(results, config.bootstrap.level, _agreement(record), notes)
+    ending = Ending.of(results, config.bootstrap.level, _agreement(record), notes, brief_verdict(folder))
     _print_figures(ending)
     for line in [*_rewriting(record), *_endpoints(record), *_judging(record)]:
         print_line(line)
@@ -127,6 +128,8 @@ def _print_verdict(ending: Ending, folder: Path) -> None:
     for line in ending.page:
         print_line(line)
     show(ending.verdict)
+    if ending.answers:
+        show(ending.answers)
     print_line(f"All differences: harness compare {folder}")
     print_line(f"Open in a browser: {folder / REPORT}")
 
