@@ -2,9 +2,9 @@
 
 python benchmarks/again_speed.py [--repeats 3] [CONFIG ...]
 
-All commands are run once, so that nothing is left to compute and every model has been tried. Then `bench --again`, `bench` and
-`validate` take turns, each in a process of its own; the fastest of each counts. CPU seconds leave out what
-other work on the machine takes. Compiled modules are kept, as they are for users.
+All commands are run once, so that nothing is left to compute and every model has been tried. Then
+`bench --again`, `bench` and `validate` take turns, each in a process of its own; the fastest of each counts.
+CPU seconds leave out what other work on the machine takes. Compiled modules are kept, as they are for users.
 """
 
 from __future__ import annotations
