@@ -285,7 +285,7 @@ def test_agreement_compares_with_people_on_their_own_labels(place, tmp_path, cap
     with (tmp_path / "results" / "one-agreement" / "order.csv").open() as file:
         assert [r["which"] for r in csv.DictReader(file)] == ["all", "top"]
     assert exit_code("judge", "agreement", place(server.url, judge="labels")) == 1
-    assert "nobody to compare" in capsys.readouterr().err
+    assert "no other judge to compare" in capsys.readouterr().err
 
 
 def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):

@@ -13,15 +13,23 @@ if TYPE_CHECKING:
     from harness.progress import Reporter
     from harness.types import RunRecord
 
+_DONE = {
+    "rewriting": "rewrote queries",
+    "filter": "found what queries name",
+    "context": "wrote context for chunks",
+    "answer": "answered questions",
+    "measuring": "measured answers",
+}
+
 
 def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "bench",
         help="run a benchmark and write its results",
-        description="Run every setting of CONFIG and write results/<name>/. What was computed before, by "
-        "this or another configuration, is reused from the cache; a run that was killed goes on. Where "
-        "nothing has changed since the results were written, they are shown at once.",
+        description="Run every setting of CONFIG and write results/<name>/. Anything computed before, by "
+        "this or another configuration, is reused from the cache; a killed run resumes. If nothing has "
+        "changed since the results were written, they are shown at once.",
     )
     parser.add_argument(
         "config", type=Path, metavar="CONFIG", help="YAML file; docs/configuration.md has every key"
@@ -29,14 +37,13 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="retrieve, say how many calls, tokens and how much money rewriting, endpoints, answers and the "
-        "judge would take, and stop",
+        help="retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge "
+        "would take, and stop",
     )
     parser.add_argument(
         "--again",
         action="store_true",
-        help="run even where nothing has changed since the results were written; what is in the cache is "
-        "reused all the same",
+        help="run even if nothing has changed since the results were written; the cache is still reused",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
@@ -72,7 +79,7 @@ def _run(config: BenchConfig, made: Made | None, reporter: Reporter) -> int:
     from harness.bench.flow import run_bench
     from harness.bench.page import write_page
     from harness.bench.unchanged import keep_made, written
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.progress import Remembering
     from harness.report import DocumentRow, counted
     from harness.terminal import print_line
@@ -121,16 +128,7 @@ def _print_verdict(ending: Ending, folder: Path) -> None:
         print_line(line)
     show(ending.verdict)
     print_line(f"All differences: harness compare {folder}")
-    print_line(f"Look at them in a browser: {folder / REPORT}")
-
-
-_DONE = {
-    "rewriting": "rewrote the queries",
-    "filter": "said what the queries name",
-    "context": "wrote the context of chunks",
-    "answer": "answered the questions",
-    "measuring": "measured the answers",
-}
+    print_line(f"Open in a browser: {folder / REPORT}")
 
 
 def _rewriting(record: RunRecord) -> list[str]:
@@ -197,7 +195,7 @@ def _agreement(record: RunRecord) -> list[str]:
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench.flow import dry_run
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 
@@ -207,7 +205,7 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     if plan.rewriting:
         upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
         print_line(
-            f"Rankings, and with them what is to be judged, depend on a {upon} that has not been made yet. "
+            f"Rankings, and so the pairs to judge, depend on a {upon} that has not been made yet. "
             "Nothing was spent."
         )
         return exit_code(config, plan.skipped)
@@ -217,15 +215,15 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
             print_line(one.problem)
     if plan.endpoints:
         print_line(
-            "Rankings, and with them what is to be judged, depend on an endpoint that has not been asked "
+            "Rankings, and so the pairs to judge, depend on an endpoint that has not been called "
             "yet. Nothing was spent."
         )
         return exit_code(config, plan.skipped)
     for service in plan.services:
-        asked = counted(service.settings, "setting asks it", "settings ask it")
-        print_line(f"{service.url}: {asked}, and a dry run sends it nothing.")
+        asked = counted(service.settings, "setting calls it", "settings call it")
+        print_line(f"{service.url}: {asked}, and a dry run sends nothing to it.")
     if plan.services:
-        print_line("Rankings, and with them what is to be judged, depend on its answers. Nothing was spent.")
+        print_line("Rankings, and so the pairs to judge, depend on its answers. Nothing was spent.")
         return exit_code(config, plan.skipped)
     for one in plan.answers.answering:
         print_line(f"{one.name}, to answer: {one.estimate}.")

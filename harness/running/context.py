@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
@@ -66,9 +65,7 @@ class Context:
     def __enter__(self) -> Context:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         for sentence in self.faults.sentences():
             self.reporter.warn(sentence)
         if self._in_use is not None:

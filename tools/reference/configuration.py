@@ -9,8 +9,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from harness.config.load import section_of
 from harness.config.models import STAGES, BenchConfig
-from harness.config.sections import section_of
 from harness.config.sweep import OPTIONAL, TABLES
 from harness.judge import KINDS as JUDGES
 from harness.judge import LabelsConfig
