@@ -17,8 +17,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "validate",
         help="check a configuration and print what it would run",
-        description="Check the configuration, read the documents, load models that were not tried before, and anchor "
-        "the labels; then print how many chunks, vectors and pairs a run takes. No document is "
+        description="Check the configuration, read the documents, load models that were not tried before, "
+        "and anchor the labels; then print how many chunks, vectors and pairs a run takes. No document is "
         "embedded and nothing is paid for.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
