@@ -33,7 +33,7 @@ class Ending:
     def of(cls, results: Results, level: float, page: Sequence[str], answers: Sequence[str] = ()) -> Ending:
         """The ending of results.
 
-        ``page`` are sentences about their page, ``answers`` those of the verdict on answers, if there are any.
+        ``page`` holds sentences about their page, ``answers`` those of the verdict on answers.
         """
         losses, filtered = results.of(LossRow), results.of(FilterRow)
         labels = label_note(results.record.config, results.record.counts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.bench.answer_verdict import brief_verdict
 from harness.bench.ending import Ending
 from harness.bench.unchanged import find_unchanged, keep_made, made_from, written
 from harness.config import BenchConfig
@@ -40,6 +39,7 @@ def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) ->
             reporter.warn(warning)
         return Done(standing.folder, standing.date, standing.ending, None)
     # only a run needs what these bring with them
+    from harness.bench.answer_verdict import brief_verdict
     from harness.bench.flow import run_bench
     from harness.bench.page import write_page
 
