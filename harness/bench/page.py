@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.bench.answer_verdict import answer_lines
 from harness.bench.pictures import page_pictures
 from harness.comparison import Comparison, ScoreMatrix, Verdict, from_scores, select, verdict_json
 from harness.errors import HarnessError
@@ -50,7 +51,13 @@ def write_page(
     """
     tables, reporter = read_tables(folder, name), reporter or Silent()
     pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
-    page = build_page(tables, statistics(tables, reporter), headline=headline(tables), pictures=pictures)
+    page = build_page(
+        tables,
+        statistics(tables, reporter),
+        headline=headline(tables),
+        pictures=pictures,
+        answer_lines=answer_lines(folder),
+    )
     path = output or folder / REPORT
     write_text(path, page.html)
     return path, page
