@@ -197,7 +197,7 @@ class QueryCost:
     """``rewriting``: what language models were paid for all queries; ``per_1000``: what a thousand cost.
 
     Whoever paid, in this run or before. None where a price is unknown, as that of a service of one's own is,
-    and for ``per_1000`` where a language model filters, whose calls are not told apart by setting.
+    and for ``per_1000`` where a language model filters, whose calls are not separated by setting.
     ``endpoints`` is what vectors and scores of endpoints cost for chunks and queries; None without one too.
     """
 
