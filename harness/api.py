@@ -173,7 +173,7 @@ def score(
 
     ``run`` and ``qrels`` are dictionaries (``{query: {document: score}}``, ``{query: {document: grade}}``),
     DataFrames (query_id, doc_id, and score or rank; grade), or files in any format that ``harness score``
-    reads. ``convention`` names whose rules hold; docs/conventions.md tells them apart. NaN where a measure is
+    reads. ``convention`` names whose rules hold; docs/conventions.md explains them. NaN where a measure is
     undefined. Raises ValueError for an unknown measure or convention, TrecError for bad data.
     """
     import pandas as pd

@@ -96,7 +96,7 @@ def test_batches_are_listed_cancelled_and_taken_in(batched, tmp_path, capsys):
         said = capsys.readouterr()
         assert "was cancelled" in " ".join((said.out + said.err).split())
         assert exit_code("judge", "batches") == 0
-        assert "No batch is on its way" in capsys.readouterr().out
+        assert "No batch is in progress" in capsys.readouterr().out
     assert KEY not in said.out + said.err
 
 

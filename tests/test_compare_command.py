@@ -210,7 +210,7 @@ def test_a_result_and_itself_are_identical(tmp_path, capsys):
     one = write_results(tmp_path / "one", {"a": 0.4, "b": 0.6})
     code, out, _ = run(capsys, "compare", one, one)
     assert code == 0
-    assert " ".join(out.split()).endswith("is named 2 times: identical, nothing to compare.")
+    assert " ".join(out.split()).endswith("is named 2 times: there is nothing to compare.")
     # the gate has two parts to play
     assert run(capsys, "gate", one, "--baseline", one)[0] == 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from harness.answering.pricing import AnswerPlan, plan_answers
-from harness.answering.replies import answer_all
+from harness.answering.replies import answer_all, refuse_bad_golden
 from harness.bench.answers import rows_of_answers
 from harness.bench.headlines import headlines
 from harness.bench.keeping import keep_results
@@ -107,6 +107,8 @@ def _search(
 
 def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point]]:
     corpora = load_corpora(config, context)
+    if any(setting.answer is not None for setting in config.settings):
+        refuse_bad_golden(corpora.united)
     warn_of_labels(corpora.united, config, context.reporter)
     warn_of_parsers(config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)

@@ -20,7 +20,7 @@ from harness.progress import Reporter, Silent
 from harness.report import FilterRow, LabelSensitivityRow, read_any, read_by_labels
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
 from harness.report.read import documents_and_texts
-from harness.report.stored import Row
+from harness.report.stored import REPORT, Row
 from harness.store import write_text
 from harness.types import QueryScore
 from harness.verdict import (
@@ -37,9 +37,6 @@ from harness.verdict import (
     turning_of,
     verdict_of,
 )
-
-REPORT = "report.html"
-
 
 WIDTH, HEIGHT = 760, 1100
 Span = tuple[str, int, int]

@@ -23,7 +23,7 @@ def open_ledger(cache: Path) -> Iterator[Ledger]:
 
     path = CacheLayout(cache).ledger
     if not path.is_file():
-        raise LlmError(f"There is no ledger at {path}: nothing was judged with this cache. See --cache.")
+        raise LlmError(f"There is no ledger at {path}: nothing has been judged with this cache. See --cache.")
     with Ledger(path) as ledger:
         yield ledger
 
@@ -38,6 +38,6 @@ def exit_code(config: BenchConfig, skipped: Sequence[str]) -> int:
     more = f" and {len(skipped) - _SHOWN} more" if len(skipped) > _SHOWN else ""
     print_error(
         f"{counted(len(skipped), 'document')} could not be used: {', '.join(skipped[:_SHOWN])}{more}. "
-        "Everything else is done (on_bad_document: fail_at_end)."
+        "The rest is done (on_bad_document: fail_at_end)."
     )
     return 1

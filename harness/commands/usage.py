@@ -20,16 +20,16 @@ Start with:
   harness init FOLDER                    begin with a folder of documents
   harness testset DIR status             make questions and labels, step by step
   harness bench configs/quickstart.yaml  run a benchmark, write its results
-  harness validate my.yaml               check a configuration; say what would run
+  harness validate my.yaml               check a configuration and what it would run
   harness show results/quickstart        print the summary of finished results
-  harness report results/quickstart      make report.html, a page to look at
+  harness report results/quickstart      make report.html, a page for the browser
   harness compare results/quickstart     which setting is best, and is it real?
   harness judge --help                   language models as judges: cost, trust
   harness score --run R --qrels Q        evaluate a TREC run, as trec_eval does
   harness find "revenue" --in my.yaml    find passages in your documents, to label
   harness label my.yaml                  grade passages in the browser
   harness labels --help                  grade what was retrieved, in a spreadsheet
-  harness check-kind my.yaml             try steps of your own before a run does
+  harness check-kind my.yaml             test your own steps before a run
 """
 
 

@@ -102,7 +102,7 @@ def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) 
 
 
 def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
-    """Warn of passages that speak to the judge; returns their words by the id of the passage."""
+    """Warn of passages that address the judge; returns their words by the id of the passage."""
     found: dict[str, str] = {}
     for pair in pairs:
         if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):

@@ -22,7 +22,7 @@ class BatchOptions(StageConfig):
         description="How many prompt tokens the endpoint lets wait in batches at once (OpenAI: the batch "
         "queue limit of a model); the rest is sent as batches end. Null: no limit is kept.",
     )
-    poll: float = Field(30.0, gt=0, description="Seconds between two looks at the batches on their way.")
+    poll: float = Field(30.0, gt=0, description="Seconds between two looks at the batches in progress.")
     tries: int = Field(
         3,
         ge=1,

@@ -45,7 +45,7 @@ def _explained(method: Callable[P, T]) -> Callable[P, T]:
         except sqlite3.Error as error:
             path = args[0].path  # type: ignore[attr-defined]
             raise LlmError(
-                f"{path}, which holds the batches on their way, cannot be used: {error}. Make room and make "
+                f"{path}, which holds the batches in progress, cannot be used: {error}. Make room and make "
                 "it writable. If it is damaged, look the batches up with your provider before you move it "
                 "away: what they answer is paid for, and without this file it would be asked again."
             ) from error
@@ -54,7 +54,7 @@ def _explained(method: Callable[P, T]) -> Callable[P, T]:
 
 
 class SentBatches:
-    """The batches on their way of one ledger; whoever changes them has the model's turn at the ledger."""
+    """The batches in progress of one ledger; whoever changes them has the model's turn at the ledger."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -96,7 +96,7 @@ class SentBatches:
 
     @_explained
     def all(self, model: str | None = None) -> list[SentBatch]:
-        """The batches on their way, oldest first; those of one model, if it is named."""
+        """The batches in progress, oldest first; those of one model, if it is named."""
         if not self.path.exists():
             return []
         with self._open() as db:

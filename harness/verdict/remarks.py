@@ -1,14 +1,12 @@
-"""What stands beside a verdict: what settings cost, what filters do, and which settings rank alike."""
+"""What stands beside a verdict: what settings cost, and what filters do."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.comparison import Costs
-from harness.comparison.words import listed
 from harness.report import FilterCounts, FilterRow, Table, count_filters, counted, is_route
 
 _NAMED = 3
@@ -89,28 +87,3 @@ def costs_of(
         return Costs(None, "", OTHER_DEPTHS)
     k = depths.pop()
     return Costs({name: tokens[key] for key, name in names.items()}, f"tokens@{k}" if k else "tokens")
-
-
-def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
-    """The caveat that settings tie because they differ only in how they answer; none where none do.
-
-    ``settings`` are configured settings as plain values, by what they are called.
-    """
-    groups: dict[str, list[str]] = {}
-    for called, setting in settings.items():
-        own = {key: value for key, value in setting.items() if key not in ("name", "answer")}
-        groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(called)
-    same = [names for names in groups.values() if len(names) > 1]
-    if not same:
-        return ()
-    shown = "; ".join(_told(names) for names in same[:_NAMED])
-    more = len(same) - _NAMED
-    rest = f"; and {counted(more, 'more group')}" if more > 0 else ""
-    return (
-        f"Settings that differ only in `answer` have the same rankings, so they tie here: {shown}{rest}. "
-        "Choose between them by their answers.",
-    )
-
-
-def _told(names: Iterable[str]) -> str:
-    return listed(list(names), 4)

@@ -178,7 +178,7 @@ def test_an_endpoint_that_refuses_ends_the_run_and_writes_nothing(answers, tmp_p
         (["--measures", "faithfulness"], "faithfulness asks a language model: name it in"),
         (["--measures", "exact"], "there is no kind 'exact'"),
         (["--measures", "citation_recall"], "needs labelled evidence"),
-        (["--measures", ","], "names no measure"),
+        (["--measures", ","], "is empty"),
         (["--output", "x.json"], "name a .csv file"),
     ],
 )

@@ -125,7 +125,7 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
         (["mine:search"], "say what it is: --as retriever"),
         (["nowhere.yaml"], "There is no configuration file nowhere.yaml"),
         (["mine", "--as", "reranker"], "must be package.module:function"),
-        (["a:b", "--as", "reranker", "--arguments", "{"], "--arguments is no JSON"),
+        (["a:b", "--as", "reranker", "--arguments", "{"], "--arguments is not JSON"),
         (["a:b", "--as", "reranker", "--arguments", "[]"], "must be an object"),
         (["nowhere:run", "--as", "reranker"], "there is no module nowhere"),
     ],

@@ -139,7 +139,7 @@ def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured,
         assert server.count == chunks
         command("bench", path)
         told = " ".join(capsys.readouterr().out.split())
-        assert f"situate v1 by fake-1 wrote the context of chunks: 0 calls now for 0.0000, {chunks}" in told
+        assert f"situate v1 by fake-1 wrote context for chunks: 0 calls now for 0.0000, {chunks}" in told
         command("bench", path, "--dry-run")
         assert server.count == chunks
     (facts,) = results.record.counts["rewriting"].values()

@@ -25,6 +25,12 @@ measure, such as citations of an answer that cites nothing. It has *failed* wher
 known: the question was not answered, or the model that scores it gave an answer that cannot be read. A
 failure is never 0 and never left out silently.
 
+A question may have several golden answers, of which any is right: in the column `answer` of the query file
+(or `reference` of a file of answers) write a JSON list, `["14.50 crowns", "14 crowns 50"]`. `exact_match`,
+`token_f1`, `answer_similarity` and `answer_correctness` then take the best, as SQuAD does; the details say
+which golden answer it was. Measures that look for the golden answer in the passages, and `noise_sensitivity`,
+take the first.
+
 A model that scores is asked through the ledger, like the judge: no call is paid twice, and limits of rate and
 money hold. It answers with one JSON object. What is not exactly of the form that the prompt asks for is asked
 again (`answers_per_call`) and then not scored: text around the object, a missing or second verdict, another

@@ -199,7 +199,7 @@ async def take_in_ended(
 
 
 def _progress(desk: BatchDesk) -> str:
-    """How many calls of the batches on their way are answered."""
+    """How many calls of the batches in progress are answered."""
     batches = list(desk.on_their_way.values())
     states = [batch.state for batch in batches if batch.state is not None]
     done = sum(state.completed + state.failed for state in states)
