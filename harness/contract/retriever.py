@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.contract.check import BrokenError, Check, Remark
-from harness.contract.samples import QUESTIONS, TEXTS, passages, queries
+from harness.contract.check import QUESTIONS, TEXTS, BrokenError, Check, Remark, passages, queries
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools

@@ -1,4 +1,4 @@
-"""Label rows become judgments: each quote is found in the extracted text, and how well is told."""
+"""Label rows become judgments: each quote is found in the extracted text, with a score of how well."""
 
 from __future__ import annotations
 

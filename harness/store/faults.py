@@ -1,4 +1,4 @@
-"""What was wrong with the cache in one run, to be told once at its end."""
+"""What was wrong with the cache in one run, reported once at its end."""
 
 from __future__ import annotations
 

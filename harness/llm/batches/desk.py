@@ -291,9 +291,9 @@ class BatchDesk:
                     "has cancelled", "was cancelled"
                 )
             )
-        strangers = answers.found.keys() - one.calls.keys()
+        unrequested = answers.found.keys() - one.calls.keys()
         for count, what in (
-            (len(strangers), "answers to requests that it does not hold, which are left out"),
+            (len(unrequested), "answers to requests that it does not hold, which are left out"),
             (len(answers.double), "requests with two different answers, which are asked again"),
             (answers.broken, "lines that cannot be read, whose requests are asked again"),
         ):
