@@ -1,4 +1,4 @@
-"""A difference between chunkings counts only if its sign does not hang on how long the labels are."""
+"""A difference between chunkings counts only if its sign does not depend on the length of the labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from harness.comparison.paired import Comparison
 
-# Pairs of settings, in either order, whose difference has another sign with labels drawn in these ways.
+# Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 
 
@@ -19,7 +19,7 @@ def ways_that_turn(one: Comparison, turning: Turning) -> tuple[str, ...]:
 def held_to_labels(found: Iterable[Comparison], turning: Turning | None) -> list[Comparison]:
     """The comparisons, those called ``turns`` that are real by their test and whose sign turns.
 
-    ``turning`` is None where nobody has drawn the labels otherwise: then the test alone decides.
+    ``turning`` is None if labels were not redrawn: then the test alone decides.
     """
     return [
         replace(one, finding="turns") if turning and one.real and ways_that_turn(one, turning) else one

@@ -86,7 +86,7 @@ def anchor(
     """Find every row in its document.
 
     Offsets are checked, a page alone is the whole page without the space around it, a quote is sought on its
-    page (also where it runs over to the next), without a page in the whole document: letter by letter, then
+    page (also where it runs over to the next), without a page in the whole document: verbatim, then
     without whitespace, then by fuzzy alignment. Rows of ``skipped_documents`` are put aside.
 
     ``elsewhere`` is given where several parsers read the documents, and this is the text of one: the lines

@@ -8,7 +8,7 @@ from harness.types import Document
 
 
 def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:
-    """The first place of ``answer`` within ``start``..``end``, letter by letter, else without whitespace.
+    """The first place of ``answer`` within ``start``..``end``, verbatim, else without whitespace.
 
     The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None where it does not
     stand there, or nothing is left of it without whitespace.

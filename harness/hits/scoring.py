@@ -123,7 +123,7 @@ def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) 
             if query_id not in known:
                 first = min(rows, key=lambda row: row.line)
                 raise CorpusError(
-                    f"{first.where}: there is no query {query_id!r}{nearest(query_id, known)}. Correct the "
+                    f"{first.where}: unknown query {query_id!r}{nearest(query_id, known)}. Correct the "
                     "id, or add the query to --queries."
                 )
 

@@ -1,4 +1,4 @@
-"""Models that are known to read English alone, by name: their makers say so, no measurement does."""
+"""Models that are known to be for English only, by name: their makers say so, no measurement does."""
 
 from __future__ import annotations
 

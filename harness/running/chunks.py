@@ -92,14 +92,15 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     if health["overlong"] and indexed is None and any(one.runs_here for one in setting.retrieve.encoders()):
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
-            f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
+            f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each chunk is not searched."
         )
     capped = _capped(chunks, lengths, setting.chunk)
     if chunks and capped.share >= _MOST_CAPPED:
         context.reporter.warn(
             f"{setting.name}: {capped.share:.0%} of its chunks end at the window of {capped.window} tokens, "
-            f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. Compare "
-            "it by that length, or take a smaller chunk_size or a model that reads more."
+            f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. "
+            f"Describe "
+            "the setting by that length, or use a smaller chunk_size or a model with a longer window."
         )
     return Chunking(
         tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading

@@ -73,8 +73,8 @@ def with_context(
             return None
         if not any(one.before or one.after for one in own):
             context.reporter.warn(
-                f"{setting.name}: context {config.kind} finds nothing to put around any chunk; it changes "
-                "nothing. Take another kind, or leave it out."
+                f"{setting.name}: context {config.kind} finds nothing to add to any chunk, so it "
+                "changes nothing. Use another kind, or omit it."
             )
         around = nested(around, own)
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
@@ -88,8 +88,9 @@ def with_context(
     if indexed.overlong and any(one.runs_here for one in setting.retrieve.encoders()):
         context.reporter.warn(
             f"{setting.name}: {indexed.overlong} of {len(chunks)} chunks are longer with their context than "
-            f"the {tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched. "
-            "Take smaller chunks, a shorter context or a model that reads more."
+            f"the {tokenizer.window} tokens that {tokenizer.name} reads; the rest of each chunk is not "
+            f"searched. "
+            "Use smaller chunks, a shorter context or a model with a longer window."
         )
     return indexed
 

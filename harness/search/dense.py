@@ -115,7 +115,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
         """Embeds each query by itself, and searches the open store with it."""
         if not self.config.embed.runs_here:
-            raise NotMeasuredError(f"{self.config.embed.model_name} is no model on this machine")
+            raise NotMeasuredError(f"{self.config.embed.model_name} is not a model on this machine")
         read, _ = self._texts(passages, ())
         vectors = tools.vectors(read, self.config.embed)
         with self.opened(passages, vectors, tools) as search:

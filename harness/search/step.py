@@ -84,7 +84,7 @@ class Found:
 
     ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
     ``asked`` are the queries as it has put them in the end; none where that is as they came. ``filtered`` is
-    what a filter made of each query, none where there was no filter.
+    what a filter found in each query, none where there was no filter.
     """
 
     rankings: list[Ranking]
