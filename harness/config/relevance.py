@@ -16,31 +16,35 @@ class RelevanceConfig(StageConfig):
 
     judge: SerializeAsAny[StageConfig] = Field(
         LabelsConfig(),
-        description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or the "
-        "stand-ins `cosine`, `reranker` and `graph`. The keys of each judge stand beside this one; they are "
+        description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or "
+        "the weak "
+        "substitutes `cosine`, `reranker` and `graph`. The keys of each judge are in this section; they are "
         "listed below.",
     )
     rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
         "half_of_span_or_chunk",
-        description="When a chunk covers a span: they share half of either; any character; the whole span.",
+        description="When a chunk covers a span: if they share half of either; any character; the whole "
+        "span.",
     )
     span_share: float = Field(0.5, gt=0, le=1, description="The share of the span, for the first rule.")
     chunk_share: float = Field(0.5, gt=0, le=1, description="The share of the chunk, for the first rule.")
     unanswerable: Literal["exclude", "zero"] = Field(
         "exclude",
-        description="A query without relevant text: `exclude` it from means and report it apart, or count it "
+        description="A query without relevant text: `exclude` it from means and report it separately, or "
+        "count it "
         "as `zero`.",
     )
     answerable_from: int = Field(
         1,
         ge=1,
         le=MAX_GRADE,
-        description="The grade that some text must reach for a query to count as answered anywhere; below it "
-        "the query has no relevant text. 2 suits judges that give a 1 for being on the subject.",
+        description="The lowest grade at which a query counts as answered by the documents; if no text "
+        "reaches "
+        "it, the query has no relevant text. 2 suits judges that give a 1 for being on topic.",
     )
     seed_ratio: int | None = Field(
         None,
         ge=1,
         description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
-        "and is not; see docs/conventions.md.",
+        "but is not; see docs/conventions.md.",
     )

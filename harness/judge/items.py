@@ -37,7 +37,7 @@ def items_of(pairs: Iterable[Pair], prompt: Prompt) -> Iterator[Item]:
     seen: set[str] = set()
     for query_id, group in groupby(pairs, key=lambda pair: pair.query.query_id):
         if query_id in seen:
-            raise JudgeError(f"The pairs of query {query_id} come apart; a list prompt needs them in a row.")
+            raise JudgeError(f"The pairs of query {query_id} are not consecutive, as a list prompt needs.")
         seen.add(query_id)
         while chunk := tuple(islice(group, prompt.list_size)):
             yield Item(chunk)

@@ -15,23 +15,26 @@ class ModelConfig(StageConfig):
 
     endpoint: Endpoint = Field(description="Where the model is served.")
     max_cost: float | None = Field(
-        None, gt=0, description="What one run may spend, in the currency of `prices`; it can be resumed."
+        None,
+        gt=0,
+        description="The most that one run may spend, in the currency of `prices`; it can be resumed.",
     )
-    max_calls: int | None = Field(None, gt=0, description="How many requests one run may make.")
+    max_calls: int | None = Field(None, gt=0, description="The maximum number of requests of one run.")
     prices: dict[str, Price] = Field(
         default_factory=dict, description="The price table, by model name; without it costs are unknown."
     )
     answers_per_call: int = Field(
-        2, ge=1, le=10, description="How many unusable answers are paid for before a call is given up."
+        2, ge=1, le=10, description="How many unusable answers are paid for before giving up on a call."
     )
     ask_again: bool = Field(
-        False, description="Ask again the calls that earlier runs settled without a usable answer."
+        False, description="Repeat calls that earlier runs closed without a usable answer."
     )
     breaker: int = Field(
         30,
         ge=2,
-        description="After so many calls in a row without a usable answer the run stops: at once if the "
-        "endpoint answers uselessly or refuses, else after `breaker_seconds`.",
+        description="The run stops after this many calls in a row without a usable answer: at once if the "
+        "endpoint "
+        "gives unusable answers or refuses, otherwise after `breaker_seconds`.",
     )
     breaker_seconds: float | None = Field(
         None,
@@ -77,7 +80,7 @@ class ModelConfig(StageConfig):
     def _batches_carry_no_headers(self) -> ModelConfig:
         if self.batch and "headers" in self.endpoint.parameters():
             raise ValueError(
-                "the requests of a batch have no headers of their own: leave endpoint.headers or batch out"
+                "the requests of a batch have no headers of their own: omit endpoint.headers or batch"
             )
         return self
 
@@ -85,7 +88,7 @@ class ModelConfig(StageConfig):
     def _a_limit_needs_a_price(self) -> ModelConfig:
         if self.max_cost is not None and self.price is None:
             raise ValueError(
-                f"max_cost needs the price of {self.endpoint.model!r} in prices: without it nothing can "
+                f"max_cost needs the price of {self.endpoint.model!r} in prices: without it the cost cannot "
                 "be counted"
             )
         return self

@@ -190,8 +190,9 @@ class _Run(Generic[T]):
         on_their_way = await asyncio.shield(self._in_batches)
         if self._model.ledger.key(call) in on_their_way:
             raise LlmError(
-                f"{len(on_their_way):,} calls of {self._name} are on their way in batches, and one of them "
-                "would be asked and paid twice. Wait for them with `batch: true`, or end them with `harness "
+                f"{len(on_their_way):,} calls of {self._name} are in progress in batches, and one of them "
+                "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
+                "`harness "
                 "judge batches --cancel` and run again."
             )
         return self._model.find(call)
@@ -200,8 +201,8 @@ class _Run(Generic[T]):
         if not self._waiting_noted:
             self._waiting_noted = True
             self._reporter.note(
-                f"Another run is asking {self._name} with this ledger. This one uses its answers and waits "
-                "for its turn, so that nothing is paid twice."
+                f"Another run is asking {self._name} with this ledger. This run uses its answers and waits "
+                "for its turn, so that nothing is paid for twice."
             )
 
     def _hand_on(self, job: Job[T], answers: list[Answered]) -> None:

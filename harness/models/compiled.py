@@ -18,7 +18,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     ``device`` other than the CPU, and for a model that cannot be converted.
     """
     if device not in (None, "cpu"):
-        raise ModelError(f"backend: openvino computes on the CPU, not on {device}: leave device out.")
+        raise ModelError(f"backend: openvino computes on the CPU, not on {device}: omit device.")
     try:
         import openvino
     except ImportError as error:
@@ -32,7 +32,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     except Exception as error:
         why = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelError(
-            f"OpenVINO cannot run this model ({why[:200]}). Leave backend out of its step."
+            f"OpenVINO cannot run this model ({why[:200]}). Remove backend from its step."
         ) from error
     output = transformer.modality_config["text"]["method_output_name"]
     transformer.model.forward = _Forward(compiled, list(example), output)

@@ -44,11 +44,12 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     )
     endpoint: EmbeddingEndpoint | None = Field(
         None,
-        description="Where the bi-encoder is served by OpenAI's protocol, in place of `model`; its keys are "
+        description="An endpoint with OpenAI's protocol that serves the bi-encoder, instead of `model`; "
+        "its keys are "
         "below.",
     )
-    query_prefix: str = Field("", description="Put before every query, for models trained with one.")
-    passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
+    query_prefix: str = Field("", description="A prefix for every query, for models trained with one.")
+    passage_prefix: str = Field("", description="A prefix for every chunk, for models trained with one.")
 
     @model_validator(mode="before")
     @classmethod

@@ -220,7 +220,7 @@ def test_code_of_the_user_is_not_called_to_measure_it_unless_that_is_allowed(wri
         "rerank": (False, why),
     }
     at_once = (
-        "tests.search.own:shared_words is given all queries at once, so its index is made in the same call; "
+        "tests.search.own:shared_words is given all queries at once, so its index is built in the same call; "
         "return a retriever (returns: retriever) to have each query measured"
     )
     assert remarks("true") == {

@@ -47,7 +47,7 @@ BROKEN = [
     ("by_count", "reranker", "alone and among others: A pair has a different score alone"),
     ("no_empty_passage", "reranker", "an empty passage.*ZeroDivisionError"),
     ("short_only", "reranker", "a very long passage.*too many tokens"),
-    ("tests.search.own:silent", "rewriter", "gives every question one text.*which is no text"),
+    ("tests.search.own:silent", "rewriter", "gives every question one text.*which is not text"),
     ("no_empty_question", "rewriter", "accepts an empty question.*IndexError"),
     ("tests.chunk.own:texts", "chunker", "cuts by offsets: prose.*returned text"),
     ("encoded", "chunker", r"cuts by offsets: Chinese.*has the characters 0 to \d+"),
@@ -127,7 +127,7 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
         (["mine", "--as", "reranker"], "must be package.module:function"),
         (["a:b", "--as", "reranker", "--arguments", "{"], "--arguments is not JSON"),
         (["a:b", "--as", "reranker", "--arguments", "[]"], "must be an object"),
-        (["nowhere:run", "--as", "reranker"], "there is no module nowhere"),
+        (["nowhere:run", "--as", "reranker"], "no module nowhere"),
     ],
 )
 def test_what_cannot_be_tried_is_said(capsys, words, says):

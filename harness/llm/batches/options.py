@@ -17,14 +17,16 @@ class BatchOptions(StageConfig):
     queued_tokens: int | None = Field(
         None,
         ge=1,
-        description="How many prompt tokens the endpoint lets wait in batches at once (OpenAI: the batch "
-        "queue limit of a model); the rest is sent as batches end. Null: no limit is kept.",
+        description="How many prompt tokens the endpoint accepts in waiting batches at once (OpenAI: the "
+        "batch "
+        "queue limit of a model); the rest is sent as batches end. Null: no limit.",
     )
-    poll: float = Field(30.0, gt=0, description="Seconds between two looks at the batches in progress.")
+    poll: float = Field(30.0, gt=0, description="Seconds between two checks of the batches in progress.")
     tries: int = Field(
         3,
         ge=1,
         le=10,
-        description="In how many batches of a run a call is sent that brings no answer, as when a batch "
+        description="In how many batches of one run a call is sent if it gets no answer, for example "
+        "because a batch "
         "expires.",
     )

@@ -135,8 +135,9 @@ class BatchRun(Generic[T]):
             if not noted:
                 noted = True
                 self._reporter.note(
-                    f"Another run is asking {self._name} with this ledger. This one waits for its turn, so "
-                    "that nothing is paid twice."
+                    f"Another run is asking {self._name} with this ledger. This run waits for its turn, "
+                    f"so that "
+                    "nothing is paid for twice."
                 )
             await self._wait(TURN)
         self._our_turn = True
@@ -147,8 +148,8 @@ class BatchRun(Generic[T]):
         elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:
             raise LlmError(
-                f"{len(elsewhere):,} of the calls are on their way in batches that were sent to another "
-                "address (see `harness judge batches`), and would be paid twice. Ask that address, or end "
+                f"{len(elsewhere):,} of the calls are in progress in batches that were sent to another "
+                "address (see `harness judge batches`), and would be paid twice. Use that address, or cancel "
                 "them with `harness judge batches --cancel`."
             )
         for batch in desk.on_their_way.values():
@@ -197,9 +198,10 @@ class BatchRun(Generic[T]):
         if left and self._waits:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
             self._reporter.note(
-                f"{sum(len(batch.calls) for batch in left):,} calls go on at the endpoint ({names}). The "
-                "same command takes their answers in; `harness judge batches` shows how far they are, and "
-                "with --cancel ends them."
+                f"{sum(len(batch.calls) for batch in left):,} calls continue at the endpoint ({names}). The "
+                "same command collects their answers; `harness judge batches` shows their progress, and "
+                "cancels "
+                "them with --cancel."
             )
 
     async def _wait(self, seconds: float) -> None:

@@ -52,8 +52,9 @@ def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, who:
         if place is None:
             raise broken(
                 who,
-                f"returned {_text_of(node)[:60]!r} for {query!r}, which is the text of no passage (or of one "
-                f"ranked before). Keep the texts as they are, or put their place into metadata[{PLACE!r}]",
+                f"returned {_text_of(node)[:60]!r} for {query!r}, which is not the text of a passage (or is "
+                f"of one already ranked). Keep the texts unchanged, or put their position into "
+                f"metadata[{PLACE!r}]",
             )
         taken.add(place)
         places.append(place)

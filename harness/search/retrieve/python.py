@@ -35,7 +35,7 @@ class PythonConfig(RetrieverConfig):
         "rankings",
         description="`rankings`: the function is given (queries, passages, k) and returns places; "
         "`retriever`: it is given (passages, k) and returns a retriever of LangChain (`invoke`) or "
-        "LlamaIndex (`retrieve`), which is then asked query by query.",
+        "LlamaIndex (`retrieve`), which is then called query by query.",
     )
 
 
@@ -72,7 +72,7 @@ class PythonRetriever(Retriever[PythonConfig]):
         """
         if self.config.returns == "rankings":
             raise NotMeasuredError(
-                f"{self.config.call} is given all queries at once, so its index is made in the same call; "
+                f"{self.config.call} is given all queries at once, so its index is built in the same call; "
                 "return a retriever (returns: retriever) to have each query measured"
             )
         search = self._searcher(passages)
