@@ -249,7 +249,7 @@ class ChunkHealth:
     """How a chunking looks. Lengths are in tokens of the encoder, special tokens included.
 
     ``share_overlong`` is None where the encoder's window is unknown. ``share_cut_mid_sentence`` is the share
-    of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk holds whole;
+    of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk contains completely;
     ``share_covered_twice`` is the share of covered characters that stand in more than one chunk;
     ``index_tokens`` is what the encoder reads for all chunks; ``histogram`` the number of chunks in each of
     the bins of docs/results.md, separated by blanks.

@@ -213,7 +213,7 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
         path = place(server.url)
         assert exit_code("bench", path, "--dry-run") == 0
         told = re.sub(r"\s+", " ", capsys.readouterr().err)
-        assert "to the judge (b:" in told
+        assert "the judge (b:" in told
         assert "grade this 4" in told
         assert exit_code("bench", path, "--quiet") == 0
         capsys.readouterr()

@@ -219,7 +219,7 @@ def page_pictures(tables: Tables, measure: str, most_bytes: int, reporter: Repor
     """
     if not can_draw():
         raise HarnessError(
-            "Pictures of pages take pypdfium2 and Pillow: pip install 'harness[pdfium]' pillow"
+            "Pictures of pages need pypdfium2 and Pillow: pip install 'harness[pdfium]' pillow"
         )
     spans = _evidence_by_page(tables["judgments"], _hardest_first(tables["per_query"], measure))
     files = _files({document for document, _ in spans}, tables.record.get("hashes", {}), reporter)
@@ -282,13 +282,15 @@ def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -
         path = Path(name)
         for document in _ids(path) & documents:
             if not path.is_file():
-                reporter.warn(f"{path} is not there. Run the command in the folder where the benchmark ran.")
+                reporter.warn(
+                    f"{path} does not exist. Run the command in the folder where the benchmark ran."
+                )
             elif hashlib.sha256(path.read_bytes()).hexdigest() != hashes[name]:
                 reporter.warn(f"{path} has changed since the run, so its pages are not shown.")
             else:
                 found[document] = path
     if not found:
-        raise HarnessError("No PDF with relevant evidence is at hand, so there are no pages to show.")
+        raise HarnessError("No PDF with relevant evidence is available, so there are no pages to show.")
     return found
 
 

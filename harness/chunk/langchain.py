@@ -41,7 +41,7 @@ class LangchainConfig(ChunkerConfig):
         "RecursiveCharacterTextSplitter",
         pattern=r"^[A-Za-z]\w*$",
         description="The name of the class, such as `MarkdownTextSplitter`, `LatexTextSplitter`, "
-        "`NLTKTextSplitter` or `SpacyTextSplitter`; what it needs besides must be installed.",
+        "`NLTKTextSplitter` or `SpacyTextSplitter`; its own dependencies must be installed.",
     )
     language: str | None = Field(
         None,
@@ -62,7 +62,7 @@ class LangchainConfig(ChunkerConfig):
     @model_validator(mode="after")
     def _language_has_a_splitter(self) -> LangchainConfig:
         if self.language is not None and self.splitter != "RecursiveCharacterTextSplitter":
-            raise ValueError("language belongs to RecursiveCharacterTextSplitter; leave it or splitter out")
+            raise ValueError("language belongs to RecursiveCharacterTextSplitter; omit it or splitter")
         return self
 
     @property

@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Remove what was asked for, then print sizes."""
+    """Remove what was requested, then print sizes."""
     from harness.report import counted
     from harness.store import CacheLayout, clear, sizes, tidy
     from harness.terminal import print_line, print_table

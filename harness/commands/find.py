@@ -100,7 +100,7 @@ def _text(found: list[Evidence], width: int) -> str:
     from harness.text.characters import on_one_line
     from harness.text.wrapping import wrapped
 
-    how = {"exact": "letter by letter", "words": "by words"}
+    how = {"exact": "verbatim", "words": "by words"}
     lines: list[str] = []
     for number, one in enumerate(found, 1):
         page = f", page {one.page}" if one.page else ""

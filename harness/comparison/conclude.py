@@ -108,7 +108,7 @@ def _check(costs: Costs, settings: Sequence[str]) -> None:
         return
     missing = [name for name in settings if not math.isfinite(prices.get(name, math.nan))]
     if missing:
-        raise HarnessError(f"There is no cost for {', '.join(missing)}. Give one for every setting.")
+        raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
 
 
 def _standings(

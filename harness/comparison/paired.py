@@ -133,7 +133,7 @@ def compare_pair(
 ) -> Comparison:
     """Compare two settings on the queries [Q] that both have a value for; ValueError where there is none."""
     if values.shape != baseline.shape or values.ndim != 1:
-        raise ValueError(f"the two must be scored on the same queries, not {values.shape}, {baseline.shape}")
+        raise ValueError(f"both must be scored on the same queries, not {values.shape}, {baseline.shape}")
     both = ~np.isnan(values) & ~np.isnan(baseline)
     if not both.any():
         raise ValueError(f"{setting} and {against} have no query with a score in common")

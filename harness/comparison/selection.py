@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
 
-_REGRET = {"real": "which is real", "turns": "which turns with other labels"}
+_REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Selection:
             which = "validation" if self.n_validation == fewest else "train"
             few = f"{fewest} {which} {'query is' if fewest == 1 else 'queries are'} too few"
             return (
-                f"{few} to choose on train and hold the choice against validation ({FEWEST_TO_CHOOSE} at "
-                "least on either side).",
+                f"{few} to choose on train and check the choice on validation (each "
+                "needs at least {FEWEST_TO_CHOOSE}).",
             )
         told = [
             f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
@@ -69,7 +69,9 @@ class Selection:
             )
         told.append(
             f"On train it looks better than on validation by {_told(self.optimism, fewest)}. Part of that is "
-            "the luck of the choice, part that one side's queries are harder. Its lead over the mean of all "
+            f"luck "
+            "in the choice, and part is that the queries of one split are harder. Its lead over the mean of "
+            "all "
             f"settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
         )
         return tuple(told)
@@ -102,7 +104,7 @@ class CrossValidation:
             f"{self.measure} of {_told(self.estimate)} on queries that took no part in the choice. "
             f"Chosen of {times} times: {picked}.",
             f"Best on all queries is {self.winner}, with a mean {self.optimism:+.3f} from that estimate: "
-            "what choosing on the very queries that are reported adds.",
+            "the bias of choosing on the same queries that are reported.",
         )
 
 
@@ -119,7 +121,7 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
         if not part.query_ids:
             raise HarnessError(
                 f"No {name} query has a value of {matrix.measure}, so settings cannot be chosen on train and "
-                "reported on validation. Give both splits queries, or cross-validate."
+                "reported on validation. Put queries in both splits, or cross-validate."
             )
     chosen, best = _winner(train), _winner(validation)
     names = defined.settings

@@ -12,7 +12,7 @@ from typing import Literal
 from harness.comparison.paired import Comparison
 from harness.stats.units import Kind
 
-# Pairs of settings, in either order, whose difference has another sign with labels drawn in these ways.
+# Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 # With a smaller share of the first ranks judged than this it is said.
 ENOUGH_JUDGED = 0.8
@@ -38,7 +38,7 @@ def ways_that_turn(one: Comparison, turning: Turning) -> tuple[str, ...]:
 def held_to_labels(found: Iterable[Comparison], turning: Turning | None) -> list[Comparison]:
     """The comparisons, those called ``turns`` that are real by their test and whose sign turns.
 
-    ``turning`` is None where nobody has drawn the labels otherwise: then the test alone decides.
+    ``turning`` is None if labels were not redrawn: then the test alone decides.
     """
     return [
         replace(one, finding="turns") if turning and one.real and ways_that_turn(one, turning) else one

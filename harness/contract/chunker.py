@@ -39,7 +39,7 @@ def chunker_checks(config: ChunkerConfig) -> list[Check]:
     ]
     return [
         *checks,
-        ("gives the same chunks when it is asked again", repeats),
+        ("gives the same chunks when called again", repeats),
         ("covers all text", covers),
         ("gives no chunk of more than 8,000 characters", no_giant),
     ]

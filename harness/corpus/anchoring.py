@@ -85,7 +85,7 @@ def anchor(
     """Find every row in its document.
 
     Offsets are checked, a page alone is the whole page without the space around it, a quote is sought on its
-    page (also where it runs over to the next), without a page in the whole document: letter by letter, then
+    page (also where it runs over to the next), without a page in the whole document: verbatim, then
     without whitespace, then by fuzzy alignment. Rows of ``skipped_documents`` are put aside.
 
     ``elsewhere`` is given where several parsers read the documents, and this is the text of one: the lines
@@ -338,7 +338,7 @@ def _digits(text: str) -> str:
 
 
 def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:
-    """The first place of ``answer`` within ``start``..``end``, letter by letter, else without whitespace.
+    """The first place of ``answer`` within ``start``..``end``, verbatim, else without whitespace.
 
     The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None where it does not
     stand there, or nothing is left of it without whitespace.

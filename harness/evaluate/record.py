@@ -39,10 +39,11 @@ CONVENTIONS = (
     "gain: exponential 2^g-1 (ndcg_exp) and linear g (ndcg_lin); discount log2(rank+1)",
     "ideal: the best k of all judged items of the query, not of what was retrieved",
     "rank order is authoritative; ties keep the earlier stage's order",
-    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG, counted apart",
-    "unjudged text has gain 0 in the headline; judged@k says how much there is",
-    "text or evidence already read earns nothing again",
-    "a failed judgment is no grade",
+    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG and is counted "
+    "separately",
+    "unjudged text has gain 0 in the headline measure; judged@k says how much was judged",
+    "text or evidence that was already read earns nothing more",
+    "a failed judgment is not a grade",
 )
 
 

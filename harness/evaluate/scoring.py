@@ -183,14 +183,14 @@ def warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
     if shallow:
         reporter.warn(
             f"rankings end at rank {min(shallow)} in {len(shallow)} of {len(depths)} settings; a measure at "
-            f"cutoff {deepest} sees no more of them. Raise retrieve.top_k."
+            f"cutoff {deepest} sees nothing below that. Raise retrieve.top_k."
         )
     scored = [reranker.top_n for setting in config.settings for reranker in setting.rerank]
     flat = [top_n for top_n in scored if top_n is not None and top_n <= deepest]
     if flat:
         reporter.warn(
-            f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no chunk "
-            f"from further down can enter them. Leave out rerank.top_n, or set it above {deepest}."
+            f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no "
+            f"lower chunk can enter them. Omit rerank.top_n, or set it above {deepest}."
         )
 
 
@@ -207,8 +207,9 @@ def warn_of_parsers(config: BenchConfig, reporter: Reporter) -> None:
         )
     if blind:
         reporter.note(
-            f"{', '.join(blind)}: compare settings of one parser only by these; they depend on the length of "
-            "the extracted text, or on how it was cut."
+            f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
+            f"length "
+            "of the extracted text, or on how it was cut."
         )
 
 
@@ -221,7 +222,7 @@ def warn_of_pool(config: BenchConfig, reporter: Reporter) -> None:
     if judge.pool.depth < deepest:
         reporter.warn(
             f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
-            f"at {deepest}; what lies between may be unjudged and gains nothing."
+            f"at {deepest}; chunks in between may be unjudged and then gain nothing."
         )
     if (
         judge.pool.unit == "chunk"

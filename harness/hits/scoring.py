@@ -30,7 +30,7 @@ _SHOWN = 3
 _WAYS = {
     "offsets": "by offsets",
     "page": "as whole pages",
-    "exact": "letter by letter",
+    "exact": "verbatim",
     "whitespace_free": "except for white space",
     "fuzzy": "by likeness",
 }
@@ -132,7 +132,7 @@ def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) 
             if query_id not in known:
                 first = min(rows, key=lambda row: row.line)
                 raise CorpusError(
-                    f"{first.where}: there is no query {query_id!r}{nearest(query_id, known)}. Correct the "
+                    f"{first.where}: unknown query {query_id!r}{nearest(query_id, known)}. Correct the "
                     "id, or add the query to --queries."
                 )
 
@@ -186,17 +186,17 @@ def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: R
         more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
         reporter.warn(
             f"{name}: {len(silent)} of {counted(len(queries), 'query', 'queries')} have no hits "
-            f"({', '.join(silent[:_SHOWN])}{more}): those that have an answer score 0 and count."
+            f"({', '.join(silent[:_SHOWN])}{more}): queries that have an answer score 0 and count."
         )
     if file.rising:
         reporter.warn(
-            f"{name}: scores rise from row to row in every query, as distances do, and the highest is taken "
-            "for the best. If less is better, write a column rank instead."
+            f"{name}: scores rise from row to row in every query, as distances do, but the highest score is "
+            "taken as the best. If less is better, write a column rank instead."
         )
     if not file.scores_kept:
         reporter.note(
-            f"{name}: scores do not fall with the ranks in all queries. Ranks decide; scores are left out, "
-            "and with them how well they tell what can be answered."
+            f"{name}: scores do not decrease with rank in all queries. Ranks decide; scores "
+            "are ignored, so answerability by score is not reported."
         )
 
 
@@ -236,7 +236,7 @@ def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter:
         name,
         [hit for hit in hits if hit.figures_differ],
         len(hits),
-        "found by likeness, but the figures in hit and document differ; compare them in hits.csv",
+        "found by similarity, but the figures in hit and document differ; compare them in hits.csv",
         lambda hit: f"line {hit.row.line}",
     )
     _tell(
@@ -244,8 +244,8 @@ def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter:
         name,
         [hit for hit in hits if hit.copies > 1],
         len(hits),
-        "in several places of what was searched; the first was taken, or the next for the next such hit. "
-        "Give start and end, page or document to tell them apart",
+        "in several places of the searched text; the first was used, or the next one for the next such "
+        "hit. Give start and end, page or document to distinguish them",
         lambda hit: f"line {hit.row.line}",
     )
 

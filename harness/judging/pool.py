@@ -108,11 +108,11 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
         if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):
             found[pair.passage.chunk_id] = words
     if found:
-        passages = "a passage speaks" if len(found) == 1 else f"{len(found)} passages speak"
+        passages = "a passage addresses" if len(found) == 1 else f"{len(found)} passages address"
         shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
         more = "; …" if len(found) > FLAGS_SHOWN else ""
         context.reporter.warn(
-            f"{passages} to the judge ({shown}{more}). See what it answered: "
+            f"{passages} the judge ({shown}{more}). See its answers: "
             "`harness judge answers CONFIG --flagged`."
         )
     return found

@@ -56,8 +56,8 @@ class AskingRun(Generic[T]):
         if not self._waiting_noted:
             self._waiting_noted = True
             self._reporter.note(
-                f"Another run is asking {self._name} with this ledger. This one uses its answers and waits "
-                "for its turn, so that nothing is paid twice."
+                f"Another run is asking {self._name} with this ledger. This run uses its answers and waits "
+                "for its turn, so that nothing is paid for twice."
             )
 
     def end_turn(self) -> None:

@@ -220,9 +220,9 @@ class Asker:
         waited = self._limiter.held_in_vain
         if waited <= longest:
             return
-        in_all = f", {waited:.0f} s in all without an answer in between" if waited > seconds + 1 else ""
+        in_all = f", {waited:.0f} s in total without an answer in between" if waited > seconds + 1 else ""
         raise LlmError(
-            f"The endpoint asks to wait {seconds:g} s (Retry-After){in_all}, and "
+            f"The endpoint asks to wait {seconds:g} s (Retry-After){in_all}, but "
             f"endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the "
             "ledger: run again when the pause is over, or raise the limit."
         )

@@ -97,7 +97,7 @@ class Model:
                 bare += len(open_calls) * counter.count(self.form.shortest(open_calls[0]))
         used = [self.ledger.usage(sha, endpoint.model, self._parameters) for sha in sorted(prompts)]
         past, written = sum(one[0] for one in used), sum(one[1] for one in used)
-        likely, grounds = bare, "taking bare answers, without any thinking aloud"
+        likely, grounds = bare, "assuming short answers without reasoning"
         if past:
             likely = round(calls * written / past)
             grounds = f"as in {past:,} past calls, {written / past:.0f} each"

@@ -152,8 +152,9 @@ class _Run(AskingRun[T]):
         on_their_way = await asyncio.shield(self._in_batches)
         if self._model.ledger.key(call) in on_their_way:
             raise LlmError(
-                f"{len(on_their_way):,} calls of {self._name} are on their way in batches, and one of them "
-                "would be asked and paid twice. Wait for them with `batch: true`, or end them with `harness "
+                f"{len(on_their_way):,} calls of {self._name} are in progress in batches, and one of them "
+                "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
+                "`harness "
                 "judge batches --cancel` and run again."
             )
         return self._model.find(call)

@@ -62,7 +62,7 @@ def load_sparse_encoder(
     autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
     if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
         raise ModelError(
-            f"{model.name} is no learned sparse model: it has neither the head of a masked language model "
+            f"{model.name} is not a learned sparse model: it has neither the head of a masked language model "
             "nor a trained autoencoder. Name a SPLADE model, or use it as a bi-encoder: retrieve: {kind: "
             "exact, …}."
         )
@@ -86,7 +86,7 @@ def load_multi_vector_encoder(
 def _only_torch(model: Model, backend: str) -> None:
     if backend != "torch":
         raise ModelError(
-            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; leave it out for "
+            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; omit it for "
             "sparse and multi-vector models."
         )
 
@@ -125,7 +125,7 @@ def _whole(model: Model) -> Iterator[None]:
     if needed:
         raise ModelError(
             f"{model.name}: the weights in {model.folder} lack {', '.join(needed[:3])}"
-            f"{' and more' if len(needed) > 3 else ''}; random numbers would stand in for them. Fetch the "
+            f"{' and more' if len(needed) > 3 else ''}; random numbers would be used instead. Fetch the "
             "whole model, or name one of the right kind."
         )
 
@@ -133,7 +133,7 @@ def _whole(model: Model) -> Iterator[None]:
 def not_finite(model: Model) -> ModelError:
     """The error for a model that computes no numbers."""
     return ModelError(
-        f"{model.name}: the model in {model.folder} computes values that are no finite numbers: its weights "
+        f"{model.name}: the model in {model.folder} computes values that are not finite numbers: its weights "
         "are damaged, or dtype is too small for it. Fetch or save it again."
     )
 
@@ -172,7 +172,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     ``device`` other than the CPU, and for a model that cannot be converted.
     """
     if device not in (None, "cpu"):
-        raise ModelError(f"backend: openvino computes on the CPU, not on {device}: leave device out.")
+        raise ModelError(f"backend: openvino computes on the CPU, not on {device}: omit device.")
     try:
         import openvino
     except ImportError as error:
@@ -186,7 +186,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     except Exception as error:
         why = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelError(
-            f"OpenVINO cannot run this model ({why[:200]}). Leave backend out of its step."
+            f"OpenVINO cannot run this model ({why[:200]}). Remove backend from its step."
         ) from error
     output = transformer.modality_config["text"]["method_output_name"]
     transformer.model.forward = _Forward(compiled, list(example), output)

@@ -65,22 +65,22 @@ Url = Annotated[str, AfterValidator(_is_plain)]
 class ServiceConfig(HttpConfig):
     """Base of the configurations of steps that ask a service over HTTP."""
 
-    url: Url = Field(description="Where the service is asked, with http:// or https://.")
+    url: Url = Field(description="The URL of the service, with http:// or https://.")
     method: Method = Field(
         "POST", description="`POST` and `PUT` send the request as JSON, `GET` as the query of the URL."
     )
     request: Request = Field(
-        description="What is sent, with `{{ names }}` that are filled in (docs/own-steps.md lists them)."
+        description="The request, with `{{ names }}` that are filled in (docs/own-steps.md lists them)."
     )
     response: str = Field(
-        "@", description="Where the answer is in the JSON that comes back: a JMESPath expression."
+        "@", description="A JMESPath expression that extracts the answer from the returned JSON."
     )
     version: Version
     batch_size: int = Field(
-        32, ge=1, description="How many items a request holds, where it asks for several at once."
+        32, ge=1, description="How many items one request contains, if it can contain several."
     )
     timeout: float = Field(30, gt=0, description="Seconds for one try of a request.")
-    deadline: float = Field(120, gt=0, description="Seconds for all tries of a request together.")
+    deadline: float = Field(120, gt=0, description="Seconds for all tries of a request in total.")
 
     @field_validator("response")
     @classmethod
@@ -124,4 +124,4 @@ def compiled(expression: str) -> Any:
     except JMESPathError as error:
         # its message points at the place on a line of its own
         reason = " ".join(str(error).split())
-        raise ValueError(f"{expression!r} is no JMESPath expression: {reason}") from None
+        raise ValueError(f"{expression!r} is not a JMESPath expression: {reason}") from None

@@ -88,7 +88,7 @@ def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """The health of every setting's chunks, from the rows of chunks.csv."""
     shares = ("share_under_32", "share_overlong", "share_cut_mid_sentence", "share_covered_twice")
     return Table(
-        title="Chunks: lengths in tokens, and what their borders cut",
+        title="Chunks: lengths in tokens, and what their boundaries cut",
         columns=("setting", "chunks", "p5", "p50", "p95", "<32", "too long", "cut", "twice", "tables cut"),
         rows=tuple(
             (
@@ -123,8 +123,8 @@ def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, .
     empty = [split for split in SPLITS if (own := cells.get((measure, split))) and not _queries(own)]
     if len(empty) == 1 and _queries(row):
         notes.append(
-            f"No query is in {empty[0]}, so nothing can be chosen on train and held against validation: give "
-            "the query file a column split, or change split: in the configuration."
+            f"No query is in {empty[0]}, so nothing can be chosen on train and checked on validation: add "
+            "a column split to the query file, or change split: in the configuration."
         )
     if left_out:
         notes.append(f"More in summary.csv: {', '.join(left_out)}.")

@@ -95,14 +95,15 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
     if health["overlong"] and indexed is None and any(one.runs_here for one in setting.retrieve.encoders()):
         context.reporter.warn(
             f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
-            f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched."
+            f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each chunk is not searched."
         )
     capped = _capped(chunks, lengths, setting.chunk)
     if chunks and capped.share >= _MOST_CAPPED:
         context.reporter.warn(
             f"{setting.name}: {capped.share:.0%} of its chunks end at the window of {capped.window} tokens, "
-            f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. Compare "
-            "it by that length, or take a smaller chunk_size or a model that reads more."
+            f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. "
+            f"Describe "
+            "the setting by that length, or use a smaller chunk_size or a model with a longer window."
         )
     return Chunking(
         tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading
@@ -220,8 +221,8 @@ def with_context(
             return None
         if not any(one.before or one.after for one in own):
             context.reporter.warn(
-                f"{setting.name}: context {config.kind} finds nothing to put around any chunk; it changes "
-                "nothing. Take another kind, or leave it out."
+                f"{setting.name}: context {config.kind} finds nothing to add to any chunk, so it "
+                "changes nothing. Use another kind, or omit it."
             )
         around = nested(around, own)
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
@@ -235,8 +236,9 @@ def with_context(
     if indexed.overlong and any(one.runs_here for one in setting.retrieve.encoders()):
         context.reporter.warn(
             f"{setting.name}: {indexed.overlong} of {len(chunks)} chunks are longer with their context than "
-            f"the {tokenizer.window} tokens that {tokenizer.name} reads; the rest of each is not searched. "
-            "Take smaller chunks, a shorter context or a model that reads more."
+            f"the {tokenizer.window} tokens that {tokenizer.name} reads; the rest of each chunk is not "
+            f"searched. "
+            "Use smaller chunks, a shorter context or a model with a longer window."
         )
     return indexed
 

@@ -153,8 +153,8 @@ def _one_parser(config: BenchConfig) -> ParserConfig:
     parsers = parsers_of(config.settings)
     if len(parsers) > 1:
         raise ConfigError(
-            f"{config.name}: this needs one text of every document, and the settings read them with several "
-            f"parsers ({', '.join(parsers)}). Name one under parse."
+            f"{config.name}: this needs one text per document, but the settings use several parsers "
+            f"({', '.join(parsers)}). Choose one under parse."
         )
     return next(iter(parsers.values()))
 
@@ -219,7 +219,7 @@ def read_texts(
         named = next((name for name in ids_meant(only) if name in {file.doc_id for file in files}), None)
         if named is None:
             ids = [file.doc_id for file in files]
-            raise CorpusError(f"There is no document {only!r}{nearest(only, ids)}. Correct the name.")
+            raise CorpusError(f"Unknown document: {only!r}{nearest(only, ids)}. Correct the name.")
         files = [file for file in files if file.doc_id == named]
     return _parse(config, parser, context, files, {str(item.path): _sha256(item.path) for item in files})
 
@@ -284,7 +284,7 @@ def with_duplicates(
     if found.joined:
         context.reporter.note(
             f"{counted(found.joined, 'label has', 'labels have')} no evidence name and the text of another "
-            "label of the query: such labels count as one evidence."
+            "label of the query: such labels count as the same evidence."
         )
     return found.judgments
 

@@ -171,7 +171,7 @@ def _cost(keys: Mapping[str, tuple[ServedEncoder, set[bytes]]], context: Context
 
 
 def endpoint_facts(context: Context) -> dict[str, Any]:
-    """For the run record: what was asked of endpoints, by model."""
+    """For the run record: the requests to endpoints, by model."""
     return {name: _facts(spent) for name, spent in context.served.items()}
 
 

@@ -1,4 +1,4 @@
-"""Warn where a model that reads English alone is given other text."""
+"""Warn if a model for English only is given text in other languages."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Rep
     if max(there, asked) < _WORTH_A_WARNING:
         return
     script = main_script(documents if there >= asked else queries)
-    read = "reads English alone" if len(english) == 1 else "read English alone"
+    read = "is for English only" if len(english) == 1 else "are for English only"
     reporter.warn(
-        f"{', '.join(english)} {read}, by what is known of the name, but {there:.0%} of the letters of the "
-        f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Take a "
+        f"{', '.join(english)} {read}, judging by the name, but {there:.0%} of the letters of the "
+        f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Use a "
         "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 (docs/chinese.md)."
     )
 

@@ -27,7 +27,7 @@ _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 @dataclass(slots=True)
 class RunSources:
-    """``harness.search.sources.Sources`` over a corpus; what was asked for once is kept."""
+    """``harness.search.sources.Sources`` over a corpus; what was computed once is kept."""
 
     corpus: Corpus
     context: Context
@@ -62,7 +62,7 @@ class RunSources:
     def chunks(self, config: StageConfig) -> Sequence[Chunk]:
         """All chunks of another chunker."""
         if not isinstance(config, ChunkerConfig):
-            raise TypeError(f"{type(config).__name__} is no chunker")
+            raise TypeError(f"{type(config).__name__} is not a chunker")
         return cut(self.corpus, config, self.tokenizer, self.context)[0]
 
     def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:

@@ -123,7 +123,7 @@ class TimedSearch:
         if why := self._not_called(rewriter.own_code):
             return Taken(why=why), asked
         if not rewriter.repeatable and not rewriter.own_code:
-            return Taken(why=f"{rewrite.kind} may cost something"), asked
+            return Taken(why=f"{rewrite.kind} may cost money"), asked
 
         def again(texts: tuple[Query, ...]) -> tuple[Query, ...]:
             return tuple(query for group in rewriter.again(texts, self.tools) for query in group)
@@ -250,7 +250,7 @@ class TimedSearch:
         if why := self._not_called(scorer.own_code):
             return Taken(why=why)
         if not isinstance(scorer, LocalModelScorer) and not scorer.own_code:
-            return Taken(why=f"{config.kind} is no model on this machine")
+            return Taken(why=f"{config.kind} is not a model on this machine")
         before = self._rankings(self.one.steps[place])
         chosen = {stage: self._rankings(stage) for stage in self.one.rankings}
         texts = iter(rerank_pairs(replace(self.one, rankings=chosen), place, self.sample))
@@ -275,7 +275,7 @@ class TimedSearch:
         """Why code of the user's is not measured; '' where it is, and for all other steps."""
         if not own_code or self.config.own_code:
             return ""
-        return "code of your own is not called again unless latency: {own_code: true} allows it"
+        return "your own code is not called again unless latency: {own_code: true} allows it"
 
     def _rankings(self, stage: str) -> list[Ranking]:
         """The rankings of a stage in the order of the sample."""

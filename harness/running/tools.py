@@ -92,7 +92,7 @@ class RunTools:
         """What an encoder makes of one text, computed now by a model on this machine."""
         found = self.context.encoder(encoder)
         if not isinstance(found, LocalEncoder):
-            raise NotMeasuredError(f"{encoder.model_name} is no model on this machine")
+            raise NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
         (value,) = found.encode([text])
         return value
 

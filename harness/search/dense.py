@@ -44,11 +44,12 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     )
     endpoint: EmbeddingEndpoint | None = Field(
         None,
-        description="Where the bi-encoder is served by OpenAI's protocol, in place of `model`; its keys are "
+        description="An endpoint with OpenAI's protocol that serves the bi-encoder, instead of `model`; "
+        "its keys are "
         "below.",
     )
-    query_prefix: str = Field("", description="Put before every query, for models trained with one.")
-    passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
+    query_prefix: str = Field("", description="A prefix for every query, for models trained with one.")
+    passage_prefix: str = Field("", description="A prefix for every chunk, for models trained with one.")
 
     @model_validator(mode="before")
     @classmethod
@@ -117,7 +118,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
         """Embeds each query by itself, and searches the open store with it."""
         if not self.config.embed.runs_here:
-            raise NotMeasuredError(f"{self.config.embed.model_name} is no model on this machine")
+            raise NotMeasuredError(f"{self.config.embed.model_name} is not a model on this machine")
         read, _ = self._texts(passages, ())
         vectors = tools.vectors(read, self.config.embed)
         with self.opened(passages, vectors, tools) as search:

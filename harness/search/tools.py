@@ -53,7 +53,7 @@ class ServiceNotAskedError(NotAskedError):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        self.args = (f"Rankings depend on answers of {url}, which has not been asked yet.",)
+        self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
 
 
 class Slot(Protocol):

@@ -26,7 +26,7 @@ _UNUSABLE = "unusable_answer"
 _MOST_UNUSABLE = 2
 # httpx' names for what fails before a request is on its way: it cannot be billed.
 _NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
-_KEPT = "What was paid for is kept: run again, and it goes on from there."
+_KEPT = "Everything paid for is kept: run again to resume."
 
 
 class ServedError(LlmError):
@@ -211,7 +211,7 @@ class _Fetching:
         if waited > longest:
             raise ServedError(
                 f"{self._endpoint.model} asks to wait {seconds:g} s (Retry-After), {waited:.0f} s in all "
-                f"without an answer, and endpoint.longest_pause allows {longest:g} s. It says: {fault}. Run "
+                f"without an answer, but endpoint.longest_pause allows {longest:g} s. It says: {fault}. Run "
                 f"again when the pause is over, or raise the limit. {_KEPT}"
             )
 

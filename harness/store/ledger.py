@@ -58,7 +58,8 @@ class Ledger:
             self._db.close()
             raise LlmError(
                 f"The ledger {path} cannot be opened: {error}. If it is damaged, move it away "
-                "and import the last export; it is never rebuilt silently, for it holds what was paid for."
+                "and import the last export; it is never rebuilt silently, because it contains answers that "
+                "were paid for."
             ) from error
         except LlmError:
             self._db.close()
@@ -152,7 +153,7 @@ class Ledger:
             taken = self._turns[model].take()
         except sqlite3.DatabaseError as error:
             raise LlmError(
-                f"{path}, by which runs take turns at the ledger, cannot be used: {error}. Make the folder "
+                f"{path}, the lock file of the ledger, cannot be used: {error}. Make the folder "
                 "and the file writable, or remove the file while no run is judging."
             ) from error
         if taken:

@@ -58,7 +58,7 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
         else:
             raise LlmError(
                 f"{path} is not a ledger of version {VERSION} or earlier (it says {version}). "
-                "Export it with the harness that wrote it, and import the lines into a new one."
+                "Export it with the version that wrote it, and import the lines into a new ledger."
             )
         for statement in _statements(script):
             db.execute(statement)

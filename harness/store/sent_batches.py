@@ -45,9 +45,9 @@ def _explained(method: Callable[P, T]) -> Callable[P, T]:
         except sqlite3.Error as error:
             path = args[0].path  # type: ignore[attr-defined]
             raise LlmError(
-                f"{path}, which holds the batches in progress, cannot be used: {error}. Make room and make "
-                "it writable. If it is damaged, look the batches up with your provider before you move it "
-                "away: what they answer is paid for, and without this file it would be asked again."
+                f"{path}, which holds the batches in progress, cannot be used: {error}. Free space and make "
+                "it writable. If it is damaged, look up the batches at your provider before you move it "
+                "away: their answers are paid for, and without this file the calls would be made again."
             ) from error
 
     return guarded

@@ -17,7 +17,7 @@ OTHER_DEPTHS = "Costs are left out: the results count tokens to different depths
 def filter_table(rows: Iterable[FilterRow]) -> Table:
     """One row a filter, for the terminal."""
     return Table(
-        title="Filters: what the questions name, and where a labelled document is left out",
+        title="Filters: what the questions name, and labelled documents that are left out",
         columns=("setting", "queries", "name something", "column set aside", "documents left", "wrong"),
         rows=tuple(
             (

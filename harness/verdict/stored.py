@@ -77,8 +77,8 @@ def refuse_no_quality(measure: str) -> None:
     """Raise ConfigError for a measure that no setting can be chosen by."""
     if not is_quality(measure):
         raise ConfigError(
-            f"{measure} says how much was judged, not how good a ranking is. "
-            "Name a quality such as ndcg_exp@10."
+            f"{measure} says how much was judged, not how good a ranking is. Name "
+            "a measure of quality such as ndcg_exp@10."
         )
 
 
@@ -171,5 +171,6 @@ def _by_labels(folders: Mapping[str, Path]) -> tuple[str, ...]:
 
 def _price(name: str) -> ConfigError:
     return ConfigError(
-        f"{name} is a price, where less is better. Compare by a measure of quality; prices stand beside it."
+        f"{name} is a cost, where less is better. Compare by a measure of quality; costs are shown next to "
+        f"it."
     )

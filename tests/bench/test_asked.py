@@ -1,4 +1,4 @@
-"""asked.csv: what was asked in place of every query."""
+"""asked.csv: the rewritten form of every query."""
 
 import csv
 

@@ -28,7 +28,7 @@ def test_what_wins_on_train_is_reported_on_validation():
     assert found.regret.difference == pytest.approx(-0.5)
     # two queries a side: nothing is concluded from them
     (only,) = found.sentences()
-    assert only.startswith("2 validation queries are too few to choose on train and hold the choice")
+    assert only.startswith("2 validation queries are too few to choose on train and check the choice")
 
 
 def test_where_both_splits_agree_there_is_no_regret():

@@ -1,4 +1,4 @@
-"""Which models are known to read English alone."""
+"""Which models are known to read only English."""
 
 import pytest
 

@@ -22,10 +22,10 @@ _INTRO = """\
 
 One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown key
 is an error. In the sections `parse`, `chunk`, `context`, `rewrite`, `filter`, `retrieve`, `rerank`, `read`
-and `answer` any value may be a list: the product of all lists is the sweep, and each of its points is a
+and `answer` any value may be a list: the sweep is the product of all lists, and each of its points is a
 *setting*, named by what varies (`chunk=1000/0 tokens=256`). A section may also be a list of mappings, to
-compare different kinds; `rerank: null` leaves the reranker out. A key whose value is itself a list
-(`separators`, `weights`) is swept by a list of lists, and so are rerankers that work one after the other:
+compare different kinds; `rerank: null` omits the reranker. A key whose value is itself a list
+(`separators`, `weights`) is swept by a list of lists, and so are rerankers applied one after the other:
 `rerank: [[{…}, {…}]]`, and contexts that are indexed together: `context: [[{…}, {…}]]`. [What is searched,
 and what is read](context.md) has more about `context` and `read`.
 
@@ -41,8 +41,8 @@ retrieve:
     - {kind: chroma, model: "intfloat/multilingual-e5-small", query_prefix: "query: ", top_k: 50}
 ```
 
-Where the settings to compare are no product, list them under `settings`. Each entry names the sections in
-which it differs, whole; the others are those of the file. An entry may hold lists too:
+If the settings to compare are not a product of lists, list them under `settings`. Each entry gives in full
+the sections in which it differs; the others are those of the file. An entry may contain lists too:
 
 ```yaml
 chunk: {kind: recursive_token, chunk_size: 1000}
@@ -128,9 +128,9 @@ def _table(
         for name, field in fields
     ]
     if model is BenchConfig:
-        rows += [f"| `{stage}` | section | | See below; a sweep where it holds lists. |" for stage in STAGES]
+        rows += [f"| `{stage}` | section | | See below; a sweep if it contains lists. |" for stage in STAGES]
         rows.append(
-            "| `settings` | list of sections |  | Settings to compare, where they are no product of lists. |"
+            "| `settings` | list of sections |  | Settings to compare, if they are not a product of lists. |"
         )
     head = "| key | type | default | meaning |\n|---|---|---|---|"
     return f"## {title}\n\n{about}{head}\n" + "\n".join(rows) + "\n"

@@ -119,8 +119,8 @@ class BatchRun(AskingRun[T]):
         elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:
             raise LlmError(
-                f"{len(elsewhere):,} of the calls are on their way in batches that were sent to another "
-                "address (see `harness judge batches`), and would be paid twice. Ask that address, or end "
+                f"{len(elsewhere):,} of the calls are in progress in batches that were sent to another "
+                "address (see `harness judge batches`), and would be paid twice. Use that address, or cancel "
                 "them with `harness judge batches --cancel`."
             )
         for batch in desk.on_their_way.values():
@@ -168,9 +168,10 @@ class BatchRun(AskingRun[T]):
         if left and self._waits:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
             self._reporter.note(
-                f"{sum(len(batch.calls) for batch in left):,} calls go on at the endpoint ({names}). The "
-                "same command takes their answers in; `harness judge batches` shows how far they are, and "
-                "with --cancel ends them."
+                f"{sum(len(batch.calls) for batch in left):,} calls continue at the endpoint ({names}). The "
+                "same command collects their answers; `harness judge batches` shows their progress, and "
+                "cancels "
+                "them with --cancel."
             )
 
     async def _wait(self, seconds: float) -> None:

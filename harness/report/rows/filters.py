@@ -12,9 +12,9 @@ from harness.report.rows.common import QueryId, Setting
 
 @table(
     "filters",
-    "what a filter made of each query",
+    "what a filter found in each query",
     key=("setting", "step", "query_id"),
-    when="where a filter stands",
+    when="with a filter",
 )
 @dataclass(frozen=True, slots=True)
 class FilterRow:
@@ -28,18 +28,21 @@ class FilterRow:
     setting: Setting
     step: Annotated[str, Column("the step that searches; with a dot, a route", filled=True)]
     query_id: QueryId
-    mode: Annotated[str, Column("what becomes of the documents left", among=("restrict", "boost"))]
+    mode: Annotated[str, Column("how the remaining documents are used", among=("restrict", "boost"))]
     named: Annotated[
-        str, Column("what the question names, as `column=value|value`, parted by `; `; empty: nothing")
+        str, Column("what the question names, as `column=value|value`, separated by `; `; empty: nothing")
     ]
     dropped: Annotated[
-        str, Column("columns set aside, as no document has all that is named; parted by blanks")
+        str,
+        Column(
+            "columns that were ignored because no document has everything that is named; separated by blanks"
+        ),
     ]
-    documents: Annotated[int, Column("documents left; all of them where nothing is named")]
+    documents: Annotated[int, Column("documents that remain; all of them if nothing is named")]
     of: Annotated[int, Column("documents that are searched without the filter")]
     labelled: Annotated[int, Column("documents with text that is relevant to the query")]
-    excluded: Annotated[str, Column("those of them that are not left, parted by blanks")]
-    failed: Annotated[str, Column("why nothing is known of what it names; empty: it is known")]
+    excluded: Annotated[str, Column("those of them that the filter excludes, separated by blanks")]
+    failed: Annotated[str, Column("why it is unknown what the question names; empty: it is known")]
 
     @property
     def wrong(self) -> bool:

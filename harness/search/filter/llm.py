@@ -40,12 +40,14 @@ class LlmFilterConfig(AskingConfig, FilterConfig):
         "`{{ fields }}` and `{{ query }}`.",
     )
     most_values: int = Field(
-        300, ge=1, description="A column with more values ends the run: all of them stand in every prompt."
+        300,
+        ge=1,
+        description="A column with more values stops the run, because all of them are in every prompt.",
     )
     on_failure: Literal["fail", "unfiltered"] = Field(
         "fail",
-        description="A question without a usable answer ends the run, or is searched in all documents "
-        "(`unfiltered`), and the run tells which.",
+        description="A question without a usable answer stops the run, or is searched in all "
+        "documents (`unfiltered`); the run lists them.",
     )
 
     @staticmethod
@@ -118,7 +120,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
             if len(values) > c.most_values:
                 raise ConfigError(
                     f"{c.file}: column {column} has {len(values)} values, too many for a prompt (most_values "
-                    f"{c.most_values}). Leave it out of this filter, raise most_values, or take kind: rules."
+                    f"{c.most_values}). Remove it from this filter, raise most_values, or use kind: rules."
                 )
             years = " (years)" if column in c.years else ""
             lines.append(f"- {column}{years}: {json.dumps(values, ensure_ascii=False)}")

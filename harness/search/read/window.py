@@ -20,7 +20,8 @@ class WindowConfig(ReadConfig):
     kind: Literal["window"] = "window"
     amount: int = Field(2, ge=1, description="How many sentences or characters, on each side.")
     unit: WindowUnit = Field(
-        "sentences", description="`sentences` or `characters`. A sentence that a border cuts counts as one."
+        "sentences",
+        description="`sentences` or `characters`. A sentence cut by the chunk boundary counts as one.",
     )
 
 

@@ -27,7 +27,7 @@ class CrossEncoderConfig(LocalModelConfig):
     def _is_a_cross_encoder(cls, name: str) -> str:
         if name in EMBEDDED:
             raise ValueError(
-                f"{name} is no cross-encoder; use rerank: {{kind: late_interaction, model: {name}}} "
+                f"{name} is not a cross-encoder; use rerank: {{kind: late_interaction, model: {name}}} "
                 f"or name a cross-encoder such as cross-encoder/ms-marco-MiniLM-L-6-v2"
             )
         return name

@@ -109,7 +109,7 @@ def _scores(answer: Any, count: int, who: str) -> list[float]:
             raise broken(who, f"returned the index {str(index)[:60]!r} for {count} passages")
         scores[index] = score
     if len(scores) < count:
-        raise broken(who, "scored a passage twice and another one not")
+        raise broken(who, "scored one passage twice and another not at all")
     return [scores[place] for place in range(count)]
 
 

@@ -39,14 +39,15 @@ class ConcatenatedConfig(TermsConfig, DenseConfig):
     weight: float = Field(
         0.05,
         ge=0,
-        description="What BM25 counts, as cosine ends at 1 and BM25 at some 20; tune it on train.",
+        description="The weight of BM25; cosine goes up to 1 and BM25 to about 20. Tune it on train.",
     )
     method: Method = Field("lucene", description="BM25's formula, as for `bm25`.")
     average_length: float | None = Field(
         None,
         gt=0,
-        description="BM25: terms of an average chunk. Empty: what it is among these chunks. Set, the vectors "
-        "of chunks stay the same when others come.",
+        description="BM25: terms of an average chunk. Empty: computed from these chunks. If set, the "
+        "vectors of "
+        "chunks stay the same when chunks are added.",
     )
 
 

@@ -32,7 +32,7 @@ class FaissConfig(DenseConfig):
     max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
     ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
     ef_search: int = Field(64, ge=1, description="HNSW: candidates looked at when searching.")
-    nlist: int = Field(64, ge=1, description="IVF: cells; no more than there are chunks.")
+    nlist: int = Field(64, ge=1, description="IVF: number of cells; at most the number of chunks.")
     nprobe: int = Field(8, ge=1, description="IVF: cells searched for a query.")
     m: int = Field(48, ge=1, description="IVF-PQ: parts of a vector, each a code; divides its dimension.")
     nbits: int = Field(

@@ -32,11 +32,12 @@ class LearnedSparseConfig(PairedConfig):
     max_active_dims: int | None = Field(
         None,
         ge=1,
-        description="The most words that a chunk keeps, those of the largest weights. Empty: as the model "
-        "has it. Fewer make a smaller index.",
+        description="The maximum number of words kept per chunk, those with the largest weights. Empty: "
+        "the model's "
+        "own limit. Fewer make a smaller index.",
     )
     query_max_active_dims: int | None = Field(
-        None, ge=1, description="The same for a query. Fewer make a faster search."
+        None, ge=1, description="The same for queries. Fewer make a faster search."
     )
 
     @property

@@ -35,7 +35,7 @@ class MultiVectorConfig(PairedConfig):
         "embedded:maxsim",
         description="`embedded:maxsim` (needs no network), or a hub id or local folder: a ColBERT model of "
         "sentence-transformers, PyLate or Stanford with its projection, or a bi-encoder, whose token "
-        "embeddings are compared as they are.",
+        "embeddings are compared without a projection.",
     )
 
     @property

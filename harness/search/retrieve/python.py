@@ -36,7 +36,7 @@ class PythonConfig(RetrieverConfig):
         "rankings",
         description="`rankings`: the function is given (queries, passages, k) and returns places; "
         "`retriever`: it is given (passages, k) and returns a retriever of LangChain (`invoke`) or "
-        "LlamaIndex (`retrieve`), which is then asked query by query.",
+        "LlamaIndex (`retrieve`), which is then called query by query.",
     )
 
 
@@ -73,7 +73,7 @@ class PythonRetriever(Retriever[PythonConfig]):
         """
         if self.config.returns == "rankings":
             raise NotMeasuredError(
-                f"{self.config.call} is given all queries at once, so its index is made in the same call; "
+                f"{self.config.call} is given all queries at once, so its index is built in the same call; "
                 "return a retriever (returns: retriever) to have each query measured"
             )
         search = self._searcher(passages)
@@ -143,8 +143,9 @@ def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, who:
         if place is None:
             raise broken(
                 who,
-                f"returned {_text_of(node)[:60]!r} for {query!r}, which is the text of no passage (or of one "
-                f"ranked before). Keep the texts as they are, or put their place into metadata[{PLACE!r}]",
+                f"returned {_text_of(node)[:60]!r} for {query!r}, which is not the text of a passage (or is "
+                f"of one already ranked). Keep the texts unchanged, or put their position into "
+                f"metadata[{PLACE!r}]",
             )
         taken.add(place)
         places.append(place)

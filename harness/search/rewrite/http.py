@@ -69,5 +69,5 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
             raise broken(who, f"returned {returned} for {count} questions")
         for text in texts:
             if not isinstance(text, str):
-                raise broken(who, f"returned {str(text)[:60]!r}, which is no text")
+                raise broken(who, f"returned {str(text)[:60]!r}, which is not text")
         return texts

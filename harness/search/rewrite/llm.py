@@ -24,7 +24,7 @@ class LlmRewriterConfig(RewritingConfig):
         "passage), or the path of your own file: it ends in `.yaml`, and its `user` part has `{{ query }}`.",
     )
     with_question: bool = Field(
-        False, description="Ask the question too, on the line before what was made of it."
+        False, description="Search with the question too, on the line before its rewritten form."
     )
 
 

@@ -22,7 +22,8 @@ class LlmEntitiesConfig(RewritingConfig, NamingConfig):
     kind: Literal["llm_entities"] = "llm_entities"
     prompt: str = Field(
         "entities",
-        description="`entities`, `entities_zh`, or the path of your own file; the model answers one name a "
+        description="`entities`, `entities_zh`, or the path of your own file; the model answers with one "
+        "name per "
         "line, or `none`.",
     )
 

@@ -77,7 +77,7 @@ class StatementRewriter(Rewriter[StatementConfig]):
         left = sum(text is None for text in texts)
         if left:
             tools.reporter.note(
-                f"{left} of {len(queries)} queries fit no rule of `statement` and are asked as they are."
+                f"{left} of {len(queries)} queries fit no rule of `statement` and are searched unchanged."
             )
         return [
             query if text is None else replace(query, text=text)
