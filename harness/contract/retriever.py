@@ -49,8 +49,7 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
         if missed:
             raise Remark(
                 f"{len(missed)} of {len(found)} passages, given verbatim as queries, are not ranked first. "
-                f"Are scores "
-                "distances, or are positions counted from 1?"
+                "Are scores distances, or are positions counted from 1?"
             )
 
     return [

@@ -208,8 +208,7 @@ def warn_of_parsers(config: BenchConfig, reporter: Reporter) -> None:
     if blind:
         reporter.note(
             f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
-            f"length "
-            "of the extracted text, or on how it was cut."
+            "length of the extracted text, or on how it was cut."
         )
 
 
