@@ -63,25 +63,22 @@ def run(args: argparse.Namespace) -> int:
     for table in answer_parts(results.of):
         show(table)
     note = label_note(results.record.config, results.record.counts)
-    for line in [
+    counts = results.record.counts
+    told = [
         *([note] if note else []),
         *_rewriting(results.record),
         *_endpoints(results.record),
         *_judging(results.record),
-    ]:
-        print_line(line)
-    counts = results.record.counts
-    print_line(
         f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
         f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
-        f"in {results.record.timings['total']:.1f} s. Results: {folder}/"
-    )
-    for page in pages:
-        if page.note:
-            print_line(page.note)
+        f"in {results.record.timings['total']:.1f} s.",
+        *(page.note for page in pages if page.note),
+    ]
+    show(tuple(told))
     # the answer comes last, where the eye is
     show(tuple(results.verdict["sentences"]))
+    print_line(f"Results: {folder}/")
     print_line(f"All differences: harness compare {folder}")
     print_line(f"Look at them in a browser: {folder / REPORT}")
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
