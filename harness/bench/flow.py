@@ -26,11 +26,11 @@ from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
+from harness.running.endpoints import Unasked, unasked, warn_of_services
 from harness.running.language_warnings import warn_of_languages
 from harness.running.latency import latency_rows
 from harness.running.rewriting import missing_answers
 from harness.running.search import Point, Searched, search_points
-from harness.running.services import Unasked, unasked, warn_of_services
 from harness.search import NotAsked, NotAskedError
 
 

@@ -24,29 +24,30 @@ if TYPE_CHECKING:
 
 _COMPARE = """\
 Compare settings query by query. The verdict comes first: decision, margin with its interval, test, what it
-holds for, caveats, next step. Then the settings, their differences, and what choosing on train is worth.
+holds for, caveats, next step. Then the settings, their differences, and how well a choice on train holds up.
 
   harness compare results/quickstart
-  harness compare results/monday results/today --measure ndcg_exp@10       # what has changed first
+  harness compare results/monday results/today --measure ndcg_exp@10       # starts with what has changed
   harness compare results/quickstart --baseline "chunk=500/0" --csv differences.csv
   harness compare results/quickstart --select cross-validated
   harness compare results/main results/branch --format markdown --output comment.md
 
   harness compare results/mine --measure token_f1                          # by what was answered
 
-Settings that differ only in how they answer are compared by a measure of their answers. Results that were
-not scored on the same queries and the same judged text are refused, with reasons.
-Where one language model has judged other pools of text, all are scored again on the union of these.
+Settings that differ only in how they answer are compared by a measure of their answers.
+Results must be scored on the same queries and the same judged text; otherwise they are refused,
+with reasons. If the same language model has judged different pools, all results are rescored on their union.
 docs/statistics.md describes the methods and shows how well they hold.
 """
 _GATE = """\
-Fail (exit code 1) when a setting has dropped by more than is tolerated, and the drop is sure:
+Fail (exit code 1) if a setting has dropped by more than the tolerance, and the drop is statistically real:
 
   harness gate results/today --baseline results/main --max-drop 0.02
 
   harness gate results/today --baseline results/main --measure answer_correctness --max-drop 0.05
 
-Settings are matched by name. A large drop that few queries leave in doubt passes, and this is said.
+Settings are matched by name. A large drop that is uncertain because there are few queries passes; the output
+says so.
 """
 
 
@@ -59,32 +60,38 @@ def add(commands: Any) -> None:
     )
     compare.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="folders of results")
     _add_shared(compare)
-    compare.add_argument("--baseline", metavar="SETTING", help="compare all with this one, not all pairs")
+    compare.add_argument(
+        "--baseline", metavar="SETTING", help="compare every setting with this one, not all pairs"
+    )
     compare.add_argument(
         "--select",
         choices=("train", "cross-validated"),
         default="train",
-        help="what choosing among the settings is worth: chosen on train and held against validation "
-        "(default), or cross-validated over all queries",
+        help="how to estimate the value of the chosen setting: choose on train and check on "
+        "validation (default), or cross-validate over all queries",
     )
     compare.add_argument(
-        "--folds", type=int, default=5, metavar="N", help="of the cross-validation; default 5"
+        "--folds", type=int, default=5, metavar="N", help="folds of the cross-validation; default 5"
     )
     add_format(compare, ("json",))
     compare.add_argument("--csv", type=Path, metavar="FILE", help="write every comparison to this file")
     compare.set_defaults(run=run_compare)
     gate = commands.add_parser(
         "gate",
-        help="fail when a setting has got worse than a baseline",
+        help="fail if a setting has become worse than a baseline",
         description=_GATE,
     )
     gate.add_argument("results", type=Path, metavar="RESULTS", help="the results to check")
     gate.add_argument(
-        "--baseline", type=Path, required=True, metavar="BASE", help="the results to hold them to"
+        "--baseline", type=Path, required=True, metavar="BASE", help="the results to compare with"
     )
     _add_shared(gate)
     gate.add_argument(
-        "--max-drop", type=float, default=0.0, metavar="X", help="the drop tolerated; default 0"
+        "--max-drop",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="the largest drop that is tolerated; default 0",
     )
     gate.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default 0.95")
     gate.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
@@ -101,21 +108,23 @@ def add_format(parser: argparse.ArgumentParser, more: tuple[str, ...] = ()) -> N
         help="text (default), markdown for a pull request, latex (with booktabs and graphicx)"
         + "".join(f", {name}" for name in more),
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
+    )
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measure",
         metavar="NAME",
-        help="default: one that can be compared between the settings at hand (docs/statistics.md)",
+        help="default: one that is comparable between these settings (docs/statistics.md)",
     )
     parser.add_argument(
         "--judge",
         type=Path,
         metavar="CONFIG",
-        help="where a language model judges: have the judge of this configuration grade what it has not "
-        "graded for some of the results",
+        help="with a language model as judge: let the judge of this configuration grade passages that it has "
+        "graded for only some of the results",
     )
     parser.add_argument(
         "--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"
@@ -137,7 +146,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
     if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
         read_stored(args.results[0], args.stage)
-        print_line(f"{args.results[0]} is named {len(args.results)} times: identical, nothing to compare.")
+        print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
         return 0
     if (answers := answers_meant(args.results, args)) is not None:
         return _compare_answers(*answers, args)

@@ -39,10 +39,11 @@ CONVENTIONS = (
     "gain: exponential 2^g-1 (ndcg_exp) and linear g (ndcg_lin); discount log2(rank+1)",
     "ideal: the best k of all judged items of the query, not of what was retrieved",
     "rank order is authoritative; ties keep the earlier stage's order",
-    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG, counted apart",
-    "unjudged text has gain 0 in the headline; judged@k says how much there is",
-    "text or evidence already read earns nothing again",
-    "a failed judgment is no grade",
+    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG and is counted "
+    "separately",
+    "unjudged text has gain 0 in the headline measure; judged@k says how much was judged",
+    "text or evidence that was already read earns nothing more",
+    "a failed judgment is not a grade",
 )
 
 
@@ -50,6 +51,7 @@ def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
 ) -> RunRecord:
     """Put together what the run knows of itself."""
+    faults = context.faults.sentences()
     return RunRecord(
         config=config.model_dump(mode="json"),
         hashes=corpus.hashes,
@@ -59,6 +61,7 @@ def make_record(
         timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
         counts={
             **context.counts,
+            **({"cache_faults": faults} if faults else {}),
             **({"rewriting": rewriting_facts(context)} if context.spent else {}),
             **({"endpoints": endpoint_facts(context)} if context.served else {}),
             **({"answer_prompts": prompts} if (prompts := _answer_prompts(config)) else {}),

@@ -230,7 +230,7 @@ def test_a_question_for_which_nothing_fits_is_not_asked(answering):
 @pytest.mark.parametrize(
     ("answer", "more", "message"),
     [
-        ("null", "answer_measures: [exact_match]\n", "no setting has any"),
+        ("null", "answer_measures: [exact_match]\n", "no setting has answers"),
         ("{kind: extractive}", "answer_measures: [exact_mach]\n", "no kind 'exact_mach'"),
         (
             "{kind: extractive}",

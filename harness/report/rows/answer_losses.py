@@ -15,14 +15,14 @@ SOMETHING_ELSE, WITHOUT = "something else", "without evidence"
 ANSWER_PARTS = {
     NOT_EXTRACTED: "the evidence is not in the extracted text",
     CUT: "no chunk holds it",
-    NOT_FOUND: "a chunk holds it that the setting did not find",
+    NOT_FOUND: "a chunk holds it, but the setting did not retrieve it",
     TOO_LOW: "it was found, but ranked too low to be read",
     LEFT_OUT: "it was read, and the answer leaves it out",
     CONTRADICTS: "it was read, and the answer contradicts the golden answer",
     ADDS: "it was read, and the answer adds what the golden answer does not say",
-    SOMETHING_ELSE: "it was read, and the answer says something else: whether it contradicts or adds is not "
-    "told apart",
-    WITHOUT: "right beyond the evidence that was read; below 0, as it makes up for losses",
+    SOMETHING_ELSE: "it was read, and the answer says something else: whether it contradicts or adds "
+    "is not known",
+    WITHOUT: "right without the evidence being read; below 0, as it offsets losses",
 }
 """How an answer loses, from the first part to the last."""
 
@@ -33,7 +33,7 @@ _LISTED = "; ".join(f"`{part}`: {what}" for part, what in ANSWER_PARTS.items())
     "answer_losses",
     "where answers are lost",
     key=("setting", "query_id", "part"),
-    when="where answers are measured against golden ones and evidence is labelled",
+    when="if answers are measured against golden ones and evidence is labelled",
 )
 @dataclass(frozen=True, slots=True)
 class AnswerLossRow:
@@ -57,7 +57,9 @@ class AnswerLossRow:
     setting: Setting
     query_id: QueryId
     split: QuerySplit
-    measure: Annotated[str, Column("the measure of answers that is taken apart", filled=True)]
-    part: Annotated[str, Column(f"what became of the evidence: {_LISTED}", among=tuple(ANSWER_PARTS))]
+    measure: Annotated[str, Column("the answer measure that is decomposed", filled=True)]
+    part: Annotated[str, Column(f"what happened to the evidence: {_LISTED}", among=tuple(ANSWER_PARTS))]
     loss: Annotated[float, Column("what is lost there")]
-    left: Annotated[float, Column("what is still possible after it; in the end, the value of the measure")]
+    left: Annotated[
+        float, Column("the best value still possible after it; at the end, the value of the measure")
+    ]
