@@ -85,3 +85,28 @@ class Silent:
     def warn(self, text: str) -> None:
         """Keep a warning."""
         self.warnings.append(text)
+
+
+class Remembering:
+    """Hands everything on to another reporter and keeps the warnings."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self.warnings: list[str] = []
+
+    def task(self, name: str, total: int) -> AbstractContextManager[Task]:
+        """Open a task of the other."""
+        return self._reporter.task(name, total)
+
+    def board(self, columns: Sequence[str]) -> AbstractContextManager[Board]:
+        """Open a table of the other."""
+        return self._reporter.board(columns)
+
+    def note(self, text: str) -> None:
+        """Hand a note on."""
+        self._reporter.note(text)
+
+    def warn(self, text: str) -> None:
+        """Keep a warning and hand it on."""
+        self.warnings.append(text)
+        self._reporter.warn(text)

@@ -4,8 +4,7 @@ import argparse
 
 import pytest
 
-from harness.commands.formatter import Help
-from harness.commands.usage import parser
+from harness.commands.usage import Help, parser
 
 
 def commands(whole, words=()):

@@ -103,6 +103,39 @@ def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
     assert "graded by fake-1" in capsys.readouterr().out
 
 
+def test_a_judged_result_stands_while_what_was_paid_for_is_there(place, tmp_path, capsys):
+    with FakeServer(right) as server:
+        path = place(server.url)
+        assert exit_code("bench", path, "--quiet") == 0
+        first = capsys.readouterr().out
+        assert exit_code("bench", path, "--quiet") == 0
+        second = capsys.readouterr().out
+        assert "Nothing has changed" in second
+        # nobody was asked now, so nothing is said of calls
+        assert "calls now" in first
+        assert "calls now" not in second
+        assert server.count == 9
+        for ledger in (tmp_path / ".cache" / "harness").glob("judgments.sqlite*"):
+            ledger.unlink()
+        assert exit_code("bench", path, "--quiet") == 0
+        assert server.count == 18
+
+
+def test_a_result_with_a_failed_call_does_not_stand(place, tmp_path, capsys):
+    """Of q2 nothing can be read."""
+
+    def script(request, number):
+        blue = "blue" in request["body"]["messages"][-1]["content"].split("<passage", 1)[0]
+        return says("I would rather not say.") if blue else right(request)
+
+    with FakeServer(script) as server:
+        path = place(server.url)
+        path.write_text(path.read_text().replace("{judge: llm,", "{judge: llm, max_unscored: 1.0,"))
+        for _ in range(2):
+            assert exit_code("bench", path, "--quiet") == 0
+            assert "Nothing has changed" not in capsys.readouterr().out
+
+
 def test_validate_says_that_the_key_is_missing(place, monkeypatch, capsys):
     monkeypatch.delenv("FAKE_KEY")
     assert exit_code("validate", place("http://127.0.0.1:9/v1")) == 0

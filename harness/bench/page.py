@@ -16,6 +16,7 @@ from harness.progress import Reporter, Silent
 from harness.report import FilterRow, LabelSensitivityRow, read_any, read_by_labels
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
 from harness.report.read import documents_and_texts
+from harness.report.stored import REPORT
 from harness.store import write_text
 from harness.types import QueryScore
 from harness.verdict import (
@@ -32,8 +33,6 @@ from harness.verdict import (
     turning_of,
     verdict_of,
 )
-
-REPORT = "report.html"
 
 
 def write_page(

@@ -73,7 +73,7 @@ def _of_file(args: argparse.Namespace) -> int:
 def _of_config(args: argparse.Namespace) -> int:
     from harness.bench.agreement import grade_agreement, label_pairs, settings_agreement
     from harness.bench.flow import search_all
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.config import load_config
     from harness.errors import ConfigError
     from harness.judging.judges import pool_judge_config

@@ -43,7 +43,7 @@ def add(parts: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
-    from harness.commands.ledger import open_ledger
+    from harness.commands.shared import open_ledger
     from harness.config import load_config
     from harness.judging.answers import Wanted, answers
     from harness.judging.judges import llm_configs

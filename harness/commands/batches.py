@@ -45,7 +45,7 @@ def add(parts: Any, cache: Path) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the batches and how far they are; exit code 1 where an endpoint could not be asked."""
-    from harness.commands.ledger import open_ledger
+    from harness.commands.shared import open_ledger
     from harness.errors import LlmError
     from harness.llm.batches.overview import see
     from harness.report import counted

@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.bench.ending import Ending
+    from harness.bench.unchanged import Made
     from harness.config import BenchConfig
+    from harness.progress import Reporter
     from harness.types import RunRecord
+
+_DONE = {
+    "rewriting": "rewrote queries",
+    "filter": "found what queries name",
+    "context": "wrote context for chunks",
+    "answer": "answered questions",
+    "measuring": "measured answers",
+}
 
 
 def add(commands: Any) -> None:
@@ -17,7 +28,8 @@ def add(commands: Any) -> None:
         "bench",
         help="run a benchmark and write its results",
         description="Run every setting of CONFIG and write results/<name>/. Anything computed before, by "
-        "this or another configuration, is reused from the cache; a killed run resumes.",
+        "this or another configuration, is reused from the cache; a killed run resumes. If nothing has "
+        "changed since the results were written, they are shown at once.",
     )
     parser.add_argument(
         "config", type=Path, metavar="CONFIG", help="YAML file; docs/configuration.md has every key"
@@ -28,72 +40,98 @@ def add(commands: Any) -> None:
         help="retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge "
         "would take, and stop",
     )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="run even if nothing has changed since the results were written; the cache is still reused",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
-    from harness.bench.flow import run_bench
-    from harness.bench.page import REPORT, write_page
-    from harness.commands.skipped import exit_code
+    from harness.bench.unchanged import find_unchanged, made_from
     from harness.config import load_config
-    from harness.report import DocumentRow, FilterRow, LossRow, counted, label_note, loss_table
-    from harness.report.answer_tables import answer_parts
-    from harness.terminal import TerminalReporter, print_line, print_summary, show
-    from harness.verdict import filter_table
+    from harness.terminal import TerminalReporter, print_line
 
     config = load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
     reporter = TerminalReporter(quiet=args.quiet)
-    pages = []
+    made = made_from(config)
+    standing = None if args.again else find_unchanged(config, made)
+    if standing is None:
+        return _run(config, made, reporter)
+    for warning in standing.warnings:
+        reporter.warn(warning)
+    _print_figures(standing.ending)
+    print_line(
+        f"Nothing has changed since the run of {standing.date}; its results stand (--again runs it again). "
+        f"Results: {standing.folder}/"
+    )
+    _print_verdict(standing.ending, standing.folder)
+    return 0
+
+
+def _run(config: BenchConfig, made: Made | None, reporter: Reporter) -> int:
+    from harness.bench.answer_verdict import brief_verdict
+    from harness.bench.ending import Ending
+    from harness.bench.flow import run_bench
+    from harness.bench.page import write_page
+    from harness.bench.unchanged import keep_made, written
+    from harness.commands.shared import exit_code
+    from harness.progress import Remembering
+    from harness.report import DocumentRow, counted
+    from harness.terminal import print_line
+
+    pages, files, told = [], {}, Remembering(reporter)
 
     def finish(folder: Path) -> None:
-        pages.append(write_page(folder, reporter=reporter, name=config.name)[1])
+        pages.append(write_page(folder, reporter=told, name=config.name)[1])
+        files.update(written(folder))
 
-    results, folder = run_bench(config, reporter, finish)
-    print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
-    losses = results.of(LossRow)
-    if losses:
-        show(loss_table(losses))
-    filtered = results.of(FilterRow)
-    if filtered:
-        show(filter_table(filtered))
-    for table in answer_parts(results.of):
-        show(table)
-    note = label_note(results.record.config, results.record.counts)
-    for line in [
-        *([note] if note else []),
-        *_rewriting(results.record),
-        *_endpoints(results.record),
-        *_judging(results.record),
-    ]:
+    results, folder = run_bench(config, told, finish)
+    record = results.record
+    notes = [page.note for page in pages if page.note]
+    ending = Ending.of(results, config.bootstrap.level, _agreement(record), notes, brief_verdict(folder))
+    _print_figures(ending)
+    for line in [*_rewriting(record), *_endpoints(record), *_judging(record)]:
         print_line(line)
-    counts = results.record.counts
+    counts = record.counts
     print_line(
         f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
         f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
-        f"in {results.record.timings['total']:.1f} s. Results: {folder}/"
+        f"in {record.timings['total']:.1f} s. Results: {folder}/"
     )
-    for page in pages:
-        if page.note:
-            print_line(page.note)
-    # the answer comes last, where the eye is
-    show(tuple(results.verdict["sentences"]))
-    print_line(f"All differences: harness compare {folder}")
-    print_line(f"Open in a browser: {folder / REPORT}")
+    _print_verdict(ending, folder)
+    keep_made(config, made, results, files, tuple(told.warnings), ending)
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
-_DONE = {
-    "rewriting": "rewrote queries",
-    "filter": "found what queries name",
-    "context": "wrote context for chunks",
-    "answer": "answered questions",
-    "measuring": "measured answers",
-}
+def _print_figures(ending: Ending) -> None:
+    from harness.terminal import print_line, print_summary, show
+
+    print_summary(ending.name, ending.summary, ending.level, ending.headline)
+    for table in ending.tables:
+        show(table)
+    for line in ending.notes:
+        print_line(line)
+
+
+def _print_verdict(ending: Ending, folder: Path) -> None:
+    """The answer comes last, where the eye is."""
+    from harness.report.stored import REPORT
+    from harness.terminal import print_line, show
+
+    for line in ending.page:
+        print_line(line)
+    show(ending.verdict)
+    if ending.answers:
+        show(ending.answers)
+    print_line(f"All differences: harness compare {folder}")
+    print_line(f"Open in a browser: {folder / REPORT}")
 
 
 def _rewriting(record: RunRecord) -> list[str]:
@@ -136,25 +174,31 @@ def _judging(record: RunRecord) -> list[str]:
         spent = f"for {cost['cost']:.4f}"
     unscored = sum(cost["unscored"].values())
     answers = counted(cost["from_ledger"], "answer")
-    panel = cost.get("panel") or {}
-    members = [
-        f"{name} is {above:+.2f} grades from the median" if above is not None else name
-        for name, above in panel.get("above_the_median", {}).items()
-    ]
-    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs" if panel else ""
-    if panel and panel["alpha_ordinal"] is not None:
-        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
     return [
         f"{record.judge['name']} graded {counted(cost['pairs'], 'pair')}: "
         f"{counted(cost['calls'], 'call')} now {spent}, {answers} from the ledger, "
-        f"{unscored} without a grade.",
-        *([f"{agree}; {', '.join(members)}."] if panel else []),
+        f"{unscored} without a grade."
     ]
+
+
+def _agreement(record: RunRecord) -> list[str]:
+    """How far the members of a panel agree, where one judged."""
+    panel = (record.cost or {}).get("panel")
+    if not panel:
+        return []
+    members = [
+        f"{name} is {above:+.2f} grades from the median" if above is not None else name
+        for name, above in panel["above_the_median"].items()
+    ]
+    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs"
+    if panel["alpha_ordinal"] is not None:
+        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
+    return [f"{agree}; {', '.join(members)}."]
 
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench.flow import dry_run
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 

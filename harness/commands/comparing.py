@@ -7,8 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.commands.comparing_answers import (
+    answers_hint,
+    answers_meant,
+    changed_answers,
+    compared_answers,
+    gate_answers,
+)
+
 if TYPE_CHECKING:
+    from harness.bench.stored_answers import StoredAnswers
     from harness.comparison import Comparison, Verdict
+    from harness.comparison.gate import GateResult
     from harness.report import Part
     from harness.verdict import Stored
 
@@ -22,6 +32,9 @@ holds for, caveats, next step. Then the settings, their differences, and how wel
   harness compare results/quickstart --select cross-validated
   harness compare results/main results/branch --format markdown --output comment.md
 
+  harness compare results/mine --measure token_f1                          # by what was answered
+
+Settings that differ only in how they answer are compared by a measure of their answers.
 Results must be scored on the same queries and the same judged text; otherwise they are refused,
 with reasons. If the same language model has judged different pools, all results are rescored on their union.
 docs/statistics.md describes the methods and shows how well they hold.
@@ -30,6 +43,8 @@ _GATE = """\
 Fail (exit code 1) if a setting has dropped by more than the tolerance, and the drop is statistically real:
 
   harness gate results/today --baseline results/main --max-drop 0.02
+
+  harness gate results/today --baseline results/main --measure answer_correctness --max-drop 0.05
 
 Settings are matched by name. A large drop that is uncertain because there are few queries passes; the output
 says so.
@@ -118,10 +133,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    import json
-
-    from harness.comparison import verdict_json
-    from harness.terminal import print_line, tell, write_lines
+    from harness.terminal import print_line, tell
     from harness.verdict import (
         compared_parts,
         label_parts,
@@ -136,6 +148,8 @@ def run_compare(args: argparse.Namespace) -> int:
         read_stored(args.results[0], args.stage)
         print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
         return 0
+    if (answers := answers_meant(args.results, args)) is not None:
+        return _compare_answers(*answers, args)
     stored, done = _united(args.results, args)
     names = names_of(args.results)
     measure = measure_to_take(stored, args.measure)
@@ -145,17 +159,56 @@ def run_compare(args: argparse.Namespace) -> int:
     if args.csv and verdict.comparisons:
         _write_comparisons(args.csv, verdict)
     if args.format == "json":
-        told = {**verdict_json(verdict), "comparisons": [_plain(one) for one in verdict.comparisons]}
-        write_lines(json.dumps(told, indent=2, ensure_ascii=False) + "\n", args.output)
+        _write_json(verdict, args.output)
         return 0
     parts = compared_parts(
         scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
     )
     changed = _changed({name: one for name, (_, one) in named.items()}, measure)
     labels = label_parts(scores.sensitivity.get(measure), verdict.comparisons)
-    shown = (*([done] if done else []), *changed, *parts, *labels, *_reranked(args, measure))
+    shown = (
+        *([done] if done else []),
+        *changed,
+        *parts,
+        *labels,
+        *_reranked(args, measure),
+        *answers_hint(args.results),
+    )
     tell(shown, args.format, args.output)
     return 0
+
+
+def _compare_answers(stored: Mapping[Path, StoredAnswers], measure: str, args: argparse.Namespace) -> int:
+    """Compare by a measure of answers and print."""
+    from harness.terminal import tell
+    from harness.verdict import compared_parts
+
+    found = compared_answers(stored, measure, args.baseline)
+    verdict = found.verdict
+    if args.csv and verdict.comparisons:
+        _write_comparisons(args.csv, verdict)
+    if args.format == "json":
+        _write_json(verdict, args.output)
+        return 0
+    parts = compared_parts(
+        found.scores,
+        verdict,
+        select_by=args.select,
+        folds=args.folds,
+        only_real=args.format != "text",
+    )
+    tell((*changed_answers(stored, measure), *parts), args.format, args.output)
+    return 0
+
+
+def _write_json(verdict: Verdict, output: Path | None) -> None:
+    import json
+
+    from harness.comparison import verdict_json
+    from harness.terminal import write_lines
+
+    told = {**verdict_json(verdict), "comparisons": [_plain(one) for one in verdict.comparisons]}
+    write_lines(json.dumps(told, indent=2, ensure_ascii=False) + "\n", output)
 
 
 def _plain(one: Comparison) -> dict[str, Any]:
@@ -200,21 +253,11 @@ def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
 
 def run_gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
-    from harness.comparison import gate, github_annotations, junit
+    from harness.comparison import github_annotations, junit
     from harness.terminal import print_line, write_lines, write_out
-    from harness.verdict import measure_to_take
 
-    # of two grades for a span that of the baseline stands
-    stored, done = _united((args.baseline, args.results), args)
-    measure = measure_to_take(stored, args.measure)
-    results, baseline = stored[args.results], stored[args.baseline]
-    result = gate(
-        results.matrix(measure),
-        baseline.matrix(measure),
-        max_drop=args.max_drop,
-        confidence=args.confidence,
-        scored_on=(results.scored_on, baseline.scored_on),
-    )
+    answers = answers_meant((args.baseline, args.results), args)
+    result, done = _gate_rankings(args) if answers is None else gate_answers(*answers, args)
     for line in done:
         print_line(line)
     for check in result.checks:
@@ -227,6 +270,23 @@ def run_gate(args: argparse.Namespace) -> int:
     if args.github:
         write_out(github_annotations(result))
     return 1 if result.failed else 0
+
+
+def _gate_rankings(args: argparse.Namespace) -> tuple[GateResult, tuple[str, ...]]:
+    from harness.comparison import gate
+    from harness.verdict import measure_to_take
+
+    # of two grades for a span that of the baseline stands
+    stored, done = _united((args.baseline, args.results), args)
+    measure = measure_to_take(stored, args.measure)
+    results, baseline = stored[args.results], stored[args.baseline]
+    return gate(
+        results.matrix(measure),
+        baseline.matrix(measure),
+        max_drop=args.max_drop,
+        confidence=args.confidence,
+        scored_on=(results.scored_on, baseline.scored_on),
+    ), done
 
 
 def _united(

@@ -82,9 +82,10 @@ def run(args: argparse.Namespace) -> int:
         args.wrong_usage(
             "--per-query, --format and --convention go with --run; hits are scored into a folder"
         )
-    from harness.bench.page import REPORT, write_page
+    from harness.bench.page import write_page
     from harness.hits.scoring import HitOptions, score_hits
     from harness.report import LossRow, loss_table
+    from harness.report.stored import REPORT
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     for name, value in _DEFAULTS.items():

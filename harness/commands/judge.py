@@ -92,7 +92,7 @@ def _add_cache(parser: Any) -> None:
 
 def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
-    from harness.commands.ledger import open_ledger
+    from harness.commands.shared import open_ledger
     from harness.terminal import print_line, write_out
 
     with open_ledger(args.cache) as ledger:

@@ -112,6 +112,7 @@ def verdict_on(folder: Path) -> Verdict:
 
 
 def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
+    from harness.bench.answer_verdict import brief_verdict
     from harness.report import (
         LossRow,
         cells_of,
@@ -128,6 +129,7 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
     told, measure = _verdict_or_why(args.results, rows, record)
     parts: list[Part] = [told]
+    parts += [brief] if (brief := brief_verdict(args.results)) else []
     if args.format == "text" and args.output is None:
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:

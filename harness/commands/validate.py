@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.bench.plan import Plan
     from harness.report import Table
+_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
 def add(commands: Any) -> None:
@@ -16,15 +17,12 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "validate",
         help="check a configuration and print what it would run",
-        description="Check the configuration, read the documents, load the models and anchor "
-        "the labels; then print how many chunks, vectors and pairs a run takes. Nothing is "
-        "embedded or paid for.",
+        description="Check the configuration, read the documents, load models that were not tried before, "
+        "and anchor the labels; then print how many chunks, vectors and pairs a run takes. No document is "
+        "embedded and nothing is paid for.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
     parser.set_defaults(run=run)
-
-
-_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
 def _judging(plan: Plan) -> list[tuple[str, str]]:
@@ -79,7 +77,7 @@ def _settings(plan: Plan) -> Table:
 def run(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
     from harness.bench.plan import make_plan
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.config import load_config, parsers_of
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_facts, show

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.labels import Turning, held_to_labels
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import Estimate, mean_of
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
-from harness.comparison.split import folds
+from harness.comparison.verdict import Turning, held_to_labels
 from harness.comparison.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
-from harness.stats.arrays import Floats
+from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
 
 _REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
@@ -220,3 +220,24 @@ def _told(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
     none = estimate.low is None or n < FEWEST_FOR_INTERVAL
     bounds = "" if none else f" ({estimate.low:.3f} to {estimate.high:.3f})"
     return f"{estimate.value:.3f}{bounds}"
+
+
+def folds(query_ids: Sequence[str], count: int, seed: int, strata: Sequence[str] | None = None) -> Ints:
+    """The fold 0..count-1 of every query, [Q]; folds differ by at most one query, overall and by stratum."""
+    if not 2 <= count <= len(query_ids):
+        raise ValueError(f"{len(query_ids)} queries cannot be divided into {count} folds")
+    fold = np.empty(len(query_ids), dtype=np.int64)
+    order = [i for members in _strata(query_ids, strata, seed) for i in members]
+    fold[order] = np.arange(len(order)) % count
+    return fold
+
+
+def _strata(query_ids: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[list[int]]:
+    """The queries of every stratum, strata by name, queries by hash."""
+    if strata is not None and len(strata) != len(query_ids):
+        raise ValueError(f"{len(query_ids)} queries, but {len(strata)} strata")
+    hashes = [hashlib.sha256(f"{seed}:{query_id}".encode()).digest() for query_id in query_ids]
+    members: dict[str, list[int]] = {}
+    for i in sorted(range(len(query_ids)), key=lambda i: hashes[i]):
+        members.setdefault(strata[i] if strata else "", []).append(i)
+    return [members[name] for name in sorted(members)]

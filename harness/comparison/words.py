@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.comparison.labels import ways_that_turn
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
-from harness.comparison.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict
+from harness.comparison.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict, ways_that_turn
 from harness.stats.units import FEWEST_CLUSTERS
 
 # With fewer queries an interval says less than it seems to, and is not shown.

@@ -11,7 +11,6 @@ from harness.answer import AnswerMeasureConfig
 from harness.answer.stage import AnswerConfig
 from harness.chunk import ChunkerConfig
 from harness.config.answers import as_measures, check_measures
-from harness.config.relevance import RelevanceConfig
 from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
@@ -26,9 +25,49 @@ from harness.search import (
     RetrieverConfig,
     RewriterConfig,
 )
+from harness.types import MAX_GRADE
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
+
+
+class RelevanceConfig(StageConfig):
+    """Where grades come from, and when a chunk earns the grade of a graded span."""
+
+    judge: SerializeAsAny[StageConfig] = Field(
+        LabelsConfig(),
+        description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or "
+        "the weak "
+        "substitutes `cosine`, `reranker` and `graph`. The keys of each judge are in this section; they are "
+        "listed below.",
+    )
+    rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
+        "half_of_span_or_chunk",
+        description="When a chunk covers a span: if they share half of either; any character; the whole "
+        "span.",
+    )
+    span_share: float = Field(0.5, gt=0, le=1, description="The share of the span, for the first rule.")
+    chunk_share: float = Field(0.5, gt=0, le=1, description="The share of the chunk, for the first rule.")
+    unanswerable: Literal["exclude", "zero"] = Field(
+        "exclude",
+        description="A query without relevant text: `exclude` it from means and report it separately, or "
+        "count it "
+        "as `zero`.",
+    )
+    answerable_from: int = Field(
+        1,
+        ge=1,
+        le=MAX_GRADE,
+        description="The lowest grade at which a query counts as answered by the documents; if no text "
+        "reaches "
+        "it, the query has no relevant text. 2 suits judges that give a 1 for being on topic.",
+    )
+    seed_ratio: int | None = Field(
+        None,
+        ge=1,
+        description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
+        "but is not; see docs/conventions.md.",
+    )
 
 
 def _as_tuple(value: Any) -> Any:

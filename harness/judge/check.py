@@ -10,8 +10,7 @@ from statistics import fmean
 from harness.errors import JudgeError
 from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic
 from harness.judge.config import LlmConfig
-from harness.judge.items import items_of
-from harness.judge.llm import LlmJudge
+from harness.judge.llm import LlmJudge, items_of
 from harness.judge.prompting import order_shown
 from harness.judge.records import Graded, Pair, Summary
 from harness.llm.client import Client

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
 
 from harness.errors import ConfigError, JudgeError
 from harness.judge.config import LlmConfig, llm_name
 from harness.judge.examples import Example, Examples
-from harness.judge.items import Item, items_of
-from harness.judge.prompting import GradingForm, load_prompt
+from harness.judge.prompting import GradingForm, Prompt, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
-from harness.judge.sampling import combine_grades, rounded_mean, spread_of
+from harness.judge.sampling import combine_grades, expected_grade, rounded_mean, spread_of
 from harness.judge.tools import JudgeTools
-from harness.judge.weighing import expected_grade
 from harness.llm.client import Client
 from harness.llm.faults import one_line
 from harness.llm.model import Job, Model
@@ -226,3 +226,35 @@ def _about_length(summary: Summary) -> str:
         " Answers were cut off: raise endpoint.max_tokens, which includes reasoning; complete "
         "answers are not paid for again."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The pairs of one query that are graded in one call, in their own order."""
+
+    pairs: tuple[Pair, ...]
+
+    @property
+    def query(self) -> str:
+        """The text of the query."""
+        return self.pairs[0].query.text
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """The texts of the passages."""
+        return tuple(pair.passage.text for pair in self.pairs)
+
+
+def items_of(pairs: Iterable[Pair], prompt: Prompt) -> Iterator[Item]:
+    """Group pairs for a prompt, lazily; the pairs of a query must follow one another."""
+    if not prompt.listwise:
+        for pair in pairs:
+            yield Item((pair,))
+        return
+    seen: set[str] = set()
+    for query_id, group in groupby(pairs, key=lambda pair: pair.query.query_id):
+        if query_id in seen:
+            raise JudgeError(f"The pairs of query {query_id} are not consecutive, as a list prompt needs.")
+        seen.add(query_id)
+        while chunk := tuple(islice(group, prompt.list_size)):
+            yield Item(chunk)

@@ -1,8 +1,10 @@
-"""A service of the user's own: where it is asked, how hard, and what its answers look like."""
+"""A service of the user's own: where it is asked, in which words, how hard, and how its answers are read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -10,9 +12,47 @@ from pydantic import AfterValidator, Field, field_validator
 
 from harness.llm.http_endpoint import HttpConfig, as_json, plain_url
 from harness.own.code import Version
-from harness.own.template import names_in
 
+_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 SECRETS = "headers_env"
+Method = Literal["POST", "PUT", "GET"]
+Request = Annotated[dict[str, Any], AfterValidator(as_json)]
+
+
+def fill(template: Any, values: Mapping[str, Any]) -> Any:
+    """The template with every name replaced.
+
+    A text that is one name and nothing else becomes the value itself, a list or a number as well; a name
+    within a text becomes text, of anything but text its JSON.
+    """
+    if isinstance(template, str):
+        whole = _NAME.fullmatch(template.strip())
+        if whole:
+            return values[whole[1]]
+        return _NAME.sub(lambda found: _text(values[found[1]]), template)
+    if isinstance(template, Mapping):
+        return {key: fill(value, values) for key, value in template.items()}
+    if isinstance(template, list | tuple):
+        return [fill(value, values) for value in template]
+    return template
+
+
+def names_in(template: Any) -> set[str]:
+    """The names that a template has."""
+    if isinstance(template, str):
+        return {found[1] for found in _NAME.finditer(template)}
+    parts = (
+        template.values()
+        if isinstance(template, Mapping)
+        else template
+        if isinstance(template, list | tuple)
+        else ()
+    )
+    return {name for part in parts for name in names_in(part)}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _is_plain(url: str) -> str:
@@ -20,8 +60,6 @@ def _is_plain(url: str) -> str:
 
 
 Url = Annotated[str, AfterValidator(_is_plain)]
-Method = Literal["POST", "PUT", "GET"]
-Request = Annotated[dict[str, Any], AfterValidator(as_json)]
 
 
 class ServiceConfig(HttpConfig):

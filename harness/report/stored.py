@@ -14,6 +14,7 @@ from harness.report.cells import original
 from harness.report.columns import TABLES, Cells, R, TableSpec, spec_of
 
 RECORD = "record.json"
+REPORT = "report.html"
 Row = Cells
 
 _ANY = "*"

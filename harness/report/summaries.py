@@ -1,8 +1,10 @@
-"""What a result comes to, as tables: means by setting, and how its chunks look."""
+"""What a result comes to, as tables: means by setting, how its chunks look, how long its labels are."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from harness.report.losses import is_route
 from harness.report.rows import SummaryRow
@@ -139,3 +141,21 @@ def _mean(row: SummaryRow) -> float:
 
 def _interval(row: SummaryRow) -> str:
     return interval(row.ci_low, row.ci_high, row.n_queries)
+
+
+def label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | None:
+    """One sentence on the median label, from the configuration and the counts of a run record.
+
+    None where all settings cut documents alike, or the record does not say.
+    """
+    chunkers = {
+        json.dumps([setting.get("chunk"), setting.get("read")], sort_keys=True, default=str)
+        for setting in config.get("settings", ())
+    }
+    length = counts.get("label_characters_p50")
+    if len(chunkers) < 2 or length is None:
+        return None
+    return (
+        f"The median label has {length:,.0f} characters. Measures of text read may favour other chunk sizes "
+        "with longer or shorter labels: harness compare checks it."
+    )

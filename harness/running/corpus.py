@@ -165,8 +165,24 @@ def read_inputs(config: BenchConfig, context: Context) -> Inputs:
         note = context.reporter.note
         queries = read_queries(config.queries, config.split, note)
         label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
-        read = [path for path in (config.queries, config.labels, _span_file(config)) if path is not None]
-        return Inputs(queries, label_rows, (*read, *_files_of_steps(config)))
+        return Inputs(queries, label_rows, _beside_documents(config))
+
+
+def input_files(config: BenchConfig) -> list[Path]:
+    """Every file that a run reads as documents, queries, labels or tables, each once.
+
+    Raises CorpusError or LabelError as reading them does where one is not there.
+    """
+    others = _beside_documents(config)
+    found = [
+        _files(config, parser, lambda _: None, others) for parser in parsers_of(config.settings).values()
+    ]
+    return list(dict.fromkeys([*(file.path for files in found for file in files), *others]))
+
+
+def _beside_documents(config: BenchConfig) -> tuple[Path, ...]:
+    read = [path for path in (config.queries, config.labels, _span_file(config)) if path is not None]
+    return (*read, *_files_of_steps(config))
 
 
 def read_documents(

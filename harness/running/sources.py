@@ -16,9 +16,8 @@ from harness.models import ModelTokenizer
 from harness.progress import Reporter
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.cutting import cut
+from harness.running.cutting import cut, outlines
 from harness.running.facts import facts_of
-from harness.running.outlines import outlines
 from harness.running.tools import RunTools
 from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
 from harness.types import Answered, Chunk, Document

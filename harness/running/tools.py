@@ -180,6 +180,8 @@ class RunTools:
             with self.timed(stage):
                 found, spending = answers_of(asker, list(calls.values()), reporter=self.reporter, name=stage)
             self.context.answer_costs.append(asker.cost(calls.values()))
+        if failed := sum(not one.usable for one in found):
+            self.context.count("calls_failed", failed)
         so_far.add_spending(spending)
         self.context.spent.setdefault(title, Spending()).add_spending(spending)
         self.context.spent[title].from_ledger += spending.from_ledger

@@ -101,10 +101,12 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         vectors: Floats,
         tools: Tools,
     ) -> Found:
-        """Search among ``vectors`` [passages, d] for each row of ``asked`` [queries, d]."""
+        """Search among ``vectors`` [passages ≥ 1, d] for each row of ``asked`` [queries ≥ 1, d]."""
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Embed what is not embedded yet, then search."""
+        if not passages.ids or not queries:
+            return Found([Ranking(query.query_id, (), ()) for query in queries])
         read, questions = self._texts(passages, queries)
         with tools.timed("embed"):
             vectors = tools.vectors(read, self.config.embed)

@@ -6,13 +6,12 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
 from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
-from harness.llm.interrupt import canceller
+from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
 from harness.llm.records import Spending, add
@@ -20,7 +19,6 @@ from harness.llm.retry import Backoff
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
 from harness.served.endpoint import ServedEndpoint
-from harness.stopping import Stopped, on_stop
 
 _MOST_BYTES = 512_000_000
 _UNUSABLE = "unusable_answer"
@@ -90,43 +88,18 @@ class _Fetching:
         self._backoff = Backoff()
         # Jitter alone; no number depends on it.
         self._rng = random.Random()
-        self._failure: BaseException | None = None
+        self._workers = Workers()
 
     async def go(self) -> None:
         """Send until there is nothing left or something fails."""
         import httpx
 
-        self._stopping = asyncio.Event()
         headers = {**self._endpoint.headers, **self._secrets}
         with self._secret.kept_from_logs():
             async with httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False) as client:
-                workers = [
-                    asyncio.create_task(self._work(client)) for _ in range(self._endpoint.max_concurrency)
-                ]
-                try:
-                    with on_stop(canceller()):
-                        await asyncio.wait(workers)
-                except (asyncio.CancelledError, Stopped):
-                    # Interrupted: what is on its way has been paid for, so wait for it and keep it.
-                    self._stopping.set()
-                    await asyncio.wait(workers)
-                    raise
-        if self._failure is not None:
-            raise self._failure
-
-    async def _work(self, client: Any) -> None:
-        try:
-            while not self._stopping.is_set():
-                asked = next(self._requests, None)
-                if asked is None:
-                    return
-                await self._ask(client, asked)
-        except _StoppedError:
-            return
-        except BaseException as error:
-            # The first failure, from which the others follow.
-            self._failure = self._failure or error
-            self._stopping.set()
+                await self._workers.run(
+                    self._endpoint.max_concurrency, self._requests, lambda asked: self._ask(client, asked)
+                )
 
     async def _ask(self, client: Any, asked: Asked) -> None:
         left, tries, unusable = self._endpoint.deadline, 0, 0
@@ -150,7 +123,7 @@ class _Fetching:
                 self._limiter.answered()
                 self._keep(asked, rows, used)
                 return
-            await self._wait(asked_for + pause)
+            await self._workers.wait(asked_for + pause)
             left -= pause
 
     async def _send(self, client: Any, asked: Asked, left: float) -> tuple[list[Any], int]:
@@ -163,7 +136,7 @@ class _Fetching:
         spent = 0.0
         clock = asyncio.get_running_loop().time
         try:
-            await self._limiter.acquire(asked.tokens, self._wait)
+            await self._limiter.acquire(asked.tokens, self._workers.wait)
             self._spending.calls += 1
             started = clock()
             try:
@@ -272,15 +245,3 @@ class _Fetching:
 
     def _clean(self, text: str) -> str:
         return one_line(self._secret.cut(text))
-
-    async def _wait(self, seconds: float) -> None:
-        """Sleep, unless the run ends before."""
-        if seconds > 0:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), seconds)
-        if self._stopping.is_set():
-            raise _StoppedError
-
-
-class _StoppedError(Exception):
-    """The run is ending; this request is not tried again."""

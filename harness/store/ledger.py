@@ -15,15 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from harness.errors import LlmError
 from harness.store.ledger_faults import explained, unusable
 from harness.store.ledger_rows import ANSWERED, COLUMNS, LedgerEntry, dump, from_json, from_row, to_row
-from harness.store.ledger_schema import VERSION, Transaction, prepare
+from harness.store.ledger_schema import VERSION, prepare
 from harness.store.sent_batches import SentBatches
 from harness.store.turn import Turn
+from harness.store.wal import transaction
 from harness.types import Answered, Asked
 
 __all__ = ["VERSION", "Imported", "Ledger", "LedgerEntry"]
@@ -68,9 +68,7 @@ class Ledger:
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     @explained
@@ -175,7 +173,7 @@ class Ledger:
             key=key,
             answered_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-        with Transaction(self._db):
+        with transaction(self._db):
             self._add(entry)
 
     def entries(self) -> Iterator[LedgerEntry]:
@@ -198,7 +196,7 @@ class Ledger:
         Raises LlmError that names the line where a row is malformed or does not belong to its key.
         """
         added = already = 0
-        with Transaction(self._db):
+        with transaction(self._db):
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue

@@ -17,8 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from harness.errors import LlmError
 from harness.store.ledger_rows import dump
-from harness.store.ledger_schema import Transaction
-from harness.store.wal import use_write_ahead_log
+from harness.store.wal import transaction, use_write_ahead_log
 from harness.types import Asked, SentBatch, SentCall
 
 P = ParamSpec("P")
@@ -65,7 +64,7 @@ class SentBatches:
         """Write a batch down that is to be sent; returns its number."""
         rows = list(calls)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._open() as db, Transaction(db):
+        with self._open() as db, transaction(db):
             number = db.execute(
                 "INSERT INTO batches (model, endpoint, file_id, batch_id, made_at, size) "
                 "VALUES (?, ?, '', '', ?, ?)",
@@ -91,7 +90,7 @@ class SentBatches:
     @_explained
     def remove(self, number: int) -> None:
         """Cross a batch out: its answers are in the ledger, or there are none to come."""
-        with self._open() as db, Transaction(db):
+        with self._open() as db, transaction(db):
             db.execute("DELETE FROM calls WHERE batch = ?", (number,))
             db.execute("DELETE FROM batches WHERE number = ?", (number,))
 
@@ -132,7 +131,7 @@ class SentBatches:
             return frozenset(key for (key,) in db.execute("SELECT key FROM calls"))
 
     def _set(self, number: int, column: str, value: str) -> None:
-        with self._open() as db, Transaction(db):
+        with self._open() as db, transaction(db):
             db.execute(f"UPDATE batches SET {column} = ? WHERE number = ?", (value, number))
 
     @contextmanager
@@ -142,7 +141,7 @@ class SentBatches:
             use_write_ahead_log(db)
             db.execute("PRAGMA synchronous = FULL")
             if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-                with Transaction(db):
+                with transaction(db):
                     if db.execute("PRAGMA user_version").fetchone()[0] == 0:
                         for statement in _SCHEMA:
                             db.execute(statement)

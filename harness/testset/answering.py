@@ -14,7 +14,7 @@ from harness.store.ledger import Ledger
 from harness.testset.config import TestsetConfig
 from harness.testset.documents import documents_of
 from harness.testset.grades import Held, held
-from harness.testset.prompts import read_prompt
+from harness.testset.prompts import load_prompt
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow, to_csv
 from harness.testset.state import State
 from harness.testset.steps import Outcome, chosen_of
@@ -62,7 +62,7 @@ def answer_by_model(
         )
     chosen = chosen_of(state)
     name = prompt or ("answer_zh" if config.language == "zh" else "answer")
-    words = read_prompt(name, FOLDER, ("query", "passages"))
+    words = load_prompt(name, FOLDER, ("query", "passages"))
     title = f"{config.answering.endpoint.model} ({words.name})"
     rows = _rows(state, chosen)
     evidence = _evidence(state, config, context)

@@ -340,9 +340,14 @@ def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(
         "Lost on the way to the answer, from 1 down to token_f1",
     ):
         assert title in shown
+    assert "Answers, verdict: 4 queries are too few to choose by (30 at least). " in shown
+    with pytest.raises(SystemExit):
+        main(["compare", str(folder), "--measure", "ndcg_exp@3"])
+    assert said in " ".join(capsys.readouterr().out.split())
+    # without a measure they are compared by what differs
     with pytest.raises(SystemExit):
         main(["compare", str(folder)])
-    assert said in " ".join(capsys.readouterr().out.split())
+    assert "token_f1: means over 4 queries" in capsys.readouterr().out
 
 
 def test_a_measure_that_asks_a_model_needs_one(answering):

@@ -8,7 +8,7 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
-from harness.evaluate.clusters import clusters_of
+from harness.evaluate.evaluating import clusters_of
 from harness.progress import Silent
 from harness.types import Judgment, Query
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness.comparison import Options, cross_validate, select
-from harness.comparison.split import folds
+from harness.comparison.selection import folds
 from harness.errors import HarnessError
 
 from .build import matrix, noisy

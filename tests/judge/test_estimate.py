@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.prompting import built_in_prompts, load_prompt, read_grades, shortest_answer
+from harness.judge.prompting import FOLDER, load_prompt, read_grades, shortest_answer
+from harness.llm.prompt import built_in
 from harness.llm.tokens import estimate_tokens, token_counter
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs
@@ -53,7 +54,7 @@ def test_answers_that_had_to_be_repeated_count_with_their_calls(ledger):
         assert estimate(server.url, ledger).likely_completion_tokens == 16 * 60
 
 
-@pytest.mark.parametrize("name", built_in_prompts())
+@pytest.mark.parametrize("name", built_in(FOLDER))
 def test_the_bare_answer_is_one_that_the_prompt_accepts(name):
     prompt = load_prompt(name)
     grades = read_grades(prompt, shortest_answer(prompt, prompt.list_size), prompt.list_size)

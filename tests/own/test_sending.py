@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from harness.errors import ConfigError
 from harness.own.sending import Message, ServiceError, send
-from harness.own.service import ServiceConfig
-from harness.own.template import fill, names_in
+from harness.own.service import ServiceConfig, fill, names_in
 from tests.judge.fake_server import Answer, FakeServer
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from harness.errors import HarnessError
 from harness.report import read_table
 from harness.report.columns import TABLES, table
-from harness.report.reference import tables_reference
 from harness.report.stored import read_as
 from harness.report.write import write_table
+from tools.reference.tables import tables_reference
 
 ROOT = Path(__file__).parents[2]
 VALUES = {

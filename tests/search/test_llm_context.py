@@ -7,12 +7,12 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.errors import ConfigError, LlmError
+from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.search.context.llm import FOLDER, LlmContextConfig
-from harness.search.prompts import built_in
 from tests.bench.test_asked import command
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says

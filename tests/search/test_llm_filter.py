@@ -8,12 +8,12 @@ import pytest
 
 from harness.config import load_config
 from harness.errors import ConfigError, LlmError
+from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAskedError
 from harness.search.filter.llm import FOLDER, LlmFilterConfig
-from harness.search.prompts import built_in
 from harness.types import Query
 from tests.bench.test_asked import command
 from tests.judge.conftest import quick_backoff

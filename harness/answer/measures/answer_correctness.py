@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from harness.answer.asking import Board, Item, LlmMeasure, LlmMeasureConfig, judged
+from harness.answer.best_reference import by_best_reference
 from harness.answer.case import AnswerScore, AnswerTools, Case, Facts, Need
 from harness.answer.cosine import cosines
 from harness.answer.form import several
@@ -48,7 +49,7 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         needs=frozenset({"answer", "reference", "llm", "vectors"}),
         compare="ragas asks for TP, FP and FN in one call and takes the lists that come back, whatever their "
         "length; here every statement has its verdict. Where neither answer states anything, ragas gives F1 "
-        "1, ours is undefined.",
+        "1, ours is undefined. ragas knows one golden answer; of several, the best counts here.",
     )
 
     @property
@@ -57,7 +58,13 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         return self.facts.needs - (set() if self.config.similarity_weight else {"vectors"})
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Four calls a case: the statements of both answers, and the verdicts on either."""
+        """Four calls a golden answer: the statements of both answers, and the verdicts on either.
+
+        Of several golden answers of a case the best counts.
+        """
+        return by_best_reference(cases, lambda own: self._beside_one(own, tools))
+
+    def _beside_one(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
         board = self.board(cases, tools)
         said = board.ask(STATEMENTS, lambda case: (case.query.text, (case.answer or "",)))
         golden = board.ask(STATEMENTS, lambda case: (case.query.text, (case.reference or "",)))

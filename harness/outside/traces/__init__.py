@@ -13,8 +13,7 @@ from harness.outside.traces.assemble import Left, assemble
 from harness.outside.traces.langfuse import langfuse_steps
 from harness.outside.traces.langsmith import langsmith_steps
 from harness.outside.traces.opentelemetry import otel_steps
-from harness.outside.traces.records import read_records
-from harness.outside.traces.step import Step
+from harness.outside.traces.step import Step, read_records
 
 
 @dataclass(frozen=True, slots=True)

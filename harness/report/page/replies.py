@@ -10,6 +10,7 @@ from typing import Any
 from harness.report.page.numbers import figure
 from harness.report.page.tables import Tables
 from harness.report.stored import Row
+from harness.text.golden import golden_answers
 
 # What stands in an answer is seldom longer; a page that has to be small cuts it no shorter.
 _SHORTEST = 400
@@ -61,7 +62,7 @@ def replies_detail(
     measures = list(dict.fromkeys(row["measure"] for row in tables["answer_scores"]))
     for row in _known(tables["replies"], at_setting, at_query):
         query = at_query[row["query_id"]]
-        golden[query] = _cut(row["golden"], characters)
+        golden[query] = _cut(" · or: ".join(golden_answers(row["golden"])), characters)
         by[at_setting[row["setting"]]][query] = {
             "text": _cut(row["answer"], characters),
             "reason": row["reason"],

@@ -28,7 +28,7 @@ class ReplyRow:
     answered_by: Annotated[str, Column("the prompt and the model, or the kind that needs none", filled=True)]
     answer: Annotated[str, Column("the answer as it was given; empty where there is none")]
     reason: Annotated[str, Column("why there is no answer; otherwise empty")]
-    golden: Annotated[str, Column("the golden answer of the query file; empty where it has none")]
+    golden: Annotated[str, Column("the golden answer of the query file, several as a JSON list; empty: none")]
     passages: Annotated[int, Column("how many passages were read; `reply_passages.csv` has them")]
     bad_citations: Annotated[
         int, Column("marks in the answer that look like citations but match no passage that was read")

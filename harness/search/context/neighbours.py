@@ -9,8 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.search.context.step import Around, ContextConfig, Contextualizer
-from harness.search.sources import Sources
-from harness.search.window import WindowUnit, window_of
+from harness.search.sources import Sources, WindowUnit, window_of
 from harness.types import Chunk
 
 

@@ -9,8 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.search.read.step import ReadConfig, Reader
-from harness.search.sources import Sources
-from harness.search.window import WindowUnit, window_of
+from harness.search.sources import Sources, WindowUnit, window_of
 from harness.text.spans import Span
 from harness.types import Chunk
 

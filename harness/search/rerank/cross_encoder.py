@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from harness.models import EMBEDDED
-from harness.models.batches import length_sorted_batches
+from harness.models.computing import length_sorted_batches
 from harness.models.load import load_cross_encoder
 from harness.search.rerank.local_model import LocalModelConfig, LocalModelScorer
 from harness.search.rerank.scorer import Pair

@@ -15,8 +15,7 @@ from pydantic import model_validator
 from harness.finite import SINGLE, finite
 from harness.own.code import broken
 from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig
-from harness.own.template import fill, names_in
+from harness.own.service import ServiceConfig, fill, names_in
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
 

@@ -71,8 +71,6 @@ class FaissRetriever(DenseRetriever[FaissConfig]):
         Raises HarnessError where there are too few chunks to learn it from, or ``m`` does not divide the
         dimension of the vectors.
         """
-        if not len(vectors) or not len(queries):
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
         c = self.config
         true = list(scan(asked, vectors, c.distance, self.depth(passages)))
         distinct = Distinct.of(self._scaled(vectors))

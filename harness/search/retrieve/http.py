@@ -9,8 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.kinds import StageConfig
 from harness.own.sending import Message, send
-from harness.own.service import Method, Request, ServiceConfig, Url, one_of
-from harness.own.template import fill, names_in
+from harness.own.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
 from harness.search.retrieve.returned import asked_depth, rankings_of
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import ServiceNotAskedError, Tools

@@ -8,14 +8,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import AskingConfig, ask_about
-from harness.search.rewrite.prompt import load_prompt
+from harness.search.rewrite.asking import RewritingConfig, ask_about, load_prompt
 from harness.search.step import Identity, Rewriter
 from harness.search.tools import Tools
 from harness.types import Query
 
 
-class LlmRewriterConfig(AskingConfig):
+class LlmRewriterConfig(RewritingConfig):
     """A language model rewrites every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
