@@ -157,7 +157,7 @@ class SentBatch:
     """A batch of calls that an endpoint answers in its own time; ``number`` is its name in our books.
 
     ``endpoint`` is the configuration it was sent with, which holds no secret. ``file_id`` and ``batch_id``
-    are the endpoint's names, '' as long as it has not told them. ``made_at`` is UTC, ISO 8601; ``size`` the
+    are the endpoint's names, '' until it has sent them. ``made_at`` is UTC, ISO 8601; ``size`` the
     number of its calls.
     """
 

@@ -32,6 +32,9 @@ class Step(Generic[T]):
 
 STATEMENTS: Step[tuple[str, ...]] = Step("statements", ("answer",), Strings("statements"))
 SUPPORTED: Step[tuple[bool, ...]] = Step("supported", ("passages", "statements"), Verdicts(), query=False)
+CONTRADICTED: Step[tuple[bool, ...]] = Step(
+    "contradicted", ("passages", "statements"), Verdicts(), query=False
+)
 USEFUL: Step[bool] = Step("useful", ("answer", "passage"), Verdict())
 RELEVANCE: Step[int] = Step("relevance", ("passages",), Grade(2))
 ENTITIES: Step[tuple[str, ...]] = Step("entities", ("text",), Strings("entities"), query=False)
@@ -41,7 +44,7 @@ REFUSES: Step[bool] = Step("refuses", ("answer",), Verdict())
 
 STEPS: dict[str, Step[Any]] = {
     step.name: step
-    for step in (STATEMENTS, SUPPORTED, USEFUL, RELEVANCE, ENTITIES, QUESTION, ASPECT, REFUSES)
+    for step in (STATEMENTS, SUPPORTED, CONTRADICTED, USEFUL, RELEVANCE, ENTITIES, QUESTION, ASPECT, REFUSES)
 }
 
 

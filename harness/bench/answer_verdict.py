@@ -17,6 +17,8 @@ from harness.comparison.verdict import LABELS
 from harness.comparison.words import lines_of
 from harness.errors import HarnessError
 from harness.report import counted
+from harness.report.columns import spec_of
+from harness.report.rows import AnswerScoreRow
 from harness.verdict import Scores, options_of
 
 # What is told of answers behind the verdict on rankings; `harness compare` has the rest.
@@ -82,20 +84,30 @@ def _joined(named: Mapping[str, StoredAnswers], measure: str) -> tuple[ScoreMatr
     return replace(joined, clusters=kept[0].clusters), left_out
 
 
-def brief_verdict(folder: Path) -> tuple[str, ...]:
-    """What answers say, in a few sentences; none where they are not measured, or there is one setting."""
+def answer_lines(folder: Path) -> list[dict[str, str]]:
+    """What answers say in short: ``label`` and ``text`` of each line, the first with its measure.
+
+    None where answers are not measured, or there is one setting. Raises HarnessError where the folder holds
+    no results.
+    """
+    if not (folder / spec_of(AnswerScoreRow).file).exists():
+        return []
     stored = read_answers_of(folder)
     measure = answer_headline([stored])
     if measure is None:
-        return ()
+        return []
     try:
         verdict = answer_verdict({folder.name: stored}, measure).verdict
     except HarnessError as error:
-        return (f"Answers: there is no verdict. {error}",)
+        return [{"label": LABELS["decision"], "text": f"There is none on answers. {error}"}]
     if verdict.decision == "single":
-        return ()
+        return []
     lines = [line for line in lines_of(verdict) if line.role in _BRIEF]
-    return (
-        *(f"Answers, {LABELS[line.role].lower()}: {line.text}" for line in lines),
-        f"All differences of answers: harness compare {folder} --measure {measure}",
-    )
+    more = {"label": LABELS["next"], "text": f"All differences: harness compare … --measure {measure}"}
+    return [*({"label": LABELS[line.role], "text": line.text} for line in lines), more]
+
+
+def brief_verdict(folder: Path) -> tuple[str, ...]:
+    """The same in sentences."""
+    lines = (f"Answers, {one['label'].lower()}: {one['text']}" for one in answer_lines(folder))
+    return tuple(line.replace("compare …", f"compare {folder}") for line in lines)

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.report import FilterRow, LossRow, Results, SummaryRow, Table, label_note, loss_table
 from harness.report.answer_tables import answer_parts
+from harness.types import RunRecord
 from harness.verdict import filter_table
 
 
@@ -29,17 +30,10 @@ class Ending:
     answers: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls,
-        results: Results,
-        level: float,
-        notes: Sequence[str],
-        page: Sequence[str],
-        answers: Sequence[str] = (),
-    ) -> Ending:
-        """The ending of results; ``notes`` and ``page`` are sentences that stand elsewhere.
+    def of(cls, results: Results, level: float, page: Sequence[str], answers: Sequence[str] = ()) -> Ending:
+        """The ending of results.
 
-        ``answers`` are sentences of the verdict on answers, where settings answer.
+        ``page`` holds sentences about their page, ``answers`` those of the verdict on answers.
         """
         losses, filtered = results.of(LossRow), results.of(FilterRow)
         labels = label_note(results.record.config, results.record.counts)
@@ -53,7 +47,7 @@ class Ending:
                 *([filter_table(filtered)] if filtered else []),
                 *answer_parts(results.of),
             ),
-            (*([labels] if labels else []), *notes),
+            (*([labels] if labels else []), *_agreement(results.record)),
             tuple(page),
             tuple(results.verdict["sentences"]),
             tuple(answers),
@@ -88,3 +82,18 @@ class Ending:
             tuple(Table(**table) for table in tables),
             **texts,
         )
+
+
+def _agreement(record: RunRecord) -> list[str]:
+    """How far the members of a panel agree, where one judged."""
+    panel = (record.cost or {}).get("panel")
+    if not panel:
+        return []
+    members = [
+        f"{name} is {above:+.2f} grades from the median" if above is not None else name
+        for name, above in panel["above_the_median"].items()
+    ]
+    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs"
+    if panel["alpha_ordinal"] is not None:
+        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
+    return [f"{agree}; {', '.join(members)}."]

@@ -125,8 +125,7 @@ def _refuse_other_text(
         if document not in texts or stored != {texts[document]}:
             raise HarnessError(
                 f"{path} extracts a different text from the document {document} than the results were scored "
-                f"on. Run "
-                "the benchmarks again on the same documents."
+                "on. Run the benchmarks again on the same documents."
             )
 
 

@@ -39,9 +39,8 @@ class RowsConfig(SizedConfig):
         1,
         ge=0,
         description="How many records at the beginning of delimited text or of a sheet are its header, "
-        "which is "
-        "shown with every row. In other text: the maximum number of lines with only years at the head of "
-        "a table.",
+        "which is shown with every row. In other text: the maximum number of lines with only years at the "
+        "head of a table.",
     )
     above: int = Field(
         2,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.bench.ending import Ending
-    from harness.bench.unchanged import Made
     from harness.config import BenchConfig
-    from harness.progress import Reporter
+    from harness.report import Results
     from harness.types import RunRecord
 
 _DONE = {
@@ -51,51 +50,38 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
-    from harness.bench.unchanged import find_unchanged, made_from
+    from harness.bench.job import do_bench
     from harness.config import load_config
     from harness.terminal import TerminalReporter, print_line
 
     config = load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
-    reporter = TerminalReporter(quiet=args.quiet)
-    made = made_from(config)
-    standing = None if args.again else find_unchanged(config, made)
-    if standing is None:
-        return _run(config, made, reporter)
-    for warning in standing.warnings:
-        reporter.warn(warning)
-    _print_figures(standing.ending)
-    print_line(
-        f"Nothing has changed since the run of {standing.date}; its results stand (--again runs it again). "
-        f"Results: {standing.folder}/"
-    )
-    _print_verdict(standing.ending, standing.folder)
-    return 0
+    done = do_bench(config, TerminalReporter(quiet=args.quiet), again=args.again)
+    _print_figures(done.ending)
+    if done.results is None:
+        print_line(
+            f"Nothing has changed since the run of {done.date}; its results stand (--again runs it again). "
+            f"Results: {done.folder}/"
+        )
+    else:
+        _print_work(done.results.record, done.folder)
+    _print_verdict(done.ending, done.folder)
+    return 0 if done.results is None else _exit_code(config, done.results)
 
 
-def _run(config: BenchConfig, made: Made | None, reporter: Reporter) -> int:
-    from harness.bench.answer_verdict import brief_verdict
-    from harness.bench.ending import Ending
-    from harness.bench.flow import run_bench
-    from harness.bench.page import write_page
-    from harness.bench.unchanged import keep_made, written
+def _exit_code(config: BenchConfig, results: Results) -> int:
     from harness.commands.shared import exit_code
-    from harness.progress import Remembering
-    from harness.report import DocumentRow, counted
+    from harness.report import DocumentRow
+
+    return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
+
+
+def _print_work(record: RunRecord, folder: Path) -> None:
+    """What a run has asked and computed."""
+    from harness.report import counted
     from harness.terminal import print_line
 
-    pages, files, told = [], {}, Remembering(reporter)
-
-    def finish(folder: Path) -> None:
-        pages.append(write_page(folder, reporter=told, name=config.name)[1])
-        files.update(written(folder))
-
-    results, folder = run_bench(config, told, finish)
-    record = results.record
-    notes = [page.note for page in pages if page.note]
-    ending = Ending.of(results, config.bootstrap.level, _agreement(record), notes, brief_verdict(folder))
-    _print_figures(ending)
     for line in [*_rewriting(record), *_endpoints(record), *_judging(record)]:
         print_line(line)
     counts = record.counts
@@ -105,9 +91,6 @@ def _run(config: BenchConfig, made: Made | None, reporter: Reporter) -> int:
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
         f"in {record.timings['total']:.1f} s. Results: {folder}/"
     )
-    _print_verdict(ending, folder)
-    keep_made(config, made, results, files, tuple(told.warnings), ending)
-    return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
 def _print_figures(ending: Ending) -> None:
@@ -179,21 +162,6 @@ def _judging(record: RunRecord) -> list[str]:
         f"{counted(cost['calls'], 'call')} now {spent}, {answers} from the ledger, "
         f"{unscored} without a grade."
     ]
-
-
-def _agreement(record: RunRecord) -> list[str]:
-    """How far the members of a panel agree, where one judged."""
-    panel = (record.cost or {}).get("panel")
-    if not panel:
-        return []
-    members = [
-        f"{name} is {above:+.2f} grades from the median" if above is not None else name
-        for name, above in panel["above_the_median"].items()
-    ]
-    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs"
-    if panel["alpha_ordinal"] is not None:
-        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
-    return [f"{agree}; {', '.join(members)}."]
 
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:

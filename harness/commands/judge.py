@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import agreement, answers, batches
+from harness.commands import agreement, answers, batches, check_answers
 
 if TYPE_CHECKING:
     from harness.judge.check import CheckReport
@@ -17,6 +17,7 @@ Manage the judgments of language models, and check how far they can be trusted.
 
   harness bench my.yaml --dry-run             what judging would cost, before anything is spent
   harness judge check my.yaml                 test the judge on a small known set (spends a little)
+  harness judge check-answers my.yaml         the same for the model that scores answers
   harness judge agreement my.yaml             compare it with your own labels
   harness judge answers my.yaml --failed      its raw answers
   harness judge batches                       batches that are in progress
@@ -38,6 +39,7 @@ def add(commands: Any) -> None:
     _add_export(parts)
     _add_import(parts)
     _add_check(parts)
+    check_answers.add(parts)
     agreement.add(parts)
     answers.add(parts)
     batches.add(parts, _CACHE)

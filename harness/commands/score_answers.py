@@ -54,8 +54,7 @@ def add(commands: Any) -> None:
         type=Path,
         metavar="FILE",
         help="a table with query_id, measure and value: people's ratings of a random sample. Prints how "
-        "well the "
-        "measures agree with them, and corrected means",
+        "well the measures agree with them, and corrected means",
     )
     parser.add_argument("--dry-run", action="store_true", help="print the calls and their cost; make none")
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")

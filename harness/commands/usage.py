@@ -91,11 +91,16 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable_lines(message))
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands; what it returns has ``run``, which does the work of the one chosen."""
+def parser(word: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; what it returns has ``run``, which does the work of the one chosen.
+
+    ``word`` names the command that is asked for: of the others nothing is then built. What is no command
+    gets them all, to say which there are.
+    """
     whole = _Parser(prog="harness", description=_DESCRIPTION)
     whole.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    asked = [command for command, words in COMMANDS.items() if word in words]
+    for command in asked or COMMANDS:
         command.add(commands)
     return whole

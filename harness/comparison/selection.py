@@ -69,10 +69,8 @@ class Selection:
             )
         told.append(
             f"On train it looks better than on validation by {_told(self.optimism, fewest)}. Part of that is "
-            f"luck "
-            "in the choice, and part is that the queries of one split are harder. Its lead over the mean of "
-            "all "
-            f"settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
+            "luck in the choice, and part is that the queries of one split are harder. Its lead over the "
+            f"mean of all settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
         )
         return tuple(told)
 

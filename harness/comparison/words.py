@@ -61,8 +61,7 @@ def _decision(verdict: Verdict) -> str:
         place = "leads" if verdict.baseline is None else f"is compared with the baseline {verdict.baseline}"
         return (
             f"{_queries(n)} {'is' if n == 1 else 'are'} too few for a choice (at least {FEWEST_TO_CHOOSE} "
-            f"are needed). "
-            f"{leader} {place}, with {measure} {mean:.3f}."
+            f"are needed). {leader} {place}, with {measure} {mean:.3f}."
         )
     if verdict.baseline is not None:
         return _against_baseline(verdict)

@@ -11,10 +11,9 @@ from pydantic import ValidationError
 
 from harness.config.explain import explain, first_problem, no_such_key
 from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, RelevanceConfig, Setting
-from harness.config.moved import refuse_moved
 from harness.config.naming import name_settings
 from harness.config.source import Source, read_source
-from harness.config.sweep import Stages, expand
+from harness.config.sweep import Stages, expand, refuse_moved
 from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
 from harness.judge import KINDS as JUDGES

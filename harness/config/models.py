@@ -37,9 +37,8 @@ class RelevanceConfig(StageConfig):
     judge: SerializeAsAny[StageConfig] = Field(
         LabelsConfig(),
         description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or "
-        "the weak "
-        "substitutes `cosine`, `reranker` and `graph`. The keys of each judge are in this section; they are "
-        "listed below.",
+        "the weak substitutes `cosine`, `reranker` and `graph`. The keys of each judge are in this section; "
+        "they are listed below.",
     )
     rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
         "half_of_span_or_chunk",
@@ -51,16 +50,14 @@ class RelevanceConfig(StageConfig):
     unanswerable: Literal["exclude", "zero"] = Field(
         "exclude",
         description="A query without relevant text: `exclude` it from means and report it separately, or "
-        "count it "
-        "as `zero`.",
+        "count it as `zero`.",
     )
     answerable_from: int = Field(
         1,
         ge=1,
         le=MAX_GRADE,
         description="The lowest grade at which a query counts as answered by the documents; if no text "
-        "reaches "
-        "it, the query has no relevant text. 2 suits judges that give a 1 for being on topic.",
+        "reaches it, the query has no relevant text. 2 suits judges that give a 1 for being on topic.",
     )
     seed_ratio: int | None = Field(
         None,
@@ -167,8 +164,7 @@ class BenchConfig(StageConfig):
         None,
         description="The model whose tokens are used to cut and count chunks, in all settings. Empty: "
         "the setting's own embedding model; a setting without one uses that of the first setting that has "
-        "one, "
-        "else `embedded:all-MiniLM-L6-v2`.",
+        "one, else `embedded:all-MiniLM-L6-v2`.",
     )
     settings: tuple[Setting, ...] = Field(min_length=1)
     relevance: RelevanceConfig = Field(
@@ -187,8 +183,7 @@ class BenchConfig(StageConfig):
         ),
         min_length=1,
         description="Measures with their cutoffs. The headline is one that is comparable between the "
-        "settings: "
-        "the first ndcg_text if they cut documents differently, else the first ndcg_exp.",
+        "settings: the first ndcg_text if they cut documents differently, else the first ndcg_exp.",
     )
     answer_measures: Annotated[
         tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)
@@ -238,8 +233,7 @@ class BenchConfig(StageConfig):
         if less_is_better(canonical[0]):
             raise ValueError(
                 f"{canonical[0]} is a cost, and the first measure orders the summary: put a measure of "
-                f"quality, "
-                "such as ndcg_exp@10, before it"
+                "quality, such as ndcg_exp@10, before it"
             )
         return canonical
 
@@ -278,8 +272,7 @@ class BenchConfig(StageConfig):
             raise ValueError(
                 "parse: several parsers can be compared only by human labels. A judge grades the passages of "
                 "each text separately, and it is unknown which of them say the same: their ideals would "
-                "differ. "
-                "Use one parser, or relevance: {judge: labels}."
+                "differ. Use one parser, or relevance: {judge: labels}."
             )
         if judge.file is not None:
             raise ValueError(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from harness.chunk import ChunkerConfig, chunk_documents
-from harness.contract.check import BrokenError, Check, Remark
-from harness.contract.samples import documents
+from harness.contract.check import BrokenError, Check, Remark, documents
 from harness.types import Chunk, Document
 
 

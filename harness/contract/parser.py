@@ -17,8 +17,7 @@ def parser_checks(config: ParserConfig, files: Sequence[Path]) -> list[Check]:
     if not own:
         raise ConfigError(
             f"parser: none of the files has an extension that it reads ({', '.join(suffixes_of(config))}). "
-            f"Give one "
-            "with --file, and list its extension in suffixes."
+            "Give one with --file, and list its extension in suffixes."
         )
     checks: list[Check] = [(f"reads {path.name}", partial(_read, config, path)) for path in own]
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.contract.check import BrokenError, Check, Remark
-from harness.contract.samples import QUESTIONS, TEXTS
+from harness.contract.check import QUESTIONS, TEXTS, BrokenError, Check, Remark
 from harness.search import RERANKERS, RerankerConfig
 
 PAIRS = [(question, text) for question in QUESTIONS for text in TEXTS[:5]]

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.contract.check import BrokenError, Check, Remark
-from harness.contract.samples import QUESTIONS, TEXTS, passages, queries
+from harness.contract.check import QUESTIONS, TEXTS, BrokenError, Check, Remark, passages, queries
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -50,8 +49,7 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
         if missed:
             raise Remark(
                 f"{len(missed)} of {len(found)} passages, given verbatim as queries, are not ranked first. "
-                f"Are scores "
-                "distances, or are positions counted from 1?"
+                "Are scores distances, or are positions counted from 1?"
             )
 
     return [

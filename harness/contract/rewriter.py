@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.contract.check import Check, Remark
-from harness.contract.samples import QUESTIONS, queries
+from harness.contract.check import QUESTIONS, Check, Remark, queries
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools

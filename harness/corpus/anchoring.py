@@ -1,4 +1,4 @@
-"""Label rows become judgments: each quote is found in the extracted text, and how well is told."""
+"""Label rows become judgments: each quote is found in the extracted text, with a score of how well."""
 
 from __future__ import annotations
 
@@ -338,7 +338,7 @@ def _digits(text: str) -> str:
 
 
 def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:
-    """The first place of ``answer`` within ``start``..``end``, letter by letter, else without whitespace.
+    """The first place of ``answer`` within ``start``..``end``, verbatim, else without whitespace.
 
     The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None where it does not
     stand there, or nothing is left of it without whitespace.

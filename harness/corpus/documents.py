@@ -53,9 +53,9 @@ def find_documents(
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
     ``more`` are endings that can be read besides `SUFFIXES`, by a parser of the user's own. Files in
-    ``leave_out``, such as the labels, are no documents; ``note`` is told which. Files of one name in several
-    folders get ids with as many of their folders as tell them apart. With ``unknown`` files that cannot be
-    read are listed too, under their whole name: reading them fails, file by file.
+    ``leave_out``, such as the labels, are no documents; ``note`` gets their names. Files of one name in
+    several folders get ids with as many of their folders as tell them apart. With ``unknown`` files that
+    cannot be read are listed too, under their whole name: reading them fails, file by file.
     Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name
     that is not UTF-8 and for two files that would share an id.
     """

@@ -41,7 +41,7 @@ class LabelRow:
 
 
 def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
-    """Read label rows from CSV, XLSX or JSONL; ``note`` is told what was unusual in the file.
+    """Read label rows from CSV, XLSX or JSONL; ``note`` gets what was unusual in the file.
 
     Raises LabelError that names all lines at fault, the column and the remedy.
 

@@ -45,8 +45,7 @@ def warn_of_unfilled_budgets(
         if short:
             reporter.warn(
                 f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short)}. Text "
-                f"beyond "
-                "that is lost to the depth of the search. "
+                "beyond that is lost to the depth of the search. "
                 + (
                     remedy
                     or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."

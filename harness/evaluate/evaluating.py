@@ -32,7 +32,7 @@ from harness.report import (
 from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.endpoints import endpoint_costs, query_costs
+from harness.running.endpoints import query_costs
 from harness.running.rewriting import asked_rows
 from harness.running.search import Searched
 from harness.search import Narrowed
@@ -98,9 +98,8 @@ def results_of(
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
     queries = corpus.queries.queries
-    bought = endpoint_costs(searched, queries, context)
     paid = query_costs(searched, queries, context)
-    prices = price_rows(searched, summary, judged.costs, evaluated.queries, paid, config, bought)
+    prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config)
     filtered = list(filter_rows(searched, judged.judgments, corpus))
     ranked = [row for one in scored for row in one.ranked]
     return Results(
@@ -132,7 +131,7 @@ def results_of(
         clusters=evaluated.clusters,
         verdict=run_verdict(
             per_query,
-            evaluated.queries,
+            {query.query_id: query.split for query in evaluated.queries},
             evaluated.clusters,
             prices,
             corpus.doc_ids,

@@ -88,7 +88,8 @@ def score_setting(
     spans = SpanQrels.from_judgments(judged.judgments)
     table = ChunkTable.of(searched.chunking.chunks)
     relevance = config.relevance
-    left_out = {query.query_id for query in queries if not query.answerable}
+    answerable = {query.query_id: query.answerable for query in queries}
+    left_out = {query_id for query_id, answered in answerable.items() if not answered}
     if relevance.unanswerable == "zero":
         left_out = set()
     qrels = _qrels(spans, table, _projection(relevance), left_out)
@@ -112,7 +113,7 @@ def score_setting(
             )
             scored.per_query.extend(_per_query(setting, stage, columns, scores))
             scored.ranked.extend(ranked)
-            separated, by_threshold = answerability(setting, stage, rankings, queries, config)
+            separated, by_threshold = answerability(setting, stage, rankings, answerable, config)
             scored.answerability.extend(separated)
             scored.thresholds.extend(by_threshold)
     return scored
@@ -207,8 +208,7 @@ def warn_of_parsers(config: BenchConfig, reporter: Reporter) -> None:
     if blind:
         reporter.note(
             f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
-            f"length "
-            "of the extracted text, or on how it was cut."
+            "length of the extracted text, or on how it was cut."
         )
 
 

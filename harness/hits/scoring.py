@@ -16,7 +16,7 @@ from harness.corpus.table import nearest
 from harness.errors import CorpusError
 from harness.evaluate.budget import warn_of_unfilled_budgets
 from harness.evaluate.evaluating import evaluate, results_of
-from harness.hits.returned import Strangers, returned
+from harness.hits.returned import OtherText, returned
 from harness.judging.label_warnings import warn_of_labels
 from harness.progress import Reporter
 from harness.report import HitRow, Results, counted
@@ -30,7 +30,7 @@ _SHOWN = 3
 _WAYS = {
     "offsets": "by offsets",
     "page": "as whole pages",
-    "exact": "letter by letter",
+    "exact": "verbatim",
     "whitespace_free": "except for white space",
     "fuzzy": "by likeness",
 }
@@ -89,14 +89,14 @@ def score_hits(
         _refuse_unknown_queries(files, corpus.queries.queries)
         warn_of_labels(corpus, config, reporter)
         placed = _placed(files, corpus, options, context)
-        strangers = Strangers.of(placed, [document.doc_id for document in corpus.documents])
+        other_text = OtherText.of(placed, [document.doc_id for document in corpus.documents])
         hashes = {str(file.path): _sha256(file.path) for file in files}
-        corpus = replace(corpus, strange=strangers.document, hashes=corpus.hashes | hashes)
+        corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, rankings in zip(config.settings, files, placed, strict=True):
             tell_of_file(setting.name, file, corpus.queries.queries, reporter)
             tell_of_places(setting.name, rankings, reporter)
-            searched.append(returned(setting, rankings, strangers, corpus, config, context))
+            searched.append(returned(setting, rankings, other_text, corpus, config, context))
         remedy = "Write more ranks of each query."
         warn_of_unfilled_budgets(searched, config, reporter, remedy)
         evaluated = evaluate(searched, corpus, config, context)

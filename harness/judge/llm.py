@@ -213,8 +213,7 @@ def check_unscored(summary: Summary, limit: float, total: int) -> None:
         f"{summary.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
         f"{limit:.1%}. A "
         "mean over the rest would be misleading. Check the reasons, change the endpoint, the prompt or "
-        "max_unscored, "
-        f"and run again (ask_again: true repeats closed failures).{_about_length(summary)}"
+        f"max_unscored, and run again (ask_again: true repeats closed failures).{_about_length(summary)}"
         f"\n  {listed}" + (f"\n  and {more} more" if more > 0 else "")
     )
 

@@ -34,8 +34,7 @@ class PanelConfig(PoolJudgeConfig):
     combine: Literal["median", "majority"] = Field(
         "median",
         description="How the members' grades are combined: the median (of two, the lower), or the most "
-        "frequent "
-        "(in a tie, the lower).",
+        "frequent (in a tie, the lower).",
     )
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     max_unscored: float = Field(

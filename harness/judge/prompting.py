@@ -83,8 +83,7 @@ def parse_prompt(content: bytes, name: str) -> Prompt:
     if prompt.distinct and prompt.list_size > prompt.max_grade + 1:
         raise ConfigError(
             f"The prompt file {name} asks for distinct scores of 0..{prompt.max_grade}, so list_size is "
-            "at most "
-            f"{prompt.max_grade + 1}."
+            f"at most {prompt.max_grade + 1}."
         )
     return prompt
 

@@ -82,9 +82,8 @@ def _warn_of_length(labels: Sequence[Judgment], config: BenchConfig, reporter: R
         if length > 2 * enough:
             reporter.warn(
                 f"the median label has {length:,.0f} characters, and {name} counts any {enough} of them as "
-                f"found "
-                "evidence, whether they contain the answer or not. Shorten the labels, or name the words "
-                "that answer "
+                "found evidence, whether they contain the answer or not. Shorten the labels, or name the "
+                "words that answer "
                 "in their column answer."
             )
 

@@ -20,8 +20,7 @@ class BatchOptions(StageConfig):
         None,
         ge=1,
         description="How many prompt tokens the endpoint accepts in waiting batches at once (OpenAI: the "
-        "batch "
-        "queue limit of a model); the rest is sent as batches end. Null: no limit.",
+        "batch queue limit of a model); the rest is sent as batches end. Null: no limit.",
     )
     poll: float = Field(30.0, gt=0, description="Seconds between two checks of the batches in progress.")
     tries: int = Field(
@@ -57,8 +56,7 @@ class ModelConfig(StageConfig):
         30,
         ge=2,
         description="The run stops after this many calls in a row without a usable answer: at once if the "
-        "endpoint "
-        "gives unusable answers or refuses, otherwise after `breaker_seconds`.",
+        "endpoint gives unusable answers or refuses, otherwise after `breaker_seconds`.",
     )
     breaker_seconds: float | None = Field(
         None,

@@ -14,6 +14,8 @@ from harness.llm.fences import render
 from harness.types import Answered, Asked
 
 Messages = list[dict[str, str]]
+About = tuple[str, tuple[str, ...]]
+"""What a call is about: a text, which stands for ``{{ query }}``, and the passages shown with it."""
 Structured = Literal["json_schema", "json_object", "none"]
 
 # Asking again would bring the same: the endpoint has decided.

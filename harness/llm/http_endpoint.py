@@ -114,8 +114,7 @@ class HttpEndpoint(HttpConfig):
     model: str = Field(
         min_length=1,
         description="The model's name, which is sent; answers are stored under it. Give the true name "
-        "even if a "
-        "server ignores it, and prefer a dated name, which does not change over time.",
+        "even if a server ignores it, and prefer a dated name, which does not change over time.",
     )
     base_url: str = Field("https://api.openai.com/v1", description="The address, up to and including `/v1`.")
     api_key_env: str | None = Field(

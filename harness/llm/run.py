@@ -154,8 +154,7 @@ class _Run(AskingRun[T]):
             raise LlmError(
                 f"{len(on_their_way):,} calls of {self._name} are in progress in batches, and one of them "
                 "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
-                "`harness "
-                "judge batches --cancel` and run again."
+                "`harness judge batches --cancel` and run again."
             )
         return self._model.find(call)
 

@@ -180,10 +180,10 @@ def lay_out(
     names = [query.query_id for query in queries]
     if len(set(names)) != len(names):
         raise ValueError(f"query {_repeated(names)} is listed more than once")
-    strangers = by_query.keys() - set(names)
-    if strangers:
+    unknown = by_query.keys() - set(names)
+    if unknown:
         raise ValueError(
-            f"{len(strangers)} rankings are of queries that are not scored, such as {min(strangers)}"
+            f"{len(unknown)} rankings are of queries that are not scored, such as {min(unknown)}"
         )
     lists = [by_query[name].chunk_ids if name in by_query else () for name in names]
     offsets = offsets_of(np.array([len(ids) for ids in lists], dtype=np.int64))

@@ -17,8 +17,7 @@ class ComputingConfig(StageConfig):
         2048,
         ge=64,
         description="Tokens in one batch, padding included. Small batches fit into a processor's cache; "
-        "raise "
-        "it on a GPU.",
+        "raise it on a GPU.",
     )
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)

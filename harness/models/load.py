@@ -172,7 +172,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     ``device`` other than the CPU, and for a model that cannot be converted.
     """
     if device not in (None, "cpu"):
-        raise ModelError(f"backend: openvino computes on the CPU, not on {device}: leave device out.")
+        raise ModelError(f"backend: openvino computes on the CPU, not on {device}: omit device.")
     try:
         import openvino
     except ImportError as error:

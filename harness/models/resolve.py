@@ -25,14 +25,13 @@ EMBEDDED = {
 Dtype = Literal["float32", "bfloat16", "float16"]
 DTYPE_TEXT = (
     "The number format of the computation. `bfloat16` and `float16` are several times faster where the "
-    "hardware has "
-    "them, GPUs and recent server processors, and change figures slightly; they are cached separately."
+    "hardware has them, GPUs and recent server processors, and change figures slightly; they are cached "
+    "separately."
 )
 Backend = Literal["torch", "openvino"]
 BACKEND_TEXT = (
     "The library that runs the model. `openvino` takes about half the CPU time of `torch`, with the same "
-    "numbers to six "
-    "digits, and needs `pip install 'harness[fast]'`; it is cached separately."
+    "numbers to six digits, and needs `pip install 'harness[fast]'`; it is cached separately."
 )
 # the last one: how a ColBERT of Stanford reads text
 _HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "artifact.metadata"]

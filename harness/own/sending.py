@@ -63,7 +63,7 @@ def send(
 ) -> list[Any]:
     """The answers to all messages in their order, each what ``response`` finds in the JSON.
 
-    ``keep`` is told of each at once, with its place. Raises ServiceError at the first message that has no
+    ``keep`` gets each at once, with its place. Raises ServiceError at the first message that has no
     answer in time; those on their way are given up.
     """
     answers: dict[int, Any] = {}

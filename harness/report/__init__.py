@@ -16,7 +16,6 @@ from harness.report.read import (
     read_summary,
 )
 from harness.report.render import Part, render
-from harness.report.results import ChunkQrels, Results
 from harness.report.rows import (
     AnchoringRow,
     AnswerabilityRow,
@@ -51,4 +50,4 @@ from harness.report.summaries import (
 )
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, two_line_width
-from harness.report.write import PASSAGE_RANKS, write_results
+from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results

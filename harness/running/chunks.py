@@ -102,8 +102,8 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
         context.reporter.warn(
             f"{setting.name}: {capped.share:.0%} of its chunks end at the window of {capped.window} tokens, "
             f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. "
-            f"Describe "
-            "the setting by that length, or use a smaller chunk_size or a model with a longer window."
+            "Describe the setting by that length, or use a smaller chunk_size or a model with a longer "
+            "window."
         )
     return Chunking(
         tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading
@@ -237,8 +237,7 @@ def with_context(
         context.reporter.warn(
             f"{setting.name}: {indexed.overlong} of {len(chunks)} chunks are longer with their context than "
             f"the {tokenizer.window} tokens that {tokenizer.name} reads; the rest of each chunk is not "
-            f"searched. "
-            "Use smaller chunks, a shorter context or a model with a longer window."
+            "searched. Use smaller chunks, a shorter context or a model with a longer window."
         )
     return indexed
 

@@ -225,7 +225,7 @@ def read_texts(
 
 
 def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: None) -> list[DocumentFile]:
-    """The files of the documents with their ids; ``note`` is told what is left out.
+    """The files of the documents with their ids; ``note`` gets what is left out.
 
     Of several parsers the first says which files can be read.
     """

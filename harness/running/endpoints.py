@@ -197,11 +197,13 @@ class QueryCost:
     """``rewriting``: what language models were paid for all queries; ``per_1000``: what a thousand cost.
 
     Whoever paid, in this run or before. None where a price is unknown, as that of a service of one's own is,
-    and for ``per_1000`` where a language model filters, whose calls are not told apart by setting.
+    and for ``per_1000`` where a language model filters, whose calls are not separated by setting.
+    ``endpoints`` is what vectors and scores of endpoints cost for chunks and queries; None without one too.
     """
 
     rewriting: float | None
     per_1000: float | None
+    endpoints: float | None
 
 
 def query_costs(
@@ -222,7 +224,7 @@ def query_costs(
             other = 0.0 if known else own.queries if own is not None else None
             total = None if unknown or rewritten is None or other is None else rewritten + other
             per_1000 = None if total is None or not queries else 1000 * total / len(queries)
-            found[name, stage] = QueryCost(rewritten, per_1000)
+            found[name, stage] = QueryCost(rewritten, per_1000, None if own is None else own.whole)
     return found
 
 

@@ -134,8 +134,7 @@ def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
                 told = True
                 context.reporter.note(
                     f"Another run is asking {model.endpoint.model} with this cache. This run waits for its "
-                    f"turn "
-                    "and reuses what the other has paid for."
+                    "turn and reuses what the other has paid for."
                 )
             time.sleep(_POLL)
         yield

@@ -73,5 +73,5 @@ class RunSources:
         self, model: ModelConfig, form: Form, shown: Sequence[tuple[str, ...]], name: str
     ) -> list[Answered]:
         """The answers of a language model about passages, from the ledger where it has them."""
-        texts = [""] * len(shown)
-        return RunTools(self.context).answers(model, form, texts, name, purpose="context", passages=shown)
+        asked = [("", passages) for passages in shown]
+        return RunTools(self.context).answers(model, form, asked, name, "context")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.config import LatencyConfig
-from harness.llm import Form, ModelConfig, came_in_batch
+from harness.llm import About, Form, ModelConfig, came_in_batch
 from harness.running.filtering import Boost, only, to_the_end
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs
@@ -85,18 +85,14 @@ class TimedTools(RunTools):
         self,
         model: ModelConfig,
         form: Form,
-        texts: Sequence[str],
+        asked: Sequence[About],
         name: str,
-        *,
         purpose: Purpose = "rewriting",
-        passages: Sequence[tuple[str, ...]] = (),
         sample: int = 0,
     ) -> list[Answered]:
         """The answers of the ledger; raises NotMeasuredError for those that came in batches."""
         begun = perf_counter()
-        found = RunTools.answers(
-            self, model, form, texts, name, purpose=purpose, passages=passages, sample=sample
-        )
+        found = RunTools.answers(self, model, form, asked, name, purpose, sample)
         if any(came_in_batch(one) for one in found):
             raise NotMeasuredError(
                 "the language model has answered in batches, whose time is not that of a query"

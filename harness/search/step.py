@@ -147,8 +147,7 @@ class FilterConfig(StageConfig):
     fields: tuple[str, ...] = Field(
         (),
         description="Columns of names that a question may mention, the most specific first; a list of "
-        "lists is a "
-        "sweep.",
+        "lists is a sweep.",
     )
     years: tuple[str, ...] = Field(
         (), description="Columns that hold years, such as `2018` or `FY2018`, matched as numbers."
@@ -163,8 +162,8 @@ class FilterConfig(StageConfig):
         None,
         gt=0,
         description="Empty: only the named documents are searched. Otherwise the amount added to the "
-        "score of each "
-        "of their chunks, on the scale of the retriever (cosine goes up to 1, BM25 to about 20).",
+        "score of each of their chunks, on the scale of the retriever (cosine goes up to 1, BM25 to about "
+        "20).",
     )
     on_empty: Literal["drop", "nothing"] = Field(
         "drop",
@@ -212,8 +211,7 @@ class RetrieverConfig(StageConfig):
         None,
         ge=1,
         description="Instead of `top_k`: retrieve chunks until they contain this many characters, so that "
-        "all "
-        "chunkings are searched equally deep.",
+        "all chunkings are searched equally deep.",
     )
     rewrite: Annotated[SerializeAsAny[RewriterConfig] | None, Section("rewrite")] = Field(
         None,

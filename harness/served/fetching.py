@@ -56,7 +56,7 @@ Keep = Callable[[Asked, list[Any], int], None]
 
 
 def fetch(endpoint: ServedEndpoint, requests: Iterable[Asked], keep: Keep, spending: Spending) -> None:
-    """Send all requests; ``keep`` is told at once of each reply: its rows, and the tokens it used.
+    """Send all requests; ``keep`` gets each reply at once: its rows, and the tokens it used.
 
     Raises ServedError at the first request that comes to nothing, BudgetError at a limit, ConfigError without
     a key. Requests that are on their way are waited for and kept in any case, for they are paid for.

@@ -1,4 +1,4 @@
-"""What was wrong with the cache in one run, to be told once at its end."""
+"""What was wrong with the cache in one run, reported once at its end."""
 
 from __future__ import annotations
 
@@ -58,8 +58,7 @@ def no_room(path: Path, reason: object) -> StoreError:
     """The error for a full disk."""
     return StoreError(
         f"{path} cannot be written: {reason}. Free some space (harness cache shows what the cache contains) "
-        f"and "
-        "run the same command again: it resumes from what is stored."
+        "and run the same command again: it resumes from what is stored."
     )
 
 

@@ -28,7 +28,7 @@ class KeyValue:
     Every value carries a checksum. One that fails it counts as absent and may be written anew. A file whose
     structure is damaged is condemned, which every process that uses it finds out by itself, and a new one is
     begun beside it: other processes have it open, so it can be neither renamed nor removed. A file that
-    cannot be written is only read. ``faults`` is told of all of it.
+    cannot be written is only read. ``faults`` counts all of it.
     """
 
     def __init__(

@@ -57,8 +57,7 @@ def answer_by_model(
     if config.answering is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could answer (answer or llm). Name one, or "
-            "write "
-            f"the answers yourself: harness testset {state.folder} answer --by-hand"
+            f"write the answers yourself: harness testset {state.folder} answer --by-hand"
         )
     chosen = chosen_of(state)
     name = prompt or ("answer_zh" if config.language == "zh" else "answer")
@@ -91,8 +90,7 @@ def answer_by_model(
     if len(open_) > len(todo):
         told.append(
             f"{counted(len(open_) - len(todo), 'question has', 'questions have')} no passage of grade 2 "
-            "or above to "
-            "answer from."
+            "or above to answer from."
         )
     if usable < len(todo):
         told.append(f"The column note of {state.path(AnswerRow)} says why the others have none.")

@@ -20,7 +20,8 @@ from harness.report import (
     read_result,
 )
 from harness.verdict.label_sensitivity import sensitivity_of
-from harness.verdict.remarks import costs_of, filter_notes, same_ranking_notes
+from harness.verdict.remarks import costs_of, filter_notes
+from harness.verdict.same_rankings import same_ranking_notes
 from harness.verdict.verdicts import Scores, chunkings_of, options_of
 
 

@@ -16,7 +16,7 @@ from harness.errors import CorpusError, LabelError, ModelError
 from harness.evaluate.answerability import answerability
 from harness.progress import Silent
 from harness.report import AnswerabilityRow, read_summary
-from harness.types import Query, Ranking
+from harness.types import Ranking
 
 
 def unchanging(folder):
@@ -250,9 +250,9 @@ def test_an_auroc_from_few_queries_never_stands_without_a_remark(write_config):
     config = load_config(write_config())
 
     def remark(answerable, unanswerable):
-        queries = [Query(f"q{i}", "?", "train", i < answerable) for i in range(answerable + unanswerable)]
-        rankings = [Ranking(query.query_id, ("d:0-1",), (0.5,)) for query in queries]
-        ((head,), _) = answerability("a", "retrieve", rankings, queries, config)
+        known = {f"q{i}": i < answerable for i in range(answerable + unanswerable)}
+        rankings = [Ranking(query_id, ("d:0-1",), (0.5,)) for query_id in known]
+        ((head,), _) = answerability("a", "retrieve", rankings, known, config)
         return head.remark
 
     assert remark(9, 4) == "from only 4 unanswerable queries"

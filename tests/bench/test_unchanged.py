@@ -15,6 +15,7 @@ from harness.bench.ending import Ending
 from harness.bench.inputs import input_hashes
 from harness.cli import main
 from harness.config import load_config
+from harness.errors import StoreError
 from harness.report import SummaryRow, Table
 from harness.store import CacheLayout
 from harness.types import RunRecord
@@ -270,6 +271,17 @@ def test_two_at_once_load_no_model(write_config, corpus, capsys):
         assert one.returncode == 0, err
         assert "Nothing has changed" in out
     assert contents(corpus / "results") == before
+
+
+def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys):
+    def full(*given):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("harness.bench.job.keep_made", full)
+    assert bench(words) == 0
+    shown = capsys.readouterr()
+    assert "Verdict: " in shown.out
+    assert "the disk is full" in shown.err
 
 
 def test_an_ending_is_kept_whole():

@@ -76,6 +76,17 @@ def test_scripts_make_no_markup_from_text_and_send_nothing():
         assert len(text.splitlines()) < 400, name
 
 
+def test_no_line_of_the_script_loses_a_character(tmp_path):
+    """A template within a template was taken for code, and "all 2 settings" became "all 2settings"."""
+    script = re.findall(r"<script>(.*?)</script>", page_of(write_folder(tmp_path / "r")).html, re.DOTALL)[-1]
+    kept = script.split("\n")
+    assert "".join(kept).count("} settings`") > 0
+    lines = [line.strip() for name in SCRIPTS for line in (ASSETS / name).read_text("utf-8").splitlines()]
+    assert [line for line in lines if line and not line.startswith("//")] == kept[2:-1]
+    # a template or a comment over several lines would be changed by leaving out indents and lines
+    assert all(line.count("`") % 2 == 0 and not line.startswith(("/*", "*")) for line in lines)
+
+
 def test_what_documents_and_queries_say_stands_in_the_page_only_compressed(tmp_path):
     folder = write_folder(tmp_path / "r", hostile=True)
     page = page_of(folder).html

@@ -86,14 +86,8 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
     def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
         """The model's words about every question."""
         prompt = self._prompt
-        answers = tools.answers(
-            self.config.asked,
-            prompt.form,
-            [one.question for one in asked],
-            prompt.name,
-            purpose="answer",
-            passages=[one.passages for one in asked],
-        )
+        about = [(one.question, one.passages) for one in asked]
+        answers = tools.answers(self.config.asked, prompt.form, about, prompt.name, "answer")
         return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
 
     @property

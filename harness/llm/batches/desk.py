@@ -291,9 +291,9 @@ class BatchDesk:
                     "has cancelled", "was cancelled"
                 )
             )
-        strangers = answers.found.keys() - one.calls.keys()
+        unrequested = answers.found.keys() - one.calls.keys()
         for count, what in (
-            (len(strangers), "answers to requests that it does not contain, which are ignored"),
+            (len(unrequested), "answers to requests that it does not contain, which are ignored"),
             (len(answers.double), "requests with two different answers, which are made again"),
             (answers.broken, "unreadable lines, whose requests are made again"),
         ):

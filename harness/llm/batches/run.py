@@ -170,8 +170,7 @@ class BatchRun(AskingRun[T]):
             self._reporter.note(
                 f"{sum(len(batch.calls) for batch in left):,} calls continue at the endpoint ({names}). The "
                 "same command collects their answers; `harness judge batches` shows their progress, and "
-                "cancels "
-                "them with --cancel."
+                "cancels them with --cancel."
             )
 
     async def _wait(self, seconds: float) -> None:

@@ -49,7 +49,7 @@ class Traces:
 
 
 def read_traces(path: Path, name: str = "") -> Traces:
-    """The questions of an export; its format is told by its records unless it is named.
+    """The questions of an export; its records show the format, unless it is named.
 
     Raises CorpusError where the file cannot be read, is of no known format, or has no question.
     """

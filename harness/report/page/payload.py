@@ -55,7 +55,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "factors": factors(configured, measured),
         "retrievals": retrievals(configured),
         "losses": _losses(tables, axes),
-        "answers": answers_payload(tables, axes.setting),
+        "answers": answers_payload(tables, axes.setting, axes.query),
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),

@@ -103,8 +103,7 @@ class PriceRow:
         float | None,
         Column(
             "what endpoints charge for a thousand such queries: rewriting, their vectors and the scores of "
-            "their "
-            "pairs, without the vectors of chunks and the judge; empty: a price is unknown, or a "
+            "their pairs, without the vectors of chunks and the judge; empty: a price is unknown, or a "
             "language model filters",
             unit="money",
         ),

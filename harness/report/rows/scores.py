@@ -58,8 +58,7 @@ class ScoreRow:
         str,
         Column(
             "the group of queries it is tested with: the column of that name in the query file, else the "
-            "document "
-            "of its evidence; empty where it has neither",
+            "document of its evidence; empty where it has neither",
         ),
     ] = ""
     measure: Measure

@@ -94,9 +94,8 @@ class LlmFilter(Filter[LlmFilterConfig]):
         """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
         c = self.config
         prompt = c.load(c.prompt)
-        answers = tools.answers(
-            c, self._form(prompt, facts), [query.text for query in queries], prompt.name, purpose="filter"
-        )
+        asked = [(query.text, ()) for query in queries]
+        answers = tools.answers(c, self._form(prompt, facts), asked, prompt.name, "filter")
         self._failed = {}
         found: list[Named] = []
         for query, answer in zip(queries, answers, strict=True):

@@ -40,10 +40,9 @@ class ChromaConfig(DenseConfig):
     exact: bool = Field(
         True,
         description="Raise the search effort of Chroma's approximate index until every query has its true "
-        "`top_k`, as "
-        "found by a full scan: two runs give the same rankings. `false`: one search with `ef_search`, as "
-        "in a "
-        "deployment; its results vary from build to build.",
+        "`top_k`, as found by a full scan: two runs give the same rankings. `false`: one search with "
+        "`ef_search`, as "
+        "in a deployment; its results vary from build to build.",
     )
     ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
     ef_search: int = Field(

@@ -46,8 +46,7 @@ class ConcatenatedConfig(TermsConfig, DenseConfig):
         None,
         gt=0,
         description="BM25: terms of an average chunk. Empty: computed from these chunks. If set, the "
-        "vectors of "
-        "chunks stay the same when chunks are added.",
+        "vectors of chunks stay the same when chunks are added.",
     )
 
 

@@ -47,7 +47,7 @@ class FaissConfig(DenseConfig):
 
 
 class FaissRetriever(DenseRetriever[FaissConfig]):
-    """Builds an index once per content and searches it as it is: what it misses is told by ``exact_share``.
+    """Builds an index once per content and searches it as it is: ``exact_share`` says what it misses.
 
     Scores are the index's own; those of IVF-PQ are estimates. One thread and a fixed seed: the same vectors
     give the same index.

@@ -25,8 +25,7 @@ class IndexRequest(StageConfig):
     method: Method = Field("POST", description="The HTTP method.")
     request: Request = Field(
         description="The request body: `{{ passages }}` (a list of `{id, text}`), `{{ ids }}`, "
-        "`{{ texts }}`, "
-        "`{{ collection }}`."
+        "`{{ texts }}`, `{{ collection }}`."
     )
     batch_size: int = Field(100, ge=1, description="Chunks in one request.")
 
@@ -50,8 +49,7 @@ class HttpConfig(ServiceConfig, RetrieverConfig):
         None,
         description="A section with url, method, request and batch_size: how the chunks are sent to "
         "the service. They are sent before every search that is not cached, so sending the same ids again "
-        "must not be "
-        "an error. Empty: the chunks are part of the search request.",
+        "must not be an error. Empty: the chunks are part of the search request.",
     )
 
     @model_validator(mode="after")

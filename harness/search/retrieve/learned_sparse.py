@@ -33,8 +33,7 @@ class LearnedSparseConfig(PairedConfig):
         None,
         ge=1,
         description="The maximum number of words kept per chunk, those with the largest weights. Empty: "
-        "the model's "
-        "own limit. Fewer make a smaller index.",
+        "the model's own limit. Fewer make a smaller index.",
     )
     query_max_active_dims: int | None = Field(
         None, ge=1, description="The same for queries. Fewer make a faster search."

@@ -107,7 +107,7 @@ def ask_about(
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """
-    answers = tools.answers(config, form, [query.text for query in queries], prompt.name)
+    answers = tools.answers(config, form, [(query.text, ()) for query in queries], prompt.name)
     words = [text_of(answer) for answer in answers]
     found = [None if text is None else read(text) for text in words]
     failed = [

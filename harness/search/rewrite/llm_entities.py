@@ -23,8 +23,7 @@ class LlmEntitiesConfig(RewritingConfig, NamingConfig):
     prompt: str = Field(
         "entities",
         description="`entities`, `entities_zh`, or the path of your own file; the model answers with one "
-        "name per "
-        "line, or `none`.",
+        "name per line, or `none`.",
     )
 
 

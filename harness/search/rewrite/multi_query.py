@@ -16,8 +16,7 @@ class MultiQueryConfig(ManyConfig):
     prompt: str = Field(
         "multi_query",
         description="`multi_query`, `multi_query_zh`, or the path of your own file; `{{ n }}` in it is "
-        "replaced "
-        "by `n`, and the model answers with one wording per line.",
+        "replaced by `n`, and the model answers with one wording per line.",
     )
     n: int = Field(3, ge=1, le=20, description="How many wordings are requested; more are dropped.")
 

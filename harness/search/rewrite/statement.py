@@ -30,7 +30,7 @@ _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _ASKS = rf"(?:what|which|who|when|where|why|how|{_ANY})"
 # "In 2019, what was …": what stands before the last comma that a question word follows
 _BEFORE = re.compile(rf"(?is)^(.*,\s+)(?={_ASKS}(?:['’]s)?\s)")
-# A subject whose end can be told without a parser: a pronoun, or a name and what belongs to it.
+# A subject whose end can be found without a parser: a pronoun, or a name and what belongs to it.
 _NAME = r"[A-Z0-9][\w&.'’-]*"
 _SUBJECT = (
     rf"(?:(?i:it|they|he|she|we|you|i|this|that|these|those|there)(?=\s)"

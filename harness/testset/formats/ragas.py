@@ -41,8 +41,7 @@ def write_ragas(made: Made, documents: Mapping[str, Document], folder: Path) -> 
     write_text(folder / FILE, "".join(lines))
     notes = (
         f"ragas knows no grades: passages of grade {LEAST} and above are its contexts, the others are "
-        "left out, and "
-        "with them what is known to be irrelevant.",
+        "left out, and with them what is known to be irrelevant.",
         "Ids, kinds and evidence names are left out, and all golden answers of a question but the first.",
     )
     return Written((FILE,), notes)
