@@ -18,12 +18,15 @@ _NAMED = 6
 
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     """All lines, in the order of reading."""
+    labels: list[tuple[Role, str]] = [("labels", text) for text in verdict.by_labels]
     told: list[tuple[Role, str]] = [("decision", _decision(verdict))]
+    if verdict.corrected:
+        told = [("corrected", verdict.corrected), *labels, ("alone", _decision(verdict))]
     if verdict.margin is not None:
         told.append(("margin", _margin(verdict, verdict.margin)))
         told.append(("test", _test(verdict)))
     told.append(("population", _population(verdict)))
-    told += [("labels", text) for text in verdict.by_labels]
+    told += [] if verdict.corrected else labels
     told += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
     told += [("next", text) for text in _next(verdict)]
     return tuple(Line(role, text) for role, text in told)

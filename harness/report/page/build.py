@@ -36,6 +36,7 @@ SCRIPTS = (
     "grid.js",
     "plot.js",
     "answer.js",
+    "people.js",
     "board.js",
     "gains.js",
     "differences.js",
