@@ -39,7 +39,7 @@ test: $(VENV)/.dev ## run the fast tests
 	@$(BIN)/python -m pytest -n auto
 
 test-slow: $(VENV)/.dev ## run the tests that take minutes
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -m slow -n auto --dist loadfile
 
 OLDEST_OPENAI := 1.109.0
 $(VENV)-openai/.made: requirements.lock requirements-dev.lock | $(BIN)/python

@@ -95,8 +95,17 @@ def _time(tool: str, source: str, folder: str, repeats: str | int) -> dict[str, 
         mean = timed()
         seconds.append(time.perf_counter() - wall)
         cpu_seconds.append(time.process_time() - cpu)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return {"seconds": min(seconds), "cpu": min(cpu_seconds), "peak_gb": peak, "mean": float(mean)}
+    return {"seconds": min(seconds), "cpu": min(cpu_seconds), "peak_gb": _peak_gb(), "mean": float(mean)}
+
+
+def _peak_gb() -> float:
+    """Peak memory of this process alone: on Linux ``ru_maxrss`` counts that of the one that started it."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024 / 1e9
+    # macOS counts bytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ def _run(argv: Sequence[str] | None, program: bool) -> int:
         raise HarnessError("standard output is closed; send it to a file, or to /dev/null.")
     from harness.commands.usage import parser
 
-    args = parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    args = parser(words[0] if words else None).parse_args(words)
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     if program:
         from harness import faults

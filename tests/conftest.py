@@ -6,6 +6,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+# Workers share the cores. If each computes with all of them, they spend most of their time on one another.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # how long an example takes says how busy the machine is
 hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")

@@ -4,8 +4,9 @@ import argparse
 
 import pytest
 
-from harness.commands.formatter import Help
-from harness.commands.usage import parser
+from harness.cli import main
+from harness.commands import COMMANDS
+from harness.commands.usage import Help, parser
 
 
 def commands(whole, words=()):
@@ -26,6 +27,24 @@ def test_no_help_is_wider_than_the_terminal(columns, monkeypatch):
             assert len(line) <= columns or line.lstrip().startswith("{"), f"{words}: {line}"
         checked += 1
     assert checked > 15
+
+
+def test_a_command_alone_is_the_one_among_all():
+    whole = dict(commands(parser()))
+    for names in COMMANDS.values():
+        for name in names:
+            alone = dict(commands(parser(name)))
+            told = {words for words in whole if words.split()[:1] == [name]}
+            assert told == {words for words in alone if words.split()[:1] == [name]}
+            assert all(alone[words].format_help() == whole[words].format_help() for words in told)
+    assert {words.split()[0] for words in whole if words} == {n for names in COMMANDS.values() for n in names}
+
+
+def test_what_is_no_command_is_told_all(capsys):
+    with pytest.raises(SystemExit):
+        main(["shwo"])
+    told = capsys.readouterr().err
+    assert all(f"'{name}'" in told for names in COMMANDS.values() for name in names)
 
 
 def layout(text, width):

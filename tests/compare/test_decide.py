@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -23,7 +23,6 @@ def pairs(rows):
     return [(i, j) for i in range(rows) for j in range(i)]
 
 
-@settings(deadline=None, max_examples=150)
 @given(studies, st.integers(1, 12))
 def test_real_is_where_the_interval_excludes_zero(values, clusters):
     n = values.shape[1]

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures import answerability, separation, thresholds
@@ -24,7 +24,6 @@ def test_perfect_chance_and_reversed():
 
 
 @given(scores, scores)
-@settings(deadline=None)
 def test_the_same_as_scikit_learn_and_as_comparing_every_pair(high, low):
     metrics = pytest.importorskip("sklearn.metrics")
     got = separation(high, low, seed=1, resamples=10).auroc

@@ -7,7 +7,7 @@ from math import ceil, log2
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.measures import SpanQrels, Text, relabelled, score
@@ -179,7 +179,6 @@ def test_two_copies_found_with_the_same_character_are_found_as_the_better_one():
 
 
 @given(cases(), st.integers(1, 60), st.integers(3, 15), st.integers(1, 30))
-@settings(max_examples=200, deadline=None)
 def test_restated_character_by_character(case, budget, enough, L):
     judged, chunks, ranked = case
     relevant = [j for j in judged if j.query_id == "q1" and j.grade]
@@ -218,7 +217,6 @@ MEASURES = ["ndcg_evidence(enough=5,L=3)@20", "ndcg_evidence(enough=3)@60", "ndc
 
 
 @given(cases(), st.sampled_from(MEASURES))
-@settings(max_examples=300, deadline=None)
 def test_values_are_between_0_and_1(case, measure):
     judged, chunks, ranked = case
     got = value(measure, ranked, judged, chunks, "q1")
@@ -226,7 +224,6 @@ def test_values_are_between_0_and_1(case, measure):
 
 
 @given(cases(), chunk_lists, st.sampled_from(MEASURES))
-@settings(max_examples=200, deadline=None)
 def test_reading_on_never_lowers_the_value(case, more, measure):
     judged, chunks, ranked = case
     longer = [*ranked, *(c for c in more if c not in ranked)]
@@ -236,7 +233,6 @@ def test_reading_on_never_lowers_the_value(case, more, measure):
 
 
 @given(judgments, chunk_lists, chunk_lists)
-@settings(deadline=None)
 def test_the_ideal_is_the_same_for_every_chunking(judged, chunks, others):
     relevant = [j for j in judged if j.query_id == "q1" and j.grade]
     assume(relevant)
@@ -246,7 +242,6 @@ def test_the_ideal_is_the_same_for_every_chunking(judged, chunks, others):
 
 
 @given(judgments, st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 5)), unique=True), st.data())
-@settings(deadline=None)
 def test_rechunking_in_the_same_reading_order_changes_nothing(judged, blocks, data):
     whole = [chunk(d, 10 * i, 10 * i + 10) for d, i in blocks]
     pieces = []
@@ -260,7 +255,6 @@ def test_rechunking_in_the_same_reading_order_changes_nothing(judged, blocks, da
 
 
 @given(cases(), st.integers(1, 40), st.sampled_from(MEASURES))
-@settings(deadline=None)
 def test_irrelevant_text_before_evidence_never_raises_the_value(case, length, measure):
     judged, chunks, ranked = case
     noise = chunk("elsewhere", 0, length)
@@ -287,7 +281,6 @@ def test_a_span_that_names_its_answer_is_found_where_that_has_been_read():
 
 
 @given(cases(), st.sampled_from(MEASURES))
-@settings(deadline=None)
 def test_a_span_that_is_all_answer_is_a_span_that_must_be_read_whole(case, measure):
     judged, chunks, ranked = case
     named = [replace(j, answer=(j.start, j.end)) for j in judged]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.evaluate.oracle import Evidence, greedy_order
@@ -56,7 +56,6 @@ def test_parts_stand_in_the_order_of_the_text_and_share_nothing(wrong, says):
 
 
 @given(judgments, chunk_lists, rules)
-@settings(deadline=None)
 def test_grades_are_those_of_counting_characters(judged, chunks, rule):
     spans, table = SpanQrels.from_judgments(judged), ChunkTable.of(chunks)
     found = project(spans, table, rule)
@@ -81,11 +80,12 @@ def test_grades_are_those_of_counting_characters(judged, chunks, rule):
 
 
 @given(cases(), st.integers(1, 5))
-@settings(deadline=None)
 def test_text_overlap_is_that_of_counting_characters(case, k):
     judged, chunks, ranked = case
     copies = defaultdict(list)
-    for number, j in enumerate(judged):
+    # of two copies alike the first in the documents counts, whatever the order of the labels
+    in_order = sorted(judged, key=lambda j: (j.doc_id, j.start, j.end))
+    for number, j in enumerate(in_order):
         if j.query_id == "q1" and j.grade:
             copies[j.evidence or number].append({(j.doc_id, at) for at in range(j.start, j.end)})
     assume(copies)
@@ -115,7 +115,6 @@ def test_text_overlap_is_that_of_counting_characters(case, k):
 
 
 @given(cases(), st.sampled_from(["ndcg_text@30", "ndcg_text(L=2)@45", "ndcg_evidence(enough=5,L=5)@40"]))
-@settings(deadline=None)
 def test_a_chunk_is_read_as_its_parts_one_after_the_other(case, measure):
     judged, chunks, ranked = case
     pieces = [
@@ -129,7 +128,6 @@ def test_a_chunk_is_read_as_its_parts_one_after_the_other(case, measure):
 
 
 @given(judgments, chunk_lists)
-@settings(deadline=None)
 def test_the_best_order_knows_what_each_chunk_shows(judged, chunks):
     spans, table = SpanQrels.from_judgments(judged), ChunkTable.of(chunks)
     rows = np.flatnonzero((spans.grade > 0) & (spans.query == 0))

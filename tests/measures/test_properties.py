@@ -5,7 +5,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.measures import ChunkTable, SpanQrels, bound, project, score
@@ -39,7 +39,6 @@ MEASURES = [
 
 
 @given(cases())
-@settings(max_examples=200)
 def test_every_value_is_between_0_and_1_or_undefined(case):
     judged, chunks, rankings, queries = case
     values = score(rankings, queries, judged, chunks, MEASURES).values
@@ -48,7 +47,6 @@ def test_every_value_is_between_0_and_1_or_undefined(case):
 
 
 @given(cases(), st.sampled_from([1, 2, 3, 20]), st.sampled_from([1, 2, 4]))
-@settings(max_examples=200)
 def test_success_is_whether_the_first_relevant_rank_lies_within_the_cutoff(case, k, rel):
     judged, chunks, rankings, queries = case
     names = [
@@ -65,7 +63,6 @@ def test_success_is_whether_the_first_relevant_rank_lies_within_the_cutoff(case,
 
 
 @given(cases(), st.sampled_from([1, 2, 3, 20]), st.sampled_from(sorted(GAINS)))
-@settings(max_examples=200)
 def test_ndcg_restated(case, k, gain):
     """Plain loops: chunks stand for evidence, each is earned once, the ideal takes each at its best."""
     judged, chunks, rankings, queries = case
@@ -131,7 +128,6 @@ def test_one_span_a_chunk_gives_the_textbook_value(by_chunk, random, k):
     st.lists(st.sampled_from([None, 0, 1, 2, 3, 4]), min_size=1, max_size=4),
     st.lists(st.integers(1, 4), max_size=3),
 )
-@settings(max_examples=150, deadline=None)
 @pytest.mark.parametrize("gain", sorted(GAINS))
 def test_the_upper_bound_is_the_best_of_all_completions(gain, ranked_grades, elsewhere):
     """Every way to fill the holes (5 ** holes of them) is tried; the best one is the bound."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures import (
@@ -12,7 +12,7 @@ from harness.measures import (
     relabelled,
     score,
 )
-from harness.measures.relabel import AS_LABELLED, in_sentences, padded, trimmed
+from harness.measures.qrels import AS_LABELLED, in_sentences, padded, trimmed
 from tests.measures.build import chunk, query, ranking, span
 from tests.measures.test_projection import judgments
 
@@ -87,7 +87,6 @@ def test_ways_and_their_lengths():
 
 
 @given(judgments, st.integers(0, 30))
-@settings(deadline=None)
 def test_grades_and_evidence_stay_and_spans_grow_or_shrink(judged, by):
     spans = SpanQrels.from_judgments(judged)
     texts = {doc: Text(200, np.array([[0, 25], [25, 90]])) for doc in "abc"}

@@ -5,7 +5,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.measures import duplicate_evidence, score
@@ -146,7 +146,6 @@ def cases(draw):
 
 
 @given(cases(), st.sampled_from(TEXT))
-@settings(max_examples=300)
 def test_values_are_between_0_and_1(case, measure):
     judged, chunks, ranked = case
     got = value(measure, ranked, judged, chunks, "q1")
@@ -154,7 +153,6 @@ def test_values_are_between_0_and_1(case, measure):
 
 
 @given(cases(), st.integers(1, 60), st.integers(1, 30))
-@settings(max_examples=200)
 def test_ndcg_text_restated_character_by_character(case, budget, L):
     judged, chunks, ranked = case
     relevant = [j for j in judged if j.query_id == "q1" and j.grade]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures import SpanQrels, project
@@ -71,7 +71,6 @@ def test_a_failed_span_without_extent_is_refused():
 GRADES = st.one_of(st.none(), st.integers(0, 4))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     grades=st.lists(GRADES, min_size=6, max_size=6),
     order=st.permutations(range(3)),

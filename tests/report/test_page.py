@@ -48,7 +48,7 @@ def test_a_folder_without_results_is_named(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["report", str(tmp_path)])
     assert stopped.value.code == 1
-    assert "no results" in capsys.readouterr().err
+    assert "no benchmark results" in capsys.readouterr().err
 
 
 def test_the_policy_lets_exactly_this_script_and_style_run_and_nothing_be_fetched(tmp_path):
@@ -74,6 +74,17 @@ def test_scripts_make_no_markup_from_text_and_send_nothing():
         text = (ASSETS / name).read_text(encoding="utf-8")
         assert not re.findall(forbidden, text), name
         assert len(text.splitlines()) < 400, name
+
+
+def test_no_line_of_the_script_loses_a_character(tmp_path):
+    """A template within a template was taken for code, and "all 2 settings" became "all 2settings"."""
+    script = re.findall(r"<script>(.*?)</script>", page_of(write_folder(tmp_path / "r")).html, re.DOTALL)[-1]
+    kept = script.split("\n")
+    assert "".join(kept).count("} settings`") > 0
+    lines = [line.strip() for name in SCRIPTS for line in (ASSETS / name).read_text("utf-8").splitlines()]
+    assert [line for line in lines if line and not line.startswith("//")] == kept[2:-1]
+    # a template or a comment over several lines would be changed by leaving out indents and lines
+    assert all(line.count("`") % 2 == 0 and not line.startswith(("/*", "*")) for line in lines)
 
 
 def test_what_documents_and_queries_say_stands_in_the_page_only_compressed(tmp_path):
@@ -432,10 +443,10 @@ def test_the_page_opens_with_what_compares_the_settings(tmp_path):
 def test_the_cheapest_of_the_open_settings_is_by_the_tokens_of_the_last_stage(tmp_path):
     folder = write_folder(tmp_path / "r", settings=4, queries=40)
     found = payload_of(page_of(folder).html)["statistics"]["ndcg_exp@10"]["verdict"]
-    (take,) = [line["text"] for line in found["lines"] if line["text"].startswith("Take ")]
+    (take,) = [line["text"] for line in found["lines"] if line["text"].startswith("Choose ")]
     open_ = [i for i, place in enumerate(found["standing"]) if place in ("leads", "may be best")]
     # tokens rise with the place of a setting, so the first that may be best is the cheapest one
     assert f"({500 + 100 * open_[0]} tokens@10)" in take
     (folder / "prices.csv").unlink()
     found = payload_of(page_of(folder).html)["statistics"]["ndcg_exp@10"]["verdict"]
-    assert not any(line["text"].startswith("Take ") for line in found["lines"])
+    assert not any(line["text"].startswith("Choose ") for line in found["lines"])

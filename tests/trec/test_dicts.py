@@ -4,7 +4,7 @@ from types import MappingProxyType
 from unittest.mock import patch
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures import order
@@ -33,7 +33,6 @@ def nested(values):
     st.sampled_from([1, 2, 5, 13]),
     st.sampled_from([1, 3, 8, 40]),
 )
-@settings(max_examples=300, deadline=None)
 def test_small_blocks_score_alike(run, qrels, convention, measures, documents, cells):
     if convention == "sklearn":
         measures = [m for m in measures if m.startswith("ndcg") and "upper" not in m] or ["ndcg_lin@2"]

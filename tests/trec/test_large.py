@@ -27,27 +27,49 @@ def files(tmp_path_factory):
     (folder / "run.txt").unlink()
 
 
+# Starts a command, writes its peak memory in bytes into the file named first and passes on its exit code. It
+# stands between because Linux carries a peak over exec: a child of pytest would have at least pytest's own.
+LAUNCHER = """
+import os, subprocess, sys
+
+process = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+with open(sys.argv[1], "w") as file:
+    print(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), file=file)
+sys.exit(process.returncode)
+"""
+
+
+def launched(folder, *command):
+    """(finished process, peak memory in GB) of a command, whatever the memory of this process."""
+    launcher = [sys.executable, "-c", LAUNCHER, str(folder / "peak"), *command]
+    done = subprocess.run(launcher, capture_output=True, text=True, check=False)
+    return done, int((folder / "peak").read_text()) / 1e9
+
+
 def scored(folder):
-    """(exit code, output, errors, peak memory in GB) of a process of its own."""
+    """(finished process, peak memory in GB) of the scoring of the files."""
     command = [sys.executable, "-m", "harness", "score", "--measures", "ndcg_lin@10", "--format", "csv"]
     command += ["--run", str(folder / "run.txt"), "--qrels", str(folder / "qrels.txt")]
-    with (folder / "out").open("w+") as out, (folder / "err").open("w+") as err:
-        process = subprocess.Popen(command, stdout=out, stderr=err)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        # macOS counts bytes, Linux kilobytes
-        unit = 1 if sys.platform == "darwin" else 1024
-        return process.returncode, out.read(), err.read(), usage.ru_maxrss * unit / 1e9
+    return launched(folder, *command)
+
+
+@pytest.mark.parametrize(("own", "childs"), [(300, 0), (0, 300)])
+def test_the_peak_is_that_of_the_child_alone(tmp_path, own, childs):
+    held = b"x" * (own * 1_000_000)
+    _, peak = launched(tmp_path, sys.executable, "-c", f"x = b'x' * {childs * 1_000_000}")
+    assert len(held) == own * 1_000_000
+    # an interpreter alone needs about 10 MB
+    assert childs / 1e3 <= peak < childs / 1e3 + 0.2
 
 
 def test_ten_million_lines(files):
-    code, out, err, peak = scored(files)
-    assert code == 0, err
+    done, peak = scored(files)
+    assert done.returncode == 0, done.stderr
     # of a hundred queries ten have their document among the first ten: at ranks 1 to 10
     mean = sum(1 / math.log2(rank + 1) for rank in range(1, 11)) / DEPTH
-    assert float(out.split(",")[-1]) == pytest.approx(mean, abs=1e-12)
+    assert float(done.stdout.split(",")[-1]) == pytest.approx(mean, abs=1e-12)
     assert peak < PEAK_GB
 
 
@@ -63,9 +85,9 @@ def test_the_line_after_ten_million_is_named(files, line, message):
     with (files / "run.txt").open("a") as file:
         file.write(line + "\n")
     try:
-        code, _, err, peak = scored(files)
+        done, peak = scored(files)
     finally:
         os.truncate(files / "run.txt", end)
-    assert code == 1
-    assert message in " ".join(err.split())
+    assert done.returncode == 1
+    assert message in " ".join(done.stderr.split())
     assert peak < PEAK_GB

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.trec import ids, match
@@ -37,7 +37,6 @@ def bits(request, monkeypatch):
 @pytest.mark.parametrize("coded", [False, True])
 def test_pairs_are_found_whatever_the_fingerprints(bits, coded):
     @given(pairs.map(lambda found: list(dict.fromkeys(found))), pairs.map(lambda f: list(dict.fromkeys(f))))
-    @settings(max_examples=150, deadline=None)
     def check(ranked, judged):
         found = match.judged_rows(paired(ranked, coded, np.arange(len(ranked))), paired(judged, coded))
         assert found.tolist() == [judged.index(pair) if pair in judged else -1 for pair in ranked]
@@ -47,7 +46,6 @@ def test_pairs_are_found_whatever_the_fingerprints(bits, coded):
 
 def test_repeats_are_found_whatever_the_fingerprints(bits):
     @given(pairs)
-    @settings(max_examples=150, deadline=None)
     def check(rows):
         found = match.repeated_row(paired(rows))
         assert found == next((i for i, row in enumerate(rows) if row in rows[:i]), None)
@@ -57,7 +55,6 @@ def test_repeats_are_found_whatever_the_fingerprints(bits):
 
 def test_names_are_numbered_whatever_the_fingerprints(bits):
     @given(st.lists(texts, max_size=12))
-    @settings(max_examples=150, deadline=None)
     def check(names):
         numbered = Ids.of(pa.array(names, pa.large_string()), "test")
         assert [numbered.name(row) for row in range(len(names))] == names

@@ -15,7 +15,6 @@ from importlib.resources import files
 from typing import Any
 
 from rcssmin import cssmin
-from rjsmin import jsmin
 
 from harness.report.page.detail import LADDER
 from harness.report.page.payload import base_payload, with_detail
@@ -44,6 +43,7 @@ SCRIPTS = (
     "slopes.js",
     "splits.js",
     "losses.js",
+    "answer_losses.js",
     "answers.js",
     "filters.js",
     "kinds.js",
@@ -81,14 +81,18 @@ def build_page(
     limit: int = LIMIT,
     headline: str = "",
     pictures: Sequence[Mapping[str, Any]] = (),
+    answer_lines: Sequence[Mapping[str, Any]] = (),
 ) -> Page:
     """Build report.html, with as much of the rankings and texts as fits below ``limit`` bytes.
 
     ``statistics`` maps each measure to what was found out about it, as plain values; the page opens with
-    ``headline``, by default the first measure. ``pictures`` of PDF pages come on top of ``limit``. A result
-    whose scores alone are larger than the limit becomes a larger page.
+    ``headline``, by default the first measure. ``pictures`` of PDF pages come on top of ``limit``.
+    ``answer_lines`` are the verdict on answers, each with ``label`` and ``text``. A result whose scores alone
+    are larger than the limit becomes a larger page.
     """
     base = base_payload(tables, statistics, headline) | {"pictures": list(pictures)}
+    if base["answers"] is not None:
+        base["answers"]["verdict"] = list(answer_lines)
     limit += len(pack({"pictures": list(pictures)})) if pictures else 0
 
     def built(step: int) -> Page:
@@ -141,8 +145,14 @@ def _style() -> str:
 
 @cache
 def _script() -> str:
-    """All scripts as one that keeps its names to itself, without comments and blanks."""
-    return str(jsmin("(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"))
+    """All scripts as one that keeps its names to itself, without lines of comment, indents and empty lines.
+
+    Within a line nothing is left out: the usual tools take what follows a template within a template for
+    code, and cut blanks out of sentences. No template of ours goes over several lines.
+    """
+    lines = (line.strip() for name in SCRIPTS for line in _asset(name).splitlines())
+    kept = (line for line in lines if line and not line.startswith("//"))
+    return "\n".join(("(() => {", "'use strict';", *kept, "})();"))
 
 
 def pack(payload: Mapping[str, Any]) -> str:
