@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import LabelError
-from harness.ordering.drawing import Batch, Drawn, draw
+from harness.ordering.drawing import STORED, Batch, Drawn, draw
 from harness.ordering.estimate import Estimate, estimate
 from harness.ordering.pool import UNKNOWN, Pool
 from harness.ordering.sizes import sizes
@@ -28,6 +28,10 @@ class Design:
 
     pool: str
     batches: tuple[Batch, ...] = ()
+
+    def fits(self, pool: Pool) -> bool:
+        """Whether every batch holds a size for each item of a pool."""
+        return all(len(one.sizes) == STORED.itemsize * len(pool.ids) for one in self.batches)
 
     def pending(self, labels: Container[str], skipped: Container[str] = ()) -> tuple[str, ...]:
         """The items of the last batch that are neither graded nor skipped, in their order."""
@@ -103,6 +107,8 @@ def from_json(text: str, source: Path) -> Design:
         for one in found["batches"]:
             before = before | frozenset(map(str, one["newly_known"]))
             batches.append(_batch(one, before))
+        if len({len(one.sizes) for one in batches}) > 1:
+            raise ValueError("batches of different pools")
         return Design(str(found["pool"]), tuple(batches))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LabelError(
@@ -115,6 +121,9 @@ def _batch(one: Mapping[str, Any], known: frozenset[str]) -> Batch:
     drawn = tuple(Drawn(str(d["item_id"]), float(d["size"]), float(d["place"])) for d in one["drawn"])
     beyond = None if one["beyond"] is None else float(one["beyond"])
     sizes = b64decode(one["sizes"], validate=True)
+    read = np.frombuffer(sizes, STORED)
+    if not len(read) or not (np.isfinite(read) & (read > 0)).all():
+        raise ValueError("sizes that are none")
     if not drawn or any(item.size <= 0 for item in drawn):
         raise ValueError("a batch without draws")
     return Batch(drawn, beyond, sizes, known)

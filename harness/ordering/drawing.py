@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.stats.arrays import Bools, Floats
 
-_STORED = np.dtype("<f4")
+STORED = np.dtype("<f4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Batch:
 
     def chances_of_all(self, count: int) -> Floats:
         """The same of every item of the pool [P], in the order of their ids, as if none had been known."""
-        sizes = np.frombuffer(self.sizes, _STORED).astype(np.float64)
+        sizes = np.frombuffer(self.sizes, STORED).astype(np.float64)
         edge = self._edge(count)
         return np.ones(len(sizes)) if edge is None else np.minimum(1.0, sizes * edge)
 
@@ -78,7 +78,7 @@ def draw(
 
     Raises ValueError where there is nothing to draw from or a size is not above 0.
     """
-    stored = np.asarray(size, dtype=_STORED)
+    stored = np.asarray(size, dtype=STORED)
     if not open_.any() or count < 1 or not (stored > 0).all():
         raise ValueError("a draw takes items, each of a size above 0")
     exact = stored.astype(np.float64)

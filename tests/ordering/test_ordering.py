@@ -1,5 +1,6 @@
 """What to label next: draws with known chances, estimates that they correct, and when to stop."""
 
+import json
 import math
 from itertools import product
 
@@ -232,6 +233,12 @@ def test_the_record_comes_back_and_damage_is_told(tmp_path):
     for text in ("", "{}", "[]", to_json(design)[:200], to_json(design).replace('"size": ', '"size": -')):
         with pytest.raises(LabelError, match="damaged"):
             from_json(text, tmp_path / "record.json")
+    # sizes of fewer items than there are, no whole number of them, and none above 0
+    for sizes in ("AACAPw==", "AACA", "", "AAAAAA==", "?"):
+        kept = json.loads(to_json(design))
+        kept["batches"][0]["sizes"] = sizes
+        with pytest.raises(LabelError, match="damaged"):
+            from_json(json.dumps(kept), tmp_path / "record.json")
     with pytest.raises(LabelError, match="another version"):
         from_json(to_json(design).replace('"version": 2', '"version": 1'), tmp_path)
 
@@ -253,6 +260,15 @@ def test_an_order_goes_on_where_it_was_left(tmp_path):
     assert len(second) == 8
     assert not set(second) & set(first)
     assert order.firmness(items, done).graded == 8
+    # a record that holds fewer items than the pool it names
+    text = (tmp_path / "order.json").read_text()
+    kept = json.loads(text)
+    for one in kept["batches"]:
+        one["sizes"] = "AACAPw=="
+    (tmp_path / "order.json").write_text(json.dumps(kept))
+    with pytest.raises(LabelError, match="lacks items"):
+        order.order(items, done)
+    (tmp_path / "order.json").write_text(text)
     # other settings: what was drawn for these says nothing, what is labelled stays known
     other = ByVerdict(("poor", "good"), tmp_path / "order.json", batch=8)
     assert other.estimate(items, done).drawn == 0
