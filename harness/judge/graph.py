@@ -1,10 +1,10 @@
 """A stand-in judge: passages that other passages agree with. It asks nobody and loads no model, and is weak.
 
 Of all passages of a question it makes a graph: an edge leads from one passage to another as far as the second
-holds the words of the first (overlap in the direction of an entailment) and both are alike (cosine). A random
-walk that restarts at passages with words of the question gives each its weight, and the weight its grade:
-biased LexRank (Otterbacher, Erkan and Radev, EMNLP 2005). What many passages repeat is taken for relevant,
-which is wrong wherever one passage alone answers.
+holds the words and figures of the first (overlap in the direction of an entailment) and both are alike.
+A random walk that restarts at passages with words of the question gives each its weight: biased LexRank
+(Otterbacher, Erkan and Radev, EMNLP 2005). What many passages repeat is taken for relevant, which is wrong
+wherever one passage alone answers. A question whose best passage has few of its words gets no high grade.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Literal
 
@@ -43,18 +44,22 @@ class GraphConfig(PoolJudgeConfig):
     kind: Literal["graph"] = "graph"
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     restart: float = Field(
-        0.5, gt=0, le=1, description="The weight of the question's words relative to other passages."
+        0.8,
+        gt=0,
+        le=1,
+        description="The weight of the question's words relative to other passages; 1: its words alone.",
     )
     thresholds: tuple[float, float, float, float] = Field(
-        (0.25, 0.45, 0.65, 0.85),
-        description="The fractions of a question's highest weight at which grades 1, 2, 3 and 4 begin.",
+        (0.155, 0.17, 0.19, 0.205),
+        description="The scores at which grades 1, 2, 3 and 4 begin: a passage's share of the highest weight "
+        "among the question's passages, times the cosine of the one that has most of the question's words.",
     )
 
     @field_validator("thresholds")
     @classmethod
     def _rising(cls, thresholds: tuple[float, ...]) -> tuple[float, ...]:
         if any(low >= high for low, high in pairwise(thresholds)):
-            raise ValueError("thresholds rise: the parts from which grades 1, 2, 3 and 4 begin")
+            raise ValueError("thresholds rise: the scores from which grades 1, 2, 3 and 4 begin")
         return thresholds
 
     @property
@@ -87,7 +92,13 @@ class GraphJudge:
     def grade(
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
-        """Grade the pairs, one query at a time, at no cost; a query's only passage has no grade."""
+        """Grade the pairs, one query at a time, at no cost; a query's only passage has no grade.
+
+        Reads the pairs twice: words count by their rarity among all passages.
+        """
+        # what can be read once only is kept
+        pairs = list(pairs) if iter(pairs) is pairs else pairs
+        rarity = rarity_in({pair.passage.chunk_id: pair.passage.text for pair in pairs}.values())
         summary = Summary(judge=self.name)
         reporter.warn(
             f"{self.name}: grades come from agreement between passages, not from reading. Check them against "
@@ -96,7 +107,7 @@ class GraphJudge:
         with reporter.task(f"judging with {self.name}", total or 0) as task:
             for _, group in groupby(pairs, key=lambda pair: pair.query.query_id):
                 together = list(group)
-                for graded in self._graded(together):
+                for graded in self._graded(together, rarity):
                     if graded.judgment.grade is None:
                         summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
                     sink(graded)
@@ -104,11 +115,9 @@ class GraphJudge:
                 task.advance(len(together))
         return summary
 
-    def _graded(self, pairs: Sequence[Pair]) -> list[Graded]:
-        weights = centrality(pairs[0].query.text, [p.passage.text for p in pairs], self.config.restart)
-        highest = weights.max()
-        shares = weights / highest if highest > 0 else weights
-        grades = np.searchsorted(self.config.thresholds, shares, side="right").tolist()
+    def _graded(self, pairs: Sequence[Pair], rarity: Rarity) -> list[Graded]:
+        found = strength(pairs[0].query.text, [p.passage.text for p in pairs], self.config.restart, rarity)
+        grades = np.searchsorted(self.config.thresholds, found, side="right").tolist()
         alone = len(pairs) < 2
         return [self._one(pair, None if alone else grade) for pair, grade in zip(pairs, grades, strict=True)]
 
@@ -127,24 +136,57 @@ def graph_judge(config: GraphConfig, tools: JudgeTools) -> GraphJudge:
     return GraphJudge(config)
 
 
-def centrality(query: str, passages: Sequence[str], restart: float) -> Floats:
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """How many of ``passages`` hold each term."""
+
+    passages: int
+    holding: Mapping[str, int]
+
+    def of(self, term: str) -> float:
+        """How much a term tells passages apart: log(1 + passages / (0.5 + those with it)), never 0."""
+        return math.log(1 + self.passages / (0.5 + self.holding.get(term, 0)))
+
+
+def rarity_in(passages: Iterable[str]) -> Rarity:
+    """The rarity of terms among passages."""
+    holding: Counter[str] = Counter()
+    count = 0
+    for text in passages:
+        holding.update(set(terms_of(text)))
+        count += 1
+    return Rarity(count, holding)
+
+
+def strength(query: str, passages: Sequence[str], restart: float, rarity: Rarity) -> Floats:
+    """The score of each passage [P], 0 to 1: its share of the highest weight times the highest cosine.
+
+    The cosine is that of the query with the passage that has most of its words. Without it every
+    question would have a passage of the highest grade. With ``restart`` 1 it is the cosine of each passage.
+    """
+    vectors, asked = _vectors(query, passages, rarity)
+    bias = _cosines(vectors, asked[None, :])[:, 0]
+    weights = _walk(vectors, bias, restart)
+    highest = weights.max(initial=0.0)
+    return np.asarray(weights / highest * bias.max()) if highest > 0 else weights
+
+
+def centrality(query: str, passages: Sequence[str], restart: float, rarity: Rarity) -> Floats:
     """The weight of each passage [passages] in a walk over those that agree; 0 for all without a shared word.
 
     With probability ``restart`` the walk goes to a passage by its cosine with the query, else from
-    a passage to one that holds its words and is alike. Words count by their rarity among the passages.
+    a passage to one that holds its words and is alike.
     """
-    terms = [Counter(terms_of(text)) for text in passages]
-    rarity = _rarity(terms)
-    vectors = [{term: count * rarity[term] for term, count in one.items()} for one in terms]
-    asked = {term: rarity[term] for term in set(terms_of(query)) if term in rarity}
-    # the cosine, so that a long passage does not win by its length
-    bias = np.array([_cosine(asked, one) for one in vectors])
+    vectors, asked = _vectors(query, passages, rarity)
+    return _walk(vectors, _cosines(vectors, asked[None, :])[:, 0], restart)
+
+
+def _walk(vectors: Floats, bias: Floats, restart: float) -> Floats:
+    """Personalised PageRank over passages of terms ``vectors`` [P, T], restarting by ``bias`` [P]."""
     if not bias.any():
-        return np.zeros(len(passages))
+        return np.zeros(len(bias))
     bias = bias / bias.sum()
-    edges = np.array(
-        [[0.0 if i == j else _agreement(a, b) for j, b in enumerate(vectors)] for i, a in enumerate(vectors)]
-    )
+    edges = _edges(vectors)
     out = edges.sum(axis=1, keepdims=True)
     # a passage that agrees with none passes its weight on by the query
     steps = np.where(out > 0, edges / np.where(out > 0, out, 1.0), bias[None, :])
@@ -168,24 +210,30 @@ def terms_of(text: str) -> list[str]:
     return found
 
 
-def _rarity(terms: Sequence[Counter[str]]) -> dict[str, float]:
-    """How much a term tells the passages apart: log((1 + n) / (0.5 + passages with it))."""
-    holding = Counter(term for one in terms for term in one)
-    return {term: math.log((1 + len(terms)) / (0.5 + count)) for term, count in holding.items()}
+def _vectors(query: str, passages: Sequence[str], rarity: Rarity) -> tuple[Floats, Floats]:
+    """Passages [P, T], each term as often as it stands there, and the query [T]; all by rarity."""
+    terms = [Counter(terms_of(text)) for text in passages]
+    asked = set(terms_of(query))
+    column = {term: at for at, term in enumerate(sorted(asked.union(*terms)))}
+    rare = np.array([rarity.of(term) for term in column])
+    vectors = np.zeros((len(passages), len(column)))
+    for row, counts in enumerate(terms):
+        vectors[row, [column[term] for term in counts]] = list(counts.values())
+    wanted = np.zeros(len(column))
+    wanted[[column[term] for term in asked]] = 1.0
+    return vectors * rare, wanted * rare
 
 
-def _agreement(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """How far ``other`` says what ``one`` says: the geometric mean of overlap and cosine."""
-    shared = one.keys() & other.keys()
-    if not shared:
-        return 0.0
-    overlap = sum(one[t] for t in shared) / sum(one.values())
-    return math.sqrt(overlap * _cosine(one, other))
+def _edges(vectors: Floats) -> Floats:
+    """How far one passage [P, .] is said by another [., P]: the geometric mean of overlap and cosine."""
+    totals = vectors.sum(axis=1, keepdims=True)
+    overlap = vectors @ (vectors > 0).T / np.where(totals > 0, totals, 1.0)
+    edges = np.sqrt(overlap * _cosines(vectors, vectors))
+    np.fill_diagonal(edges, 0.0)
+    return np.asarray(edges)
 
 
-def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    shared = one.keys() & other.keys()
-    if not shared:
-        return 0.0
-    norms = math.sqrt(sum(v * v for v in one.values()) * sum(v * v for v in other.values()))
-    return sum(one[t] * other[t] for t in shared) / norms
+def _cosines(one: Floats, other: Floats) -> Floats:
+    """The cosines of rows [A, T] with rows [B, T]; 0 for a row without terms."""
+    first, second = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (one, other))
+    return np.asarray((one / np.where(first > 0, first, 1.0)) @ (other / np.where(second > 0, second, 1.0)).T)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harness.judge import KINDS, Pair
-from harness.judge.graph import ALONE, GraphConfig, GraphJudge, centrality, terms_of
+from harness.judge.graph import ALONE, GraphConfig, GraphJudge, centrality, rarity_in, strength, terms_of
 from harness.progress import Silent
 from harness.types import Chunk, Query
 
@@ -26,6 +26,34 @@ def grades(*texts, query="total revenue"):
     return [one.judgment.grade for one in found], found, summary
 
 
+def walked(query, passages, restart):
+    return centrality(query, passages, restart, rarity_in(passages))
+
+
+def test_scores_are_shares_of_the_highest_times_the_highest_cosine():
+    """The small graph below has weights 2/3 and 1/3, so shares 1 and 1/2.
+
+    Of two passages both hold a, one b: b weighs log(1 + 2 / 1.5) = log(7/3), a log(1 + 2 / 2.5) = log(9/5).
+    The cosine of "b" with "a b" is log(7/3) / hypot(log(7/3), log(9/5)).
+    """
+    passages = ["a b", "a c"]
+    rarity = rarity_in(passages)
+    assert rarity.of("b") == pytest.approx(np.log(7 / 3))
+    cosine = np.log(7 / 3) / np.hypot(np.log(7 / 3), np.log(9 / 5))
+    assert strength("b", passages, 0.5, rarity) == pytest.approx([cosine, cosine / 2])
+    # the question's words alone
+    assert strength("b", passages, 1.0, rarity) == pytest.approx([cosine, 0])
+
+
+def test_pairs_that_can_be_read_once_only_are_graded_alike():
+    some = pairs("total revenue 96", "revenue was 96", "weather")
+    one, other = [], []
+    GraphJudge(GraphConfig()).grade(some, one.append, reporter=Silent())
+    GraphJudge(GraphConfig()).grade(iter(some), other.append, reporter=Silent())
+    assert [each.judgment.grade for each in one] == [each.judgment.grade for each in other]
+    assert len(one) == 3
+
+
 def test_what_others_repeat_and_the_question_names_is_graded_highest():
     (repeated, again, beside, other), _, _ = grades(
         "total revenue was 96 million in 2023",
@@ -39,7 +67,7 @@ def test_what_others_repeat_and_the_question_names_is_graded_highest():
 
 def test_without_agreement_the_walk_stays_with_the_question():
     # no passage shares a word with another one: weights are the shares of the question's words, 1 and 0
-    found = centrality("revenue", ["revenue", "weather"], 0.5)
+    found = walked("revenue", ["revenue", "weather"], 0.5)
     # the second has no edges and no bias; what leaves the first comes back to it
     assert found == pytest.approx([1.0, 0.0])
 
@@ -50,7 +78,7 @@ def test_the_weights_of_a_small_graph():
     Each leads only to the other one, so steps are [[0, 1], [1, 0]]; b is in the first alone, so the bias is
     [1, 0]. The fixed point of w = 0.5 [1, 0] + 0.5 (w2, w1): w1 = 0.5 + 0.5 w2, w2 = 0.5 w1, so 2/3 and 1/3.
     """
-    assert centrality("b", ["a b", "a c"], 0.5) == pytest.approx([2 / 3, 1 / 3])
+    assert walked("b", ["a b", "a c"], 0.5) == pytest.approx([2 / 3, 1 / 3])
 
 
 def test_a_passage_alone_has_no_grade_and_a_question_without_a_shared_word_grades_0():
@@ -72,7 +100,7 @@ texts = st.lists(st.text("ab c", max_size=12), min_size=1, max_size=6)
 
 @given(st.text("ab c", max_size=8), texts, st.floats(0.1, 1))
 def test_weights_are_a_distribution_or_nothing(query, passages, restart):
-    found = centrality(query, passages, restart)
+    found = walked(query, passages, restart)
     assert (found >= 0).all()
     assert np.isfinite(found).all()
     assert found.sum() == pytest.approx(1.0) or not found.any()
@@ -80,7 +108,7 @@ def test_weights_are_a_distribution_or_nothing(query, passages, restart):
 
 @given(texts)
 def test_the_order_of_the_passages_does_not_matter(passages):
-    one, other = centrality("a b", passages, 0.5), centrality("a b", passages[::-1], 0.5)
+    one, other = walked("a b", passages, 0.5), walked("a b", passages[::-1], 0.5)
     assert one == pytest.approx(other[::-1])
 
 
