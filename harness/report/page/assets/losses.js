@@ -17,14 +17,14 @@ function meanLosses(way) {
 
 // From a perfect 1 down, the loss of each part, then what is left; what later steps won back lies over the
 // losses before them, which is where it comes from.
-function lossBar(mean, classOf = lossClass) {
+function lossBar(mean) {
   const rect = (kind, from, to) => g(`rect.${kind}`, { x: `${(100 * from).toFixed(3)}%`, width: `${(100 * (to - from)).toFixed(3)}%`, y: 2, height: 18 });
   const parts = [];
   let at = 1;
   mean.losses.forEach((loss, k) => {
     if (!(loss > 0)) return;
     const to = Math.max(at - loss, 0);
-    parts.push(rect(classOf(k), to, at));
+    parts.push(rect(lossClass(k), to, at));
     at = to;
   });
   parts.push(rect('left', 0, at));
