@@ -24,7 +24,7 @@ def input_hashes(config: BenchConfig) -> dict[str, str]:
     names: a prompt, synonyms, an argument of code of the user's own. Raises HarnessError or OSError where
     one cannot be used.
     """
-    values = config.model_dump(mode="json", exclude=set(_OUTPUTS))
+    values = config.model_dump(mode="json", exclude=set(_OUTPUTS), serialize_as_any=True)
     files = dict.fromkeys([*input_files(config), *filter(_is_file, _texts(values))])
     return file_hashes(files)
 

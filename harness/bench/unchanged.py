@@ -51,7 +51,7 @@ def made_from(config: BenchConfig) -> Made | None:
     except (HarnessError, OSError):
         # the run itself says what is wrong
         return None
-    facts = config.model_dump(mode="json"), config.file_sha256, str(Path.cwd())
+    facts = config.model_dump(mode="json", serialize_as_any=True), config.file_sha256, str(Path.cwd())
     return Made(key_of(program_key(), *facts), inputs)
 
 

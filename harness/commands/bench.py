@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench.job import do_bench
     from harness.config import load_config
-    from harness.terminal import TerminalReporter, print_line
+    from harness.terminal import TerminalReporter, show
 
     config = load_config(args.config)
     if args.dry_run:
@@ -60,12 +60,10 @@ def run(args: argparse.Namespace) -> int:
     done = do_bench(config, TerminalReporter(quiet=args.quiet), again=args.again)
     _print_figures(done.ending)
     if done.results is None:
-        print_line(
-            f"Nothing has changed since the run of {done.date}; its results stand (--again runs it again). "
-            f"Results: {done.folder}/"
-        )
+        unchanged = f"Nothing has changed since the run of {done.date}; its results stand"
+        show((f"{unchanged} (--again runs it again).",))
     else:
-        _print_work(done.results.record, done.folder)
+        _print_work(done.results.record)
     _print_verdict(done.ending, done.folder)
     return 0 if done.results is None else _exit_code(config, done.results)
 
@@ -77,30 +75,29 @@ def _exit_code(config: BenchConfig, results: Results) -> int:
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
-def _print_work(record: RunRecord, folder: Path) -> None:
+def _print_work(record: RunRecord) -> None:
     """What a run has asked and computed."""
     from harness.report import counted
-    from harness.terminal import print_line
+    from harness.terminal import show
 
-    for line in [*_rewriting(record), *_endpoints(record), *_judging(record)]:
-        print_line(line)
     counts = record.counts
-    print_line(
+    computed = (
         f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
         f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
-        f"in {record.timings['total']:.1f} s. Results: {folder}/"
+        f"in {record.timings['total']:.1f} s."
     )
+    show((*_rewriting(record), *_endpoints(record), *_judging(record), computed))
 
 
 def _print_figures(ending: Ending) -> None:
-    from harness.terminal import print_line, print_summary, show
+    from harness.terminal import print_summary, show
 
     print_summary(ending.name, ending.summary, ending.level, ending.headline)
     for table in ending.tables:
         show(table)
-    for line in ending.notes:
-        print_line(line)
+    if ending.notes:
+        show(ending.notes)
 
 
 def _print_verdict(ending: Ending, folder: Path) -> None:
@@ -108,11 +105,12 @@ def _print_verdict(ending: Ending, folder: Path) -> None:
     from harness.report.stored import REPORT
     from harness.terminal import print_line, show
 
-    for line in ending.page:
-        print_line(line)
+    if ending.page:
+        show(ending.page)
     show(ending.verdict)
     if ending.answers:
         show(ending.answers)
+    print_line(f"Results: {folder}/")
     print_line(f"All differences: harness compare {folder}")
     print_line(f"Open in a browser: {folder / REPORT}")
 

@@ -148,6 +148,10 @@ def test_drawings_are_saved_as_svg_with_their_style(chromium, plain, tmp_path, s
     check(chromium)
 
 
+# A4 less its margins; wider tables make the browser shrink the whole page
+PAPER = {"width": 688, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+
+
 def test_paper_says_what_was_chosen_and_keeps_its_cells_square(chromium, plain):
     chromium.open(plain)
     chromium.choose("#stage", "retrieve")
@@ -164,6 +168,12 @@ def test_paper_says_what_was_chosen_and_keeps_its_cells_square(chromium, plain):
         )
         assert stretched
         assert all(abs(one - 1) < 0.02 for one in stretched)
+        # drawn for the sheet, where a drawing for the screen would be shrunk with its text
+        drawn = "return [...document.querySelectorAll('.plot svg')].map(s => s.viewBox.baseVal.width)"
+        assert set(chromium.run(drawn)) == {640}
+        # nothing of a table is cut off at the edge of an upright sheet
+        chromium.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PAPER)
+        assert chromium.run("return document.documentElement.scrollWidth <= window.innerWidth")
     finally:
         chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
         chromium.run("dispatchEvent(new Event('afterprint'))")

@@ -1,15 +1,19 @@
 // Plots with two axes, drawn anew for the width they have, so that text keeps its size.
 
+// as wide as the text on a sheet of A4, in pixels of the style sheet
+const SHEET = 640;
+
 function plot(label, height, drawing) {
   const box = h('div.plot', { css: { 'min-height': `${height}px` } });
   let last = 0;
   const redraw = () => {
-    const width = Math.floor(box.clientWidth);
+    const width = Math.min(Math.floor(box.clientWidth), 'printing' in document.documentElement.dataset ? SHEET : Infinity);
     if (!width || width === last) return;
     last = width;
-    swap(box, g('svg', { viewBox: `0 0 ${width} ${height}`, width: '100%', role: 'img', 'aria-label': label }, drawing(width, height)));
+    swap(box, g('svg', { viewBox: `0 0 ${width} ${height}`, width, role: 'img', 'aria-label': label }, drawing(width, height)));
   };
   new ResizeObserver(redraw).observe(box);
+  box.redraw = redraw;
   return [box, h('p.saves', null, svgButton(label.split(';')[0], () => svgText(box.querySelector('svg'))))];
 }
 

@@ -63,15 +63,20 @@ function startTheme() {
   });
   const repaint = () => draw((one) => one.painted);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
-  // paper is white: what is painted in pixels is painted anew for it
+  const redraw = () => {
+    for (const one of document.querySelectorAll('.plot')) one.redraw();
+  };
+  // paper is white: what is painted in pixels is painted anew for it; and it is narrow
   addEventListener('beforeprint', () => {
     document.documentElement.dataset.printing = '';
     repaint();
+    redraw();
     for (const grid of document.querySelectorAll('.grid')) grid.paint();
   });
   addEventListener('afterprint', () => {
     delete document.documentElement.dataset.printing;
     repaint();
+    redraw();
   });
 }
 
