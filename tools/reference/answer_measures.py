@@ -37,7 +37,7 @@ again (`answers_per_call`) and then not scored: text around the object, a missin
 number of verdicts than of statements.
 
 A model that scores may be wrong. `harness judge check-answers` tries it on answers whose scores are known
-([answers.md](answers.md#is-the-model-that-scores-to-be-believed)), and it is to be held against people:
+([answers.md](answers.md#can-you-trust-the-model-that-scores)), and it is to be held against people:
 `harness score-answers --human values.csv` takes the values that people gave to a random sample of the
 questions (`query_id`, `measure`, `value`) and prints how the measure agrees with them, and the mean over all
 questions corrected by what it got wrong.
