@@ -14,7 +14,7 @@ from harness.config import BenchConfig
 from harness.evaluate.scoring import queries_to_score
 from harness.judging.pool import judged_by_people
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
-from harness.measures.grading import lay_out
+from harness.measures.score import lay_out
 from harness.measures.trail import Trail, read
 from harness.measures.units import Characters
 from harness.progress import Silent

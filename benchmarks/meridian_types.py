@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, said
-from harness.comparison.labels import held_to_labels
-from harness.comparison.turn import turned
+from harness.comparison.conclude import turned
+from harness.comparison.verdict import held_to_labels
 from harness.report import SummaryRow, read_summary
 from harness.verdict import read_stored, scores_of, turning_of
 

@@ -37,27 +37,26 @@ def load_config(path: Folder) -> BenchConfig:
     return _load_config(Path(path))
 
 
-def run(config: BenchConfig | Folder, progress: bool = False, reporter: Reporter | None = None) -> Results:
+def run(
+    config: BenchConfig | Folder,
+    progress: bool = False,
+    reporter: Reporter | None = None,
+    again: bool = False,
+) -> Results:
     """Run a benchmark as ``harness bench`` does, report.html included, and return what it left behind.
 
-    ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them instead.
-    Raises HarnessError with what to do about it.
+    Where nothing has changed since its results were written, these are returned at once; ``again`` runs it
+    all the same. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives
+    them instead. Raises HarnessError with what to do about it.
     """
-    from harness.bench.flow import run_bench
-    from harness.bench.page import write_page
+    from harness.bench.job import do_bench
 
     read = config if isinstance(config, BenchConfig) else load_config(config)
     if reporter is None and progress:
         from harness.terminal import TerminalReporter
 
         reporter = TerminalReporter()
-    told = reporter or Silent()
-    _, folder = run_bench(read, told, lambda unfinished: _page(write_page, unfinished, told, read.name))
-    return Results(folder)
-
-
-def _page(write_page: Any, folder: Path, reporter: Reporter, name: str) -> None:
-    write_page(folder, reporter=reporter, name=name)
+    return Results(do_bench(read, reporter or Silent(), again=again).folder)
 
 
 def read_results(folder: Folder) -> Results:
@@ -173,7 +172,7 @@ def score(
 
     ``run`` and ``qrels`` are dictionaries (``{query: {document: score}}``, ``{query: {document: grade}}``),
     DataFrames (query_id, doc_id, and score or rank; grade), or files in any format that ``harness score``
-    reads. ``convention`` names whose rules hold; docs/conventions.md tells them apart. NaN where a measure is
+    reads. ``convention`` names whose rules hold; docs/conventions.md explains them. NaN where a measure is
     undefined. Raises ValueError for an unknown measure or convention, TrecError for bad data.
     """
     import pandas as pd

@@ -96,7 +96,7 @@ def _on_signal(number: int, _: FrameType | None) -> None:
 
 
 def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    """Python has dropped an exception, as those of destructors; what was asked to stop must not go on."""
+    """Python has dropped an exception, as in destructors; a process asked to stop must not go on."""
     if isinstance(unraisable.exc_value, KeyboardInterrupt) and _State.signal is not None:
         _leave(128 + _State.signal)
 

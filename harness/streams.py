@@ -36,7 +36,7 @@ def give_output_up() -> None:
 
 
 def flush() -> None:
-    """Write what is held back: a failure can be told now, and not any more when Python exits.
+    """Write what is held back: a failure can be reported now, but no longer when Python exits.
 
     That its reader has left is none: what the command was asked for is done. Raises OSError for a full disk.
     """

@@ -27,8 +27,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from harness.printable import printable, printable_lines, without_controls
-from harness.progress import Board, HiddenBoard, Task
-from harness.progress_lines import LinesTask, duration, remaining
+from harness.progress import Board, HiddenBoard, LinesTask, Task, duration, remaining
 from harness.report import (
     Part,
     SummaryRow,

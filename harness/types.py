@@ -157,7 +157,7 @@ class SentBatch:
     """A batch of calls that an endpoint answers in its own time; ``number`` is its name in our books.
 
     ``endpoint`` is the configuration it was sent with, which holds no secret. ``file_id`` and ``batch_id``
-    are the endpoint's names, '' as long as it has not told them. ``made_at`` is UTC, ISO 8601; ``size`` the
+    are the endpoint's names, '' until it has sent them. ``made_at`` is UTC, ISO 8601; ``size`` the
     number of its calls.
     """
 
@@ -249,7 +249,7 @@ class ChunkHealth:
     """How a chunking looks. Lengths are in tokens of the encoder, special tokens included.
 
     ``share_overlong`` is None where the encoder's window is unknown. ``share_cut_mid_sentence`` is the share
-    of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk holds whole;
+    of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk contains completely;
     ``share_covered_twice`` is the share of covered characters that stand in more than one chunk;
     ``index_tokens`` is what the encoder reads for all chunks; ``histogram`` the number of chunks in each of
     the bins of docs/results.md, separated by blanks.

@@ -136,6 +136,23 @@ def test_what_a_user_has_put_into_a_result_survives_the_next_run(write_config):
     config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}"))
     first = harness.run(config)
     (first.folder / "notes.md").write_text("mine")
-    harness.run(config)
+    harness.run(config, again=True)
     kept = [path.read_text() for path in first.folder.parent.rglob("notes.md")]
     assert kept == ["mine"]
+
+
+def test_results_that_stand_are_returned_without_a_run(write_config, monkeypatch):
+    import harness.bench.flow
+
+    config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}", cache="own"))
+    first = harness.run(config)
+
+    def refuse(*given):
+        raise AssertionError("nothing has changed")
+
+    monkeypatch.setattr(harness.bench.flow, "run_bench", refuse)
+    second = harness.run(config)
+    assert second.folder == first.folder
+    assert second.summary.equals(first.summary)
+    with pytest.raises(AssertionError, match="nothing has changed"):
+        harness.run(config, again=True)

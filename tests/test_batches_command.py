@@ -79,14 +79,14 @@ def test_batches_are_listed_cancelled_and_taken_in(batched, tmp_path, capsys):
         # the first look ends the run, and the batch goes on
         assert exit_code("bench", config) != 0
         said = capsys.readouterr()
-        assert "go on at the endpoint" in " ".join((said.out + said.err).split())
+        assert "continue at the endpoint" in " ".join((said.out + said.err).split())
         (name,) = script.batches
         assert exit_code("judge", "batches") == 0
         shown = capsys.readouterr().out
         assert name in shown
         assert "in_progress" in shown
         assert exit_code("validate", config) == 0
-        assert "on their way in batches" in " ".join(capsys.readouterr().out.split())
+        assert "in progress in batches" in " ".join(capsys.readouterr().out.split())
         assert exit_code("judge", "batches", "--only", "nonsense") == 1
         assert "judge batches` lists them" in " ".join(capsys.readouterr().err.split())
         assert exit_code("judge", "batches", "--cancel") == 0
@@ -96,7 +96,7 @@ def test_batches_are_listed_cancelled_and_taken_in(batched, tmp_path, capsys):
         said = capsys.readouterr()
         assert "was cancelled" in " ".join((said.out + said.err).split())
         assert exit_code("judge", "batches") == 0
-        assert "No batch is on its way" in capsys.readouterr().out
+        assert "No batch is in progress" in capsys.readouterr().out
     assert KEY not in said.out + said.err
 
 
@@ -127,7 +127,7 @@ def test_an_endpoint_without_batches_is_named_with_what_to_do(batched, capsys):
         assert (
             f"{server.url} offers no batches (it says: not_found: Not Found." in said or "offers no" in said
         )
-        assert "Take `batch` out of the configuration" in said
+        assert "Remove `batch` from the configuration" in said
 
 
 def test_the_check_of_a_judge_asks_call_by_call(batched, capsys):

@@ -75,7 +75,7 @@ def test_words_are_found_by_pairs_of_characters_and_not_by_runs(finished):
 
 
 def test_an_english_model_is_warned_of_by_name(finished, write):
-    warnings = [text for text in finished[2].warnings if "reads English alone" in text]
+    warnings = [text for text in finished[2].warnings if "is for English only" in text]
     assert len(warnings) == 1
     assert "embedded:all-MiniLM-L6-v2" in warnings[0]
     assert "most are Chinese" in warnings[0]

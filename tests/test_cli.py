@@ -108,9 +108,9 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     assert exit_code("show", "results/one", "--worst", "3", "--setting", "none") == 1
     assert "Settings: base" in capsys.readouterr().err
     for words, problem in {
-        ("--setting", "base"): "give --worst N with it",
+        ("--setting", "base"): "add --worst N",
         ("--worst", "-1"): "cannot be -1",
-        ("--worst", "3", "--format", "json"): "take --format csv",
+        ("--worst", "3", "--format", "json"): "use --format csv",
     }.items():
         assert exit_code("show", "results/one", *words) == 1
         assert problem in capsys.readouterr().err
@@ -170,7 +170,7 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
         assert "in use by a benchmark" in capsys.readouterr().err
     in_use.release()
     assert exit_code("cache", "--cache", str(tmp_path), "--tidy") == 0
-    assert "2 half-written or damaged things removed" in capsys.readouterr().out
+    assert "2 half-written or damaged items removed" in capsys.readouterr().out
     assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.json"]
     assert list((layout.artifacts / "chunks").iterdir()) == []
     assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0

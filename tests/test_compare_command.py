@@ -88,7 +88,7 @@ def test_an_unknown_measure_stage_or_folder_is_named(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"a": 0.4, "b": 0.5})
     assert "ndcg_exp@10" in run(capsys, "compare", folder, "--measure", "map")[2]
     assert "retrieve" in run(capsys, "compare", folder, "--stage", "rerank")[2]
-    assert "no results" in run(capsys, "compare", tmp_path / "none")[2]
+    assert "no benchmark results" in run(capsys, "compare", tmp_path / "none")[2]
 
 
 def test_the_gate_fails_on_a_real_drop_alone(tmp_path, capsys):
@@ -136,7 +136,10 @@ def test_the_front_and_the_cheapest_of_the_tied_are_told(tmp_path, capsys):
     told = one_line(out)
     assert "against tokens@10: small (0.4" in told
     assert "for 500), " in told
-    assert "Next: Take larger, the cheapest that may be best (2,000 tokens@10), or ask more." in told
+    assert (
+        "Next: Choose larger, the cheapest setting that may be best (2,000 tokens@10), or add questions."
+        in told
+    )
 
 
 def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path, capsys):
@@ -157,10 +160,10 @@ def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):
     path.write_text(path.read_text().replace("ndcg_exp@10", "tokens@10"))
     code, _, err = run(capsys, "compare", folder)
     assert code == 1
-    assert "tokens@10 is a price" in one_line(err)
+    assert "tokens@10 is a cost" in one_line(err)
     # nor where it was not scored
     other = write_results(tmp_path / "s", {"a": 0.4, "b": 0.5})
-    assert "tokens@5 is a price" in one_line(run(capsys, "compare", other, "--measure", "tokens@5")[2])
+    assert "tokens@5 is a cost" in one_line(run(capsys, "compare", other, "--measure", "tokens@5")[2])
 
 
 def test_markdown_for_a_pull_request_has_verdict_leaders_and_real_differences(tmp_path, capsys):
@@ -192,7 +195,7 @@ def test_few_queries_have_no_interval(tmp_path, capsys, monkeypatch):
     folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6})
     out = run(capsys, "compare", folder)[1]
     leaders, differences = out.split("differences")[:2]
-    assert out.startswith("Verdict: 4 queries are too few to choose by (30 at least).")
+    assert out.startswith("Verdict: 4 queries are too few for a choice (at least 30 are needed).")
     assert "Too few queries for intervals" in leaders
     assert "too few" in differences.split("Intervals and p")[0]
     assert " to " not in differences.split("Intervals and p")[0]
@@ -210,7 +213,7 @@ def test_a_result_and_itself_are_identical(tmp_path, capsys):
     one = write_results(tmp_path / "one", {"a": 0.4, "b": 0.6})
     code, out, _ = run(capsys, "compare", one, one)
     assert code == 0
-    assert " ".join(out.split()).endswith("is named 2 times: identical, nothing to compare.")
+    assert " ".join(out.split()).endswith("is named 2 times: there is nothing to compare.")
     # the gate has two parts to play
     assert run(capsys, "gate", one, "--baseline", one)[0] == 0
 
@@ -259,7 +262,7 @@ def test_results_of_an_older_version_call_the_hash_of_the_text_otherwise(tmp_pat
     old.write_text(old.read_text().replace("text_sha256", "sha256"))
     assert run(capsys, "compare", one, two)[0] == 0
     old.write_text(old.read_text().replace("abc", "abd"))
-    assert "the text differs of the documents d" in one_line(run(capsys, "compare", one, two)[2])
+    assert "the text differs for the documents d" in one_line(run(capsys, "compare", one, two)[2])
 
 
 def test_two_runs_are_told_apart_setting_by_setting_first(tmp_path, capsys, monkeypatch):
@@ -282,4 +285,4 @@ def test_two_equal_runs_are_said_to_be_equal_in_whatever_order_their_queries_sta
     head, *rows = (new / "per_query.csv").read_text().splitlines()
     (new / "per_query.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
     out = one_line(run(capsys, "compare", old, new)[1])
-    assert "Nothing has changed in ndcg_exp@10 for the settings that both results have." in out
+    assert "ndcg_exp@10 is unchanged for the settings that both results have." in out

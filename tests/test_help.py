@@ -6,8 +6,7 @@ import pytest
 
 from harness.cli import main
 from harness.commands import COMMANDS
-from harness.commands.formatter import Help
-from harness.commands.usage import parser
+from harness.commands.usage import Help, parser
 
 
 def commands(whole, words=()):

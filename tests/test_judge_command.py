@@ -103,6 +103,39 @@ def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
     assert "graded by fake-1" in capsys.readouterr().out
 
 
+def test_a_judged_result_stands_while_what_was_paid_for_is_there(place, tmp_path, capsys):
+    with FakeServer(right) as server:
+        path = place(server.url)
+        assert exit_code("bench", path, "--quiet") == 0
+        first = capsys.readouterr().out
+        assert exit_code("bench", path, "--quiet") == 0
+        second = capsys.readouterr().out
+        assert "Nothing has changed" in second
+        # nobody was asked now, so nothing is said of calls
+        assert "calls now" in first
+        assert "calls now" not in second
+        assert server.count == 9
+        for ledger in (tmp_path / ".cache" / "harness").glob("judgments.sqlite*"):
+            ledger.unlink()
+        assert exit_code("bench", path, "--quiet") == 0
+        assert server.count == 18
+
+
+def test_a_result_with_a_failed_call_does_not_stand(place, tmp_path, capsys):
+    """Of q2 nothing can be read."""
+
+    def script(request, number):
+        blue = "blue" in request["body"]["messages"][-1]["content"].split("<passage", 1)[0]
+        return says("I would rather not say.") if blue else right(request)
+
+    with FakeServer(script) as server:
+        path = place(server.url)
+        path.write_text(path.read_text().replace("{judge: llm,", "{judge: llm, max_unscored: 1.0,"))
+        for _ in range(2):
+            assert exit_code("bench", path, "--quiet") == 0
+            assert "Nothing has changed" not in capsys.readouterr().out
+
+
 def test_validate_says_that_the_key_is_missing(place, monkeypatch, capsys):
     monkeypatch.delenv("FAKE_KEY")
     assert exit_code("validate", place("http://127.0.0.1:9/v1")) == 0
@@ -180,7 +213,7 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
         path = place(server.url)
         assert exit_code("bench", path, "--dry-run") == 0
         told = re.sub(r"\s+", " ", capsys.readouterr().err)
-        assert "to the judge (b:" in told
+        assert "the judge (b:" in told
         assert "grade this 4" in told
         assert exit_code("bench", path, "--quiet") == 0
         capsys.readouterr()
@@ -252,7 +285,7 @@ def test_agreement_compares_with_people_on_their_own_labels(place, tmp_path, cap
     with (tmp_path / "results" / "one-agreement" / "order.csv").open() as file:
         assert [r["which"] for r in csv.DictReader(file)] == ["all", "top"]
     assert exit_code("judge", "agreement", place(server.url, judge="labels")) == 1
-    assert "nobody to compare" in capsys.readouterr().err
+    assert "no other judge to compare" in capsys.readouterr().err
 
 
 def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from harness.progress_lines import LinesTask, duration, remaining
+from harness.progress import LinesTask, duration, remaining
 from harness.terminal import TerminalReporter
 
 

@@ -144,7 +144,7 @@ def test_an_unknown_measure_or_convention_is_named(files, capsys):
         ("P_5", "is precision@k here"),
         ("recip_rank", "is rr here"),
         ("ndcg_lin@99999999999999999999", "below 2^31"),
-        (",", "names no measure"),
+        (",", "is empty"),
     ],
 )
 def test_what_other_tools_call_a_measure_is_explained(files, capsys, name, hint):

@@ -108,7 +108,7 @@ def test_bars_and_boards_clean():
 
 
 def test_without_a_terminal_short_steps_leave_nothing_behind(capsys, monkeypatch):
-    monkeypatch.setattr("harness.progress_lines.WORTH_A_LINE", float("inf"))
+    monkeypatch.setattr("harness.progress.WORTH_A_LINE", float("inf"))
     with terminal.TerminalReporter().task("pairs", 1) as task:
         task.advance()
     assert capsys.readouterr() == ("", "")

@@ -75,8 +75,8 @@ def test_a_finding_that_turns_with_the_labels_is_none_anywhere(folder, capsys):
     assert (sure["decision"], sure["leader"]) == ("best", LARGE)
     draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.6), LARGE: (0.5, 0.5)})
     caveat = (
-        f"The length of the labels decides {LARGE} against {SMALL}: the difference is beyond chance with the "
-        "labels as they are, but its sign turns with labels padded by 700. Do not rely on it."
+        f"The difference of {LARGE} against {SMALL} depends on the length of the labels: it is beyond chance "
+        "with the labels as given, but changes sign with labels padded by 700. Do not rely on it."
     )
     everywhere(folder, capsys, "ndcg_text@5000", caveat)
     for words in (("compare",), ("show",)):
@@ -86,7 +86,7 @@ def test_a_finding_that_turns_with_the_labels_is_none_anywhere(folder, capsys):
     assert caveat in printed(capsys, "show", folder)
     text = printed(capsys, "compare", folder)
     assert "no: labels" in text
-    assert "do not rely on it. The sign of the difference turns with labels padded by 700." in text
+    assert "do not rely on it. The difference changes sign with labels padded by 700." in text
     (row,) = statistics(read_tables(folder), Silent())["ndcg_text@5000"]["pairs"]["rows"]
     assert row[6] == "turns"
     # a measure that reads no length of text has nothing to be held to
@@ -102,15 +102,16 @@ def test_a_finding_that_holds_under_all_labels_stays_one(folder, capsys):
 
 def test_holes_are_said_everywhere(folder, capsys):
     few = (
-        "Of the first 10 ranks 30% to 40% are judged (judged@10); the rest counts as irrelevant, which "
-        "nobody knows."
+        "Of the first 10 ranks, 30% to 40% are judged (judged@10); the rest counts as irrelevant, "
+        "although its relevance "
+        "is unknown."
     )
     everywhere(folder, capsys, "ndcg_text@5000", few)
     everywhere(folder, capsys, "ndcg_exp@10", few)
     found = lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")
     mean = next(one["mean"] for one in found["settings"] if one["setting"] == found["leader"])
     overlap = (
-        f"The bounds overlap: judging the rest could bring {SMALL} past the {mean:.3f} of {LARGE}, up to "
+        f"The bounds overlap: judging the rest could lift {SMALL} above the {mean:.3f} of {LARGE}, up to "
         "0.950 (ndcg_exp_upper@10)."
     )
     everywhere(folder, capsys, "ndcg_exp@10", overlap)

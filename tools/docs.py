@@ -12,14 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.answer.reference import answer_measures_reference
+from reference.answer_measures import answer_measures_reference
+from reference.configuration import reference
+from reference.measures import measures_reference
+from reference.tables import tables_reference
+
 from harness.bench.flow import run_bench
 from harness.config import load_config
-from harness.config.reference import reference
-from harness.measures.reference import measures_reference
 from harness.progress import Silent
 from harness.report import SummaryRow
-from harness.report.reference import tables_reference
 
 ROOT = Path(__file__).parent.parent
 QUICKSTART = ("<!-- quickstart table: made by make docs -->", "<!-- end of table -->")

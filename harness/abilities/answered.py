@@ -6,17 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from harness.abilities.marking import Marked, mark
 from harness.abilities.trial import ABILITIES, Ability, Trial
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply
-from harness.comparison import mean_of
+from harness.answering.failing import refuse_unanswered
 from harness.comparison.means import Estimate
 from harness.report.tables import Table, interval, number
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError
+from harness.stats.share import wilson_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Share:
     """How often trials of one ability and share of noise show something; None without an answered trial.
 
     ``what``: `right` (the whole golden answer), `rejects`, `detects` (names the passages as false), or
-    `corrects` (right among those that detect).
+    `corrects` (right among those that detect). Intervals are Wilson's.
     """
 
     ability: Ability
@@ -48,10 +47,12 @@ def try_out(
 ) -> list[Tried]:
     """The answers to all trials; every passage of a trial is shown, in its order. Marks as ``mark`` has them.
 
-    Raises NotAskedError where the context may not ask, and LlmError where the model cannot be asked.
+    Raises NotAskedError where the context may not ask, and LlmError where the model cannot be asked, or where
+    more trials have no answer than ``answer.max_failed`` allows.
     """
     answerer = ANSWERERS.make(config)
     replies = answerer.run(_asked(trials), RunTools(context))
+    refuse_unanswered("The trials", answerer.name, replies, config.max_failed)
     return [
         Tried(trial, reply, None if reply.text is None else mark(trial, reply.text, any_refusal=any_refusal))
         for trial, reply in zip(trials, replies, strict=True)
@@ -94,10 +95,15 @@ def _shares(ability: Ability, rate: float, tried: Sequence[Tried]) -> list[Share
     if ability == "counterfactual":
         shown["detects"] = [one.detects for one in marks]
         shown["corrects"] = [one.right for one in marks if one.detects]
-    return [
-        Share(ability, rate, what, mean_of(np.array(values, dtype=np.float64)), failed)
-        for what, values in shown.items()
-    ]
+    return [Share(ability, rate, what, _estimate(values), failed) for what, values in shown.items()]
+
+
+def _estimate(values: Sequence[bool]) -> Estimate | None:
+    """The share with Wilson's interval, which does not shrink to nothing where all trials come out alike."""
+    if not values:
+        return None
+    low, high = wilson_interval(sum(values), len(values))
+    return Estimate(sum(values) / len(values), low, high, len(values))
 
 
 def shares_table(title: str, tried: Sequence[Tried]) -> Table:

@@ -8,11 +8,12 @@ from pathlib import Path
 from harness.abilities.own import Evidence
 from harness.answer import Case, Shown
 from harness.answer.evidence import Fact, fact_of, holdings
-from harness.errors import HarnessError
+from harness.errors import CorpusError, HarnessError
 from harness.measures.projection import Projection
 from harness.report.read import cells_of, read_any
 from harness.report.rows import JudgmentRow, PassageRow, RankedRow
 from harness.report.rows.ranked import spans_of_chunk
+from harness.text.golden import golden_answers
 from harness.types import Judgment, Query
 
 
@@ -83,16 +84,16 @@ def _evidence(
     for passage, own in zip(shown, held, strict=True):
         for name in dict.fromkeys(names[fact] for fact in own.facts if fact in names):
             facts.setdefault(name, []).append(passage.text)
-    answer = row.get("answer", "").strip()
+    answers = _golden(row)
     near = [
         passage.text
         for passage, own, part in zip(shown, held, touched, strict=True)
-        if not own.facts and not part.facts and not _says(passage.text, answer)
+        if not own.facts and not part.facts and not _says(passage.text, answers)
     ]
     # where a fact was not found by any ranking, the evidence is not whole
     wanted = dict.fromkeys(names.values())
     ordered = {name: tuple(facts[name]) for name in wanted} if wanted.keys() == facts.keys() else {}
-    return Evidence(row["query_id"], row["text"], answer, ordered, tuple(dict.fromkeys(near)))
+    return Evidence(row["query_id"], row["text"], answers, ordered, tuple(dict.fromkeys(near)))
 
 
 def _names(relevant: Sequence[Judgment]) -> dict[Fact, str]:
@@ -104,6 +105,13 @@ def _names(relevant: Sequence[Judgment]) -> dict[Fact, str]:
     return {fact_of(one): "evidence" for one in relevant if one.grade == best}
 
 
-def _says(text: str, answer: str) -> bool:
-    """Whether an unlabelled passage has the golden answer in its words: it may well answer."""
-    return bool(answer) and answer.lower() in text.lower()
+def _golden(row: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        return golden_answers(row.get("answer", ""))
+    except ValueError as error:
+        raise CorpusError(f"Query {row['query_id']}, column answer: {error}.") from error
+
+
+def _says(text: str, answers: Sequence[str]) -> bool:
+    """Whether an unlabelled passage has a golden answer in its words: it may well answer."""
+    return any(answer.lower() in text.lower() for answer in answers)

@@ -17,7 +17,7 @@ _FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A question with its golden answer ('' where none is known) and passages of real rankings.
+    """A question with its golden answers, of which any is right, and passages of real rankings.
 
     ``facts`` has for each fact that an answer takes the passages that hold it, the best ranked first; none
     where one of them was not found. Evidence names tell facts apart; without several names there is one fact.
@@ -26,15 +26,23 @@ class Evidence:
 
     query_id: str
     question: str
-    answer: str
+    answers: tuple[str, ...]
     facts: Mapping[str, tuple[str, ...]]
     near: tuple[str, ...]
 
     @property
     def golden(self) -> Golden:
-        """The parts of the answer, which `;` separates; figures also without commas."""
-        parts = [part.strip() for part in self.answer.split(";") if part.strip()]
-        return tuple(tuple(dict.fromkeys((part, _without_commas(part)))) for part in parts)
+        """The parts of the answer, which `;` separates; figures also without commas.
+
+        Golden answers of as many parts as the first give further ways to say each part, in their order;
+        others cannot be put beside it and do not count.
+        """
+        ways = [[part.strip() for part in one.split(";") if part.strip()] for one in self.answers]
+        alike = [parts for parts in ways if len(parts) == len(ways[0])]
+        return tuple(
+            tuple(dict.fromkeys(said for part in parts for said in (part, _without_commas(part))))
+            for parts in zip(*alike, strict=True)
+        )
 
 
 @dataclass(slots=True)
@@ -93,7 +101,7 @@ def _with_noise(
 
 def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftOut) -> Iterator[Trial]:
     shown = _shown(one, rate, options)
-    figures = _FIGURE.findall(one.answer)
+    figures = [figure for answer in one.answers for figure in _FIGURE.findall(answer)]
     if shown is None or not figures:
         left.add("counterfactual", f"no figure in the golden answer, or no room, at {rate:g}")
         return

@@ -47,9 +47,10 @@ class RgbOptions:
     seed: int = 2333
 
 
-def read_rgb(path: Path) -> list[Instance]:
+def read_rgb(path: Path, *, true: bool = False) -> list[Instance]:
     """The instances of a file such as ``en_fact.jsonl``; what is asked of them is told by their fields.
 
+    With ``true``, counterfactual ones are read with their true passages instead, for noise and rejection.
     Raises CorpusError that names the line at fault.
     """
     found = []
@@ -59,6 +60,8 @@ def read_rgb(path: Path) -> list[Instance]:
         where = f"{path}, line {number}"
         try:
             record = json.loads(line)
+            if true:
+                record.pop("positive_wrong", None)
             found.append(_instance(record, f"{path.stem}-{record['id']}"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)

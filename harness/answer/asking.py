@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field, field_validator
@@ -98,10 +98,12 @@ class Board:
         items: Callable[[int], Sequence[Item]],
         *,
         samples: int = 1,
+        needed: bool = True,
     ) -> dict[int, list[T]]:
         """What the model says of each open case in several calls, by place; each ``samples`` times.
 
-        A case of which one call has no usable answer is settled without a score and is left out.
+        A case of which one call has no usable answer is left out, and settled without a score where what is
+        asked is ``needed`` for one.
         """
         places = self.open
         asked = [(place, item) for place in places for item in items(place)]
@@ -118,7 +120,9 @@ class Board:
                 else:
                     said[place].append(value)
         for place, reasons in failures.items():
-            self._fail(place, step, reasons, len(reasons) + len(said.pop(place)))
+            usable = len(said.pop(place))
+            if needed:
+                self._fail(place, step, reasons, len(reasons) + usable)
         return said
 
     def _fail(self, place: int, step: Step[Any], reasons: Sequence[str], calls: int) -> None:
@@ -143,7 +147,7 @@ class Board:
         return found
 
 
-def judged(statements: Sequence[str], verdicts: Sequence[bool]) -> list[Mapping[str, Any]]:
+def judged(statements: Sequence[str], verdicts: Sequence[bool]) -> list[dict[str, Any]]:
     """Statements with their verdicts, for the details of a score."""
     return [
         {"statement": text, "verdict": int(verdict)}

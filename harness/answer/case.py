@@ -36,8 +36,9 @@ class Case:
     """One query under one setting: all that a measure of answers may look at.
 
     ``passages`` stand in the order in which they were read. ``answer`` None: there is none, and ``reason``
-    says why. ``reference`` is the golden answer, None where none is known. ``cited`` are 0-based indexes into
-    ``passages``. ``judgments`` are the graded spans of the query in the texts of this corpus.
+    says why. ``reference`` is the golden answer, None where none is known; ``others`` are further ones, each
+    as right as the first. ``cited`` are 0-based indexes into ``passages``. ``judgments`` are the graded spans
+    of the query in the texts of this corpus.
     """
 
     query: Query
@@ -47,6 +48,7 @@ class Case:
     reference: str | None = None
     cited: tuple[int, ...] = ()
     judgments: tuple[Judgment, ...] = ()
+    others: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no measure could score rightly: an empty answer, a citation of nothing."""
@@ -57,6 +59,11 @@ class Case:
             raise ValueError(f"{name}: there is no answer and no reason why")
         if any(not 0 <= place < len(self.passages) for place in self.cited):
             raise ValueError(f"{name}: cites passages that were not read: {self.cited}")
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """All golden answers; none where none is known."""
+        return () if self.reference is None else (self.reference, *self.others)
 
     @property
     def texts(self) -> tuple[str, ...]:

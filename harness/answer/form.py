@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from harness.answer.shapes import Shape, read_object
-from harness.llm import Malformed, text_of
+from harness.llm import Malformed, TextForm, text_of
 from harness.llm.fences import mark_of
-from harness.llm.form import Messages, Structured
-from harness.llm.prompt_files import SLOT
+from harness.llm.form import Messages
+from harness.llm.prompt import SLOT
 from harness.text.characters import encodable, on_one_line
 from harness.types import Answered, Asked
 
@@ -27,35 +26,14 @@ def several(texts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectForm(Generic[T]):
+class ObjectForm(TextForm, Generic[T]):
     """Shows a query and the texts of ``slots`` between fences that they cannot close.
 
     The passages of a call are the texts of ``slots``, in their order.
     """
 
-    system: str
-    user: str
     slots: tuple[str, ...]
     shape: Shape[T]
-
-    @property
-    def sha256(self) -> str:
-        """The hash of both templates."""
-        return hashlib.sha256(json.dumps([self.system, self.user]).encode()).hexdigest()
-
-    def sha_of(self, query: str) -> str:
-        """The hash of both templates, whatever the query."""
-        return self.sha256
-
-    @property
-    def structured(self) -> Structured:
-        """Words alone, which every endpoint understands."""
-        return "none"
-
-    @property
-    def response_format(self) -> Mapping[str, Any] | None:
-        """Words alone."""
-        return None
 
     def messages(self, asked: Asked) -> Messages:
         """The messages of a call; the mark of the fences is a hash of all that they hold."""

@@ -8,9 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from harness.answer.form import ObjectForm
 from harness.answer.shapes import Grade, QuestionBack, Shape, Strings, Verdict, Verdicts
-from harness.errors import ConfigError
-from harness.llm.prompt import Prompt
-from harness.llm.prompt_files import parse, prompt_path, read_content, slots_of
+from harness.llm.prompt import Prompt, read_prompt
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent / "prompts"
@@ -34,6 +32,9 @@ class Step(Generic[T]):
 
 STATEMENTS: Step[tuple[str, ...]] = Step("statements", ("answer",), Strings("statements"))
 SUPPORTED: Step[tuple[bool, ...]] = Step("supported", ("passages", "statements"), Verdicts(), query=False)
+CONTRADICTED: Step[tuple[bool, ...]] = Step(
+    "contradicted", ("passages", "statements"), Verdicts(), query=False
+)
 USEFUL: Step[bool] = Step("useful", ("answer", "passage"), Verdict())
 RELEVANCE: Step[int] = Step("relevance", ("passages",), Grade(2))
 ENTITIES: Step[tuple[str, ...]] = Step("entities", ("text",), Strings("entities"), query=False)
@@ -43,7 +44,7 @@ REFUSES: Step[bool] = Step("refuses", ("answer",), Verdict())
 
 STEPS: dict[str, Step[Any]] = {
     step.name: step
-    for step in (STATEMENTS, SUPPORTED, USEFUL, RELEVANCE, ENTITIES, QUESTION, ASPECT, REFUSES)
+    for step in (STATEMENTS, SUPPORTED, CONTRADICTED, USEFUL, RELEVANCE, ENTITIES, QUESTION, ASPECT, REFUSES)
 }
 
 
@@ -53,19 +54,7 @@ def prompt_of(step: Step[T], language: Language, own: str | None) -> Prompt:
     It shows each slot of the step once at least, and no other.
     """
     name = own or (step.name if language == "en" else f"{step.name}_{language}")
-    known = {"id": prompt_path(name, FOLDER).stem}
-    prompt = parse(read_content(name, FOLDER, "measure of answers"), name, Prompt, known)
-    shown = slots_of(prompt.system, prompt.user)
-    for slot in step.shown:
-        if slot not in shown:
-            raise ConfigError(
-                f"The prompt file {name} has no {{{{ {slot} }}}}; the step {step.name} needs it."
-            )
-    for slot in sorted(shown - set(step.shown)):
-        raise ConfigError(
-            f"The prompt file {name} has {{{{ {slot} }}}}, which the step {step.name} cannot fill."
-        )
-    return prompt
+    return read_prompt(name, FOLDER, Prompt, f"the step {step.name}", step.shown)
 
 
 def form_of(step: Step[T], prompt: Prompt) -> ObjectForm[T]:

@@ -8,6 +8,7 @@ from harness.errors import HarnessError
 from harness.outside.exchange import Exchange, Passage
 from harness.report.read import read_any
 from harness.report.rows import PassageRow, QueryRow, ReplyPassageRow, ReplyRow
+from harness.text.golden import golden_answers
 
 
 def exported_answers(folder: Path, setting: str | None) -> list[Exchange]:
@@ -50,7 +51,7 @@ def _exchange(
         ),
         row.answer or None,
         row.reason,
-        row.golden or None,
+        golden_answers(row.golden),
         query.answerable,
         tuple(number for number, one in enumerate(places) if one.cited),
         f"{folder}, query {row.query_id}",

@@ -1,4 +1,4 @@
-"""When too many failed calls end a run: one rule for answers of settings and of other pipelines."""
+"""When too many failed calls end a run: one rule for settings, trials and other pipelines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.answer import AnswerMeasure, AnswerScore, Case
+from harness.answer.stage import Reply
 from harness.errors import LlmError
 
 
@@ -28,4 +29,24 @@ def refuse_failures(
         f"answer_max_unscored allows {most:.0%}. What was answered is in the ledger. Set "
         "`answer_judge.ask_again: true` to ask the failed calls again, name another model, or raise the "
         "limit."
+    )
+
+
+NO_PASSAGES = "no_passages"
+"""Why a question is not put to anybody: nothing was found, or nothing found fits ``max_tokens``."""
+
+
+def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[Reply], most: float) -> None:
+    """Raise LlmError where so many questions failed that what is left says little: above the share ``most``.
+
+    A question that nobody was asked, as nothing was read, has not failed.
+    """
+    failed = [reply for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
+    if len(failed) <= most * len(replies):
+        return
+    reasons = ", ".join(f"{name} x{n}" for name, n in Counter(r.reason for r in failed).most_common())
+    raise LlmError(
+        f"{whose}: {len(failed)} of {len(replies)} questions have no answer by {answered_by} ({reasons}); "
+        f"answer.max_failed allows {most:.0%}. Every other answer is in the ledger. Set "
+        "`answer.ask_again: true` to ask the failed ones anew, name another model, or raise the limit."
     )

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.answer import AnswerScore, Case, Shown
 from harness.answer.evidence import Fact, fact_of, holds
+from harness.answer.refusing import refuses
+from harness.answer.words import words_of
+from harness.answering.beyond import NOTHING_KNOWN, beyond, compared_with
 from harness.answering.measuring import Measured
 from harness.measures.projection import Projection
 from harness.report.rows import AnswerLossRow
 from harness.report.rows.answer_losses import (
+    ADDS,
     ANSWER_PARTS,
+    CONTRADICTS,
     CUT,
     LEFT_OUT,
     NOT_EXTRACTED,
@@ -100,10 +106,15 @@ def losses_of(
     rest = share - score.value
     if rest < 0:
         return losses | {WITHOUT: rest}
-    missed, beyond = _lacks(score)
-    both = missed + beyond
-    losses[SOMETHING_ELSE] = rest * beyond / both if both else 0.0
-    return losses | {LEFT_OUT: rest - losses[SOMETHING_ELSE]}
+    missed, beyond_it = _lacks(case, score)
+    both = missed + beyond_it
+    # where neither is known to lack anything, nothing is known of what is wrong
+    more = rest * beyond_it / both if both else rest
+    parted = beyond(case, score) if both else NOTHING_KNOWN
+    losses |= {CONTRADICTS: more * parted.contradicts, ADDS: more * parted.adds}
+    # the rest of each is what sums exactly
+    losses[SOMETHING_ELSE] = more * parted.untold
+    return losses | {LEFT_OUT: rest - more}
 
 
 def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
@@ -115,14 +126,19 @@ def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
     return found
 
 
-def _lacks(score: AnswerScore) -> tuple[float, float]:
-    """What an answer lacks in recall and in precision, as the details of its measure say."""
+def _lacks(case: Case, score: AnswerScore) -> tuple[float, float]:
+    """What an answer lacks in recall and in precision, as the details of its measure say, else its words."""
     details = score.details
+    if "statements" not in details and refuses(case.answer or ""):
+        # a refusal says nothing, and so nothing beyond
+        return 1.0, 0.0
     if "recall" in details and "precision" in details:
         return 1 - float(details["recall"]), 1 - float(details["precision"])
     if "statements" in details and "reference" in details:
         return _unsupported(details["reference"]), _unsupported(details["statements"])
-    return 1.0, 0.0
+    said, golden = (Counter(words_of(text)) for text in (case.answer or "", compared_with(case, score)))
+    common = (said & golden).total()
+    return 1 - common / golden.total() if golden else 0.0, 1 - common / said.total() if said else 0.0
 
 
 def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:

@@ -39,14 +39,15 @@ def cases_of(
     """What measures look at, by query. Citations are taken out of the words: they are told apart."""
     cases = []
     for query in queries:
-        reply = one.replies[query.query_id]
+        reply, golden = one.replies[query.query_id], golden_of(corpus, query.query_id)
         cases.append(
             Case(
                 query=query,
                 passages=tuple(passage.shown for passage in one.read[query.query_id]),
                 answer=None if reply.text is None else without_citations(reply.text) or reply.text,
                 reason=reply.reason,
-                reference=golden_of(corpus, query.query_id),
+                reference=next(iter(golden), None),
+                others=golden[1:],
                 cited=reply.cited,
                 judgments=judgments.get(query.query_id, ()),
             )

@@ -81,7 +81,7 @@ def likely_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[S
 def _stand_in(one: Searched, corpus: Corpus, queries: Sequence[Query]) -> Replied:
     """A setting as if it answered as the query file does; with the question where that has no answer."""
     read = read_by(one, queries)
-    replies = {q.query_id: Reply(golden_of(corpus, q.query_id) or q.text) for q in queries}
+    replies = {q.query_id: Reply(next(iter(golden_of(corpus, q.query_id)), q.text)) for q in queries}
     return Replied(one.setting.name, "", read, replies)
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.answer import Shown
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
-from harness.errors import LlmError
+from harness.answering.failing import NO_PASSAGES, refuse_unanswered
+from harness.errors import CorpusError
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
 from harness.running.tools import RunTools
+from harness.text.golden import golden_answers
 from harness.types import Query
-
-NO_PASSAGES = "no_passages"
-"""Why a question is not put to anybody: nothing was found, or nothing found fits ``max_tokens``."""
 
 _READING = {"top_n", "max_tokens", "order", "max_failed"}
 
@@ -56,7 +54,8 @@ def answer_all(searched: Sequence[Searched], queries: Sequence[Query], context: 
         found |= {one.setting: one for one in answer_group(config, ones, queries, RunTools(context))}
     replied = [found[one.setting.name] for one in answering(searched)]
     for one, its in zip(answering(searched), replied, strict=True):
-        _refuse_failures(one.setting.answer, its)
+        if (stage := one.setting.answer) is not None:
+            refuse_unanswered(its.setting, its.answered_by, list(its.replies.values()), stage.max_failed)
     return replied
 
 
@@ -119,20 +118,6 @@ def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPass
     return found
 
 
-def _refuse_failures(config: AnswerConfig | None, replied: Replied) -> None:
-    """Raise LlmError where too many calls have failed for what is left to say anything."""
-    failed = [r for r in replied.replies.values() if r.text is None and r.reason != NO_PASSAGES]
-    if config is None or len(failed) <= config.max_failed * len(replied.replies):
-        return
-    reasons = ", ".join(f"{name} x{n}" for name, n in Counter(r.reason for r in failed).most_common())
-    raise LlmError(
-        f"{replied.setting}: {len(failed)} of {len(replied.replies)} questions have no answer by "
-        f"{replied.answered_by} ({reasons}); answer.max_failed allows {config.max_failed:.0%}. Every other "
-        "answer is in the ledger. Set `answer.ask_again: true` to ask the failed ones anew, name another "
-        "model, or raise the limit."
-    )
-
-
 def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
     """The rows of replies.csv and reply_passages.csv."""
     for one in replied:
@@ -145,7 +130,7 @@ def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
                 answered_by=one.answered_by,
                 answer=reply.text or "",
                 reason=reply.reason,
-                golden=golden_of(corpus, query.query_id) or "",
+                golden=corpus.queries.extras.get(query.query_id, {}).get("answer", "").strip(),
                 passages=len(read),
                 bad_citations=reply.bad_citations,
                 prompt_tokens=reply.prompt_tokens,
@@ -159,6 +144,15 @@ def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
                 yield ReplyPassageRow(one.setting, query.query_id, place + 1, passage.rank, chunk_id, cited)
 
 
-def golden_of(corpus: Corpus, query_id: str) -> str | None:
-    """The golden answer of a query; None where the query file has none."""
-    return corpus.queries.extras.get(query_id, {}).get("answer", "").strip() or None
+def golden_of(corpus: Corpus, query_id: str) -> tuple[str, ...]:
+    """The golden answers of a query; none where the query file has none. CorpusError for a bad list."""
+    try:
+        return golden_answers(corpus.queries.extras.get(query_id, {}).get("answer", ""))
+    except ValueError as error:
+        raise CorpusError(f"Query {query_id}, column answer: {error}.") from error
+
+
+def refuse_bad_golden(corpus: Corpus) -> None:
+    """Raise CorpusError where golden answers cannot be read, before anything is paid for."""
+    for query in corpus.queries.queries:
+        golden_of(corpus, query.query_id)

@@ -41,15 +41,7 @@ class MeasuringTools:
         """The model's answers, from the ledger first; raises ConfigError where no model is named."""
         if self.config.answer_judge is None:
             raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
-        return self.tools.answers(
-            self.config.answer_judge,
-            form,
-            [query for query, _ in texts],
-            name,
-            purpose="measuring",
-            passages=[passages for _, passages in texts],
-            sample=sample,
-        )
+        return self.tools.answers(self.config.answer_judge, form, texts, name, "measuring", sample)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from harness.answering.pricing import AnswerPlan, plan_answers
-from harness.answering.replies import answer_all
+from harness.answering.replies import answer_all, refuse_bad_golden
 from harness.bench.answers import rows_of_answers
 from harness.bench.headlines import headlines
 from harness.bench.keeping import keep_results
@@ -26,11 +26,11 @@ from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
+from harness.running.endpoints import Unasked, unasked, warn_of_services
 from harness.running.language_warnings import warn_of_languages
 from harness.running.latency import latency_rows
 from harness.running.rewriting import missing_answers
 from harness.running.search import Point, Searched, search_points
-from harness.running.services import Unasked, unasked, warn_of_services
 from harness.search import NotAsked, NotAskedError
 
 
@@ -107,6 +107,8 @@ def _search(
 
 def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point]]:
     corpora = load_corpora(config, context)
+    if any(setting.answer is not None for setting in config.settings):
+        refuse_bad_golden(corpora.united)
     warn_of_labels(corpora.united, config, context.reporter)
     warn_of_parsers(config, context.reporter)
     warn_of_shallow_rankings(config, context.reporter)

@@ -20,11 +20,10 @@ from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus
-from harness.running.endpoints import pairs_to_buy, texts_to_buy
+from harness.running.endpoints import Unasked, pairs_to_buy, texts_to_buy, unasked
 from harness.running.language_warnings import warn_of_languages
 from harness.running.rewriting import missing_answers
 from harness.running.search import Point, is_searched, pairs_left, search, search_points
-from harness.running.services import Unasked, unasked
 from harness.running.tools import vectors_file
 from harness.search import RETRIEVERS, NotAsked, leaves
 from harness.types import Query

@@ -43,7 +43,7 @@ def united(
     alike = {json.dumps([one.judged, one.record["config"].get("relevance")]) for one in results.values()}
     if judge is not None and not pooled:
         raise HarnessError(
-            f"--judge {judge}: people have judged the results; there is nothing to ask a judge."
+            f"--judge {judge}: people have judged the results, so there is nothing for a judge to grade."
         )
     if not pooled or (len(alike) == 1 and judge is None):
         return dict(results), ()
@@ -93,7 +93,7 @@ def _asked(
     config = load_config(path)
     judge_config = pool_judge_config(config)
     if judge_config is None:
-        raise HarnessError(f"{path} names no judge to ask; configure relevance: {{judge: llm, …}}.")
+        raise HarnessError(f"{path} has no judge; configure relevance: {{judge: llm, …}}.")
     context = Context.at(config.cache, reporter)
     corpus = load_corpus(config, context)
     documents = {document.doc_id: document for document in corpus.documents}
@@ -124,8 +124,8 @@ def _refuse_other_text(
         stored = {one.texts.get(document, texts.get(document)) for one in results}
         if document not in texts or stored != {texts[document]}:
             raise HarnessError(
-                f"{path} reads another text of the document {document} than the results were scored on. Run "
-                "the benchmarks again on the same documents."
+                f"{path} extracts a different text from the document {document} than the results were scored "
+                "on. Run the benchmarks again on the same documents."
             )
 
 
@@ -164,12 +164,12 @@ def _told(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ..
     for name, count in union.changed.items():
         if count:
             told.append(
-                f"{counted(count, 'span')} of {name} had another grade than in {next(iter(pools))}, whose "
-                "grades were taken: the judge was asked twice and has not answered alike."
+                f"{counted(count, 'span')} of {name} had a different grade in {next(iter(pools))}, whose "
+                "grades were used: the judge was asked twice and gave different answers."
             )
     if union.ungraded:
         told.append(
             f"{counted(len(union.ungraded), 'span')} have no grade in any of the results"
-            + (", as the judge has failed." if asked else "; --judge CONFIG asks its judge for them.")
+            + (", because the judge failed." if asked else "; --judge CONFIG has its judge grade them.")
         )
     return tuple(told)

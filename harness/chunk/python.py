@@ -44,8 +44,8 @@ def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
         if spans and (start, end) <= spans[-1]:
             raise wrong(
                 config.call,
-                f"returned {(start, end)} after {spans[-1]} for {document.doc_id}: chunks stand in the order "
-                "of the text, and no two are the same",
+                f"returned {(start, end)} after {spans[-1]} for {document.doc_id}: chunks must be in "
+                "text order, with no two the same",
             )
         spans.append((start, end))
     return spans
@@ -55,15 +55,15 @@ def _offsets(item: Any, document: Document, call: str) -> Span:
     if isinstance(item, str):
         raise wrong(
             call,
-            f"returned text for {document.doc_id}; return (start, end) for each chunk, so that it is known "
-            "where it stands",
+            f"returned text for {document.doc_id}; return (start, end) for each chunk, so that its "
+            "position is known",
         )
     try:
         start, end = (int(one) if one == int(one) else None for one in item)
     except (TypeError, ValueError):
         start = end = None
     if start is None or end is None:
-        raise wrong(call, f"returned {str(item)[:60]} for {document.doc_id}, which is no (start, end)")
+        raise wrong(call, f"returned {str(item)[:60]} for {document.doc_id}, which is not (start, end)")
     if not 0 <= start < end <= len(document.text):
         raise wrong(
             call,

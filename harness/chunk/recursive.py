@@ -40,7 +40,7 @@ class RecursiveConfig(OverlappingConfig):
         DEFAULT_SEPARATORS,
         min_length=1,
         description="Where to split, tried in this order; the empty string splits between any two "
-        "characters. Without it, a piece that holds no separator may be longer than `chunk_size`.",
+        "characters. Without it, a piece that contains no separator may be longer than `chunk_size`.",
     )
     keep_separator: KeepSeparator = Field(
         "start",

@@ -21,7 +21,9 @@ class RecursiveTokenConfig(TokenWindowConfig):
     kind: Literal["recursive_token"] = "recursive_token"
     chunk_size: int = Field(1000, ge=1, description="The longest piece of the recursive step, in characters.")
     chunk_overlap: int = Field(
-        0, ge=0, description="The most characters that neighbouring pieces share; less than `chunk_size`."
+        0,
+        ge=0,
+        description="The maximum overlap of neighbouring pieces, in characters; less than `chunk_size`.",
     )
     separators: tuple[str, ...] = Field(
         DEFAULT_SEPARATORS,

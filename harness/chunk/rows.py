@@ -34,26 +34,27 @@ class RowsConfig(SizedConfig):
     """
 
     kind: Literal["rows"] = "rows"
-    rows: int = Field(1, ge=1, description="How many rows a chunk has.")
+    rows: int = Field(1, ge=1, description="Rows per chunk.")
     header_rows: int = Field(
         1,
         ge=0,
-        description="How many records at the beginning of delimited text or of a sheet are its heading, "
-        "which every row is shown with. In other text: the most lines of years alone that head a table.",
+        description="How many records at the beginning of delimited text or of a sheet are its header, "
+        "which is shown with every row. In other text: the maximum number of lines with only years at the "
+        "head of a table.",
     )
     above: int = Field(
         2,
         ge=0,
         description="How many lines directly above a table in other text are shown with its rows: its "
-        "caption and heading. A blank line ends them.",
+        "caption and header. A blank line ends them.",
     )
     delimiter: str | None = Field(
         None,
         min_length=1,
         max_length=1,
-        description="What parts the fields of delimited text. Empty: a tab, comma, semicolon or bar, where "
-        "all records have as many fields; text of which that does not hold is no delimited text. Given: all "
-        "documents but workbooks are delimited by it.",
+        description="The field separator of delimited text. Empty: a tab, comma, semicolon or bar, if "
+        "all records have the same number of fields; other text is not delimited. If given: all documents "
+        "except workbooks are delimited by it.",
     )
 
 

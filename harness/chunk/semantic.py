@@ -37,8 +37,8 @@ class SemanticConfig(SizedConfig, ComputingConfig):
         90,
         ge=0,
         lt=100,
-        description="A chunk ends where two neighbours differ more than this share of all neighbours of "
-        "their document, in per cent.",
+        description="A chunk ends where two neighbours differ more than this percentage of all "
+        "neighbours in their document.",
     )
     min_size: int = Field(
         200,

@@ -23,8 +23,8 @@ class SentenceConfig(SizedConfig):
     sentence_overlap: int = Field(
         0,
         ge=0,
-        description="How many sentences a chunk repeats from the end of the one before; fewer where they "
-        "would not fit.",
+        description="How many sentences a chunk repeats from the end of the previous one; fewer if they "
+        "do not fit.",
     )
 
     @property

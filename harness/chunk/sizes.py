@@ -22,7 +22,7 @@ class ChunkerConfig(StageConfig):
 
     kind: str
     strip: bool = Field(
-        True, description="Leave whitespace at both ends of a chunk out of it (the offsets move inwards)."
+        True, description="Strip whitespace at both ends of a chunk (the offsets move inwards)."
     )
 
     @property
@@ -71,7 +71,7 @@ class OverlappingConfig(SizedConfig):
     """A sized chunker whose neighbouring chunks may share text."""
 
     chunk_overlap: int = Field(
-        0, ge=0, description="The most that neighbouring chunks share, in `unit`; less than `chunk_size`."
+        0, ge=0, description="The maximum overlap of neighbouring chunks, in `unit`; less than `chunk_size`."
     )
 
     @model_validator(mode="after")
@@ -85,7 +85,7 @@ def refuse_overlap(overlap_name: str, overlap: int, size_name: str, size: int) -
     if overlap >= size:
         raise ValueError(
             f"{overlap_name} ({overlap}) must be smaller than {size_name} ({size}): each chunk starts "
-            f"{size_name} - {overlap_name} after the one before it"
+            f"{size_name} - {overlap_name} after the previous one"
         )
 
 

@@ -25,7 +25,9 @@ class TokenWindowConfig(ChunkerConfig):
         "what the model reads.",
     )
     token_overlap: int = Field(
-        0, ge=0, description="The most tokens that neighbouring windows share; less than `tokens_per_chunk`."
+        0,
+        ge=0,
+        description="The maximum overlap of neighbouring windows, in tokens; less than `tokens_per_chunk`.",
     )
     whole_words: bool = Field(
         True,
@@ -50,7 +52,7 @@ class TokenConfig(TokenWindowConfig):
     kind: Literal["token"] = "token"
     unit: TokenUnit = Field(
         "model",
-        description="Whose tokens: the embedding model's (`model`), or a tiktoken encoding's (`cl100k_base`, "
+        description="Which tokens: the embedding model's (`model`), or a tiktoken encoding's (`cl100k_base`, "
         "`o200k_base`), which has no special tokens.",
     )
 
@@ -80,13 +82,13 @@ def content_size(tokens_per_chunk: int, token_overlap: int, tokenizer: Tokenizer
     if tokenizer.window and tokens_per_chunk > tokenizer.window:
         raise ConfigError(
             f"chunk: tokens_per_chunk is {tokens_per_chunk}, but {tokenizer.name} reads at most "
-            f"{tokenizer.window} tokens (special tokens included) and would drop the rest without a word. "
+            f"{tokenizer.window} tokens (special tokens included) and would silently drop the rest. "
             f"Set tokens_per_chunk to {tokenizer.window} or less."
         )
     size = tokens_per_chunk - tokenizer.special
     if size <= token_overlap:
         raise ConfigError(
-            f"chunk: tokens_per_chunk {tokens_per_chunk} leaves {max(size, 0)} tokens of text beside the "
+            f"chunk: tokens_per_chunk {tokens_per_chunk} leaves {max(size, 0)} tokens of text next to the "
             f"{tokenizer.special} special tokens of {tokenizer.name}, not more than token_overlap "
             f"({token_overlap}). Raise tokens_per_chunk or lower token_overlap."
         )

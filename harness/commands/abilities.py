@@ -43,6 +43,11 @@ def add(commands: Any) -> None:
         description="Make trials from files of RGB, by the rules of its script.",
     )
     rgb.add_argument("files", type=Path, nargs="+", metavar="FILE", help="such as en_fact.jsonl")
+    rgb.add_argument(
+        "--true",
+        action="store_true",
+        help="take the true passages of counterfactual files (*_fact), for noise and rejection",
+    )
     rgb.set_defaults(run=run_rgb)
     for making in (own, rgb):
         making.add_argument("--output", type=Path, required=True, metavar="FILE", help="not overwritten")
@@ -101,7 +106,7 @@ def run_rgb(args: argparse.Namespace) -> int:
     from harness.abilities.rgb import read_rgb, rgb_trials
 
     options = _options(args)
-    _write(args, [one for file in args.files for one in rgb_trials(read_rgb(file), options)])
+    _write(args, [one for file in args.files for one in rgb_trials(read_rgb(file, true=args.true), options)])
     return 0
 
 

@@ -17,7 +17,7 @@ Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals o
 
   harness judge agreement my.yaml --dry-run   how many calls this takes
   harness judge agreement my.yaml             writes agreement.csv and a plot
-  harness judge agreement my.yaml --settings  also judges the pool: do both put the settings in one order?
+  harness judge agreement my.yaml --settings  also judges the pool: do both rank the settings alike?
                                               and judge-corrected means, if the labelled queries are a random
                                               sample of all
   harness judge agreement --pairs pairs.csv --max-grade 3
@@ -34,8 +34,8 @@ def add(parts: Any) -> None:
     )
     parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help="with a judge and labels")
     parser.add_argument("--settings", action="store_true", help="also compare the order of the settings")
-    parser.add_argument("--dry-run", action="store_true", help="say what it would take and stop")
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="graded pairs as CSV, instead of CONFIG")
+    parser.add_argument("--dry-run", action="store_true", help="print the cost and stop")
+    parser.add_argument("--pairs", type=Path, metavar="FILE", help="graded pairs as CSV, instead of a CONFIG")
     parser.add_argument("--max-grade", type=int, default=4, metavar="N", help="top of the scale; default 4")
     parser.add_argument(
         "--out-of-scale", choices=("reject", "clamp"), default="reject", help="of --pairs; default reject"
@@ -73,7 +73,7 @@ def _of_file(args: argparse.Namespace) -> int:
 def _of_config(args: argparse.Namespace) -> int:
     from harness.bench.agreement import grade_agreement, label_pairs, settings_agreement
     from harness.bench.flow import search_all
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.config import load_config
     from harness.errors import ConfigError
     from harness.judging.judges import pool_judge_config
@@ -85,7 +85,9 @@ def _of_config(args: argparse.Namespace) -> int:
     config = load_config(args.config)
     judge = pool_judge_config(config)
     if judge is None:
-        raise ConfigError(f"{args.config}: the judge is `labels`; there is nobody to compare with people.")
+        raise ConfigError(
+            f"{args.config}: the judge is `labels`; there is no other judge to compare with people."
+        )
     with Context.at(config.cache, TerminalReporter(), may_ask=not args.dry_run) as context:
         corpus, searched = (
             search_all(config, context) if args.settings else (load_corpus(config, context), [])
@@ -151,7 +153,9 @@ def _leave_settings(folder: Path, settings: SettingsAgreement) -> None:
 
     order = settings.order
     if order is None:
-        print_line("The order of settings needs two rankings and a query that both can score.")
+        print_line(
+            "Comparing the order of settings takes at least two rankings and a query that both can score."
+        )
     else:
         rows = [("all", order.settings, order.tau), ("top", order.top, order.tau_top)]
         print_table(
@@ -182,7 +186,7 @@ def _leave_corrected(folder: Path, settings: SettingsAgreement) -> None:
     ]
     write_text(folder / "corrected.csv", to_csv(tuple(means[0]), means))
     print_table(
-        f"judge-corrected {settings.measure}; honest only if the labelled queries are a random sample",
+        f"judge-corrected {settings.measure}; valid only if the labelled queries are a random sample",
         ("setting", "stage", "corrected", "people alone", "judge alone"),
         [(row["setting"], row["stage"], *_estimates(row)) for row in means],
     )

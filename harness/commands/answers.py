@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 _PASSAGE = 200
 _DESCRIPTION = """\
-Print what the judge of CONFIG has answered, word for word, from the ledger: query, passage, grade or
-the reason why there is none, tokens, time. Answers that were asked again are shown too. Nothing is asked.
+Print the raw answers of the judge of CONFIG from the ledger: query, passage, grade or the reason
+why there is none, tokens, time. Answers that were superseded by a retry are shown too. No call is made.
 
   harness judge answers my.yaml --failed            answers without a grade
   harness judge answers my.yaml --query q17         by the id of a query, or words of its text
-  harness judge answers my.yaml --flagged           passages that speak to the judge
+  harness judge answers my.yaml --flagged           passages that address the judge
   harness judge answers my.yaml --full --limit 0    all of it, passages in full
 """
 
@@ -33,7 +33,7 @@ def add(parts: Any) -> None:
     parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
     parser.add_argument("--query", metavar="ID|TEXT", help="answers to one query, or to those with this text")
     parser.add_argument("--failed", action="store_true", help="answers without a grade")
-    parser.add_argument("--flagged", action="store_true", help="passages that speak to the judge")
+    parser.add_argument("--flagged", action="store_true", help="passages that address the judge")
     parser.add_argument("--full", action="store_true", help="print passages in full")
     parser.add_argument(
         "--limit", type=int, default=20, metavar="N", help="the newest N answers; 0: all; default 20"
@@ -43,7 +43,7 @@ def add(parts: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
-    from harness.commands.ledger import open_ledger
+    from harness.commands.shared import open_ledger
     from harness.config import load_config
     from harness.judging.answers import Wanted, answers
     from harness.judging.judges import llm_configs

@@ -1,4 +1,4 @@
-"""`harness judge batches`: what is on its way in batches, and how to end it."""
+"""`harness judge batches`: batches that are in progress, and how to end it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from harness.llm.batches.overview import Seen
 
 _DESCRIPTION = """\
-Show the batches that runs with `batch: true` have sent and not taken in yet: of the judge, and of whatever
-else asks a language model through the same ledger. Their endpoints are asked how far they are; the keys are
-read from the same variables as in the runs.
+Show the batches that runs with `batch: true` have sent and not yet collected: those of the judge, and
+of everything else that uses the same ledger. Asks the endpoints how far they are; API keys are read
+from the same variables as in the runs.
 
-  harness judge batches                    what is on its way
-  harness judge batches --cancel           have the endpoints end all of it
+  harness judge batches                    what is in progress
+  harness judge batches --cancel           cancel all of them
   harness judge batches --cancel --only batch_abc
-  harness judge batches --forget batch_abc cross out a batch that its endpoint does not know any more
+  harness judge batches --forget batch_abc drop a batch that its endpoint no longer knows
 
-A run takes the answers in: repeat the command that sent them. What a cancelled batch has answered by then is
-billed, and the next run takes it in too. What is forgotten is asked and paid anew.
+To collect the answers, repeat the command that sent them. Calls that a cancelled batch has answered by then
+are billed, and the next run collects them too. Calls of a forgotten batch are made and paid for again.
 """
 
 
@@ -28,13 +28,13 @@ def add(parts: Any, cache: Path) -> None:
     """Describe the command; ``cache`` is the folder that is meant where none is named."""
     parser = parts.add_parser(
         "batches",
-        help="show the batches that are on their way, or cancel them",
+        help="show the batches that are in progress, or cancel them",
         description=_DESCRIPTION,
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--cancel", action="store_true", help="have the endpoints end them")
+    what.add_argument("--cancel", action="store_true", help="cancel them at their endpoints")
     what.add_argument(
-        "--forget", metavar="BATCH", help="cross out this batch, whose answers are lost, by its id or number"
+        "--forget", metavar="BATCH", help="drop this batch, whose answers are lost, by its id or number"
     )
     parser.add_argument("--only", metavar="BATCH", help="one batch, by its id or number")
     parser.add_argument(
@@ -45,7 +45,7 @@ def add(parts: Any, cache: Path) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the batches and how far they are; exit code 1 where an endpoint could not be asked."""
-    from harness.commands.ledger import open_ledger
+    from harness.commands.shared import open_ledger
     from harness.errors import LlmError
     from harness.llm.batches.overview import see
     from harness.report import counted
@@ -57,23 +57,25 @@ def run(args: argparse.Namespace) -> int:
         if only is not None:
             batches = [batch for batch in batches if only in (batch.batch_id, str(batch.number))]
             if not batches:
-                raise LlmError(f"No batch {only} is on its way. `harness judge batches` lists them.")
+                raise LlmError(f"No batch {only} is in progress. `harness judge batches` lists them.")
         if args.forget:
             for batch in batches:
                 ledger.batches.remove(batch.number)
-                print_line(f"Crossed out: {counted(batch.size, 'call')} of {batch.model}.")
+                print_line(f"Dropped: {counted(batch.size, 'call')} of {batch.model}.")
             return 0
     if not batches:
-        print_line("No batch is on its way.")
+        print_line("No batch is in progress.")
         return 0
     seen = see(batches, cancel=args.cancel)
     columns = ("no.", "batch", "model", "sent (UTC)", "calls", "status", "answered")
-    print_table("batches on their way", columns, [_row(one) for one in seen])
+    print_table("batches in progress", columns, [_row(one) for one in seen])
     for one in seen:
         if one.problem:
             print_line(f"{one.batch.number}: {one.problem}")
     if args.cancel:
-        print_line("What they have answered by now is billed; the next run with the same ledger takes it in.")
+        print_line(
+            "Calls they have answered by now are billed; the next run with the same ledger collects them."
+        )
     return int(any(one.problem and one.batch.file_id for one in seen))
 
 

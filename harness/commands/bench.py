@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.bench.ending import Ending
     from harness.config import BenchConfig
+    from harness.report import Results
     from harness.types import RunRecord
+
+_DONE = {
+    "rewriting": "rewrote queries",
+    "filter": "found what queries name",
+    "context": "wrote context for chunks",
+    "answer": "answered questions",
+    "measuring": "measured answers",
+}
 
 
 def add(commands: Any) -> None:
@@ -16,8 +26,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="run a benchmark and write its results",
-        description="Run every setting of CONFIG and write results/<name>/. What was computed before, by "
-        "this or another configuration, is reused from the cache; a run that was killed goes on.",
+        description="Run every setting of CONFIG and write results/<name>/. Anything computed before, by "
+        "this or another configuration, is reused from the cache; a killed run resumes. If nothing has "
+        "changed since the results were written, they are shown at once.",
     )
     parser.add_argument(
         "config", type=Path, metavar="CONFIG", help="YAML file; docs/configuration.md has every key"
@@ -25,8 +36,13 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="retrieve, say how many calls, tokens and how much money rewriting, endpoints, answers and the "
-        "judge would take, and stop",
+        help="retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge "
+        "would take, and stop",
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="run even if nothing has changed since the results were written; the cache is still reused",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
@@ -34,63 +50,69 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
-    from harness.bench.flow import run_bench
-    from harness.bench.page import REPORT, write_page
-    from harness.commands.skipped import exit_code
+    from harness.bench.job import do_bench
     from harness.config import load_config
-    from harness.report import DocumentRow, FilterRow, LossRow, counted, label_note, loss_table
-    from harness.report.answer_tables import answer_parts
-    from harness.terminal import TerminalReporter, print_line, print_summary, show
-    from harness.verdict import filter_table
+    from harness.terminal import TerminalReporter, show
 
     config = load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
-    reporter = TerminalReporter(quiet=args.quiet)
-    pages = []
+    done = do_bench(config, TerminalReporter(quiet=args.quiet), again=args.again)
+    _print_figures(done.ending)
+    if done.results is None:
+        unchanged = f"Nothing has changed since the run of {done.date}; its results stand"
+        show((f"{unchanged} (--again runs it again).",))
+    else:
+        _print_work(done.results.record)
+    _print_verdict(done.ending, done.folder)
+    return 0 if done.results is None else _exit_code(config, done.results)
 
-    def finish(folder: Path) -> None:
-        pages.append(write_page(folder, reporter=reporter, name=config.name)[1])
 
-    results, folder = run_bench(config, reporter, finish)
-    print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
-    losses = results.of(LossRow)
-    if losses:
-        show(loss_table(losses))
-    filtered = results.of(FilterRow)
-    if filtered:
-        show(filter_table(filtered))
-    for table in answer_parts(results.of):
-        show(table)
-    note = label_note(results.record.config, results.record.counts)
-    counts = results.record.counts
-    told = [
-        *([note] if note else []),
-        *_rewriting(results.record),
-        *_endpoints(results.record),
-        *_judging(results.record),
-        f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
-        f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
-        f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
-        f"in {results.record.timings['total']:.1f} s.",
-        *(page.note for page in pages if page.note),
-    ]
-    show(tuple(told))
-    # the answer comes last, where the eye is
-    show(tuple(results.verdict["sentences"]))
-    print_line(f"Results: {folder}/")
-    print_line(f"All differences: harness compare {folder}")
-    print_line(f"Look at them in a browser: {folder / REPORT}")
+def _exit_code(config: BenchConfig, results: Results) -> int:
+    from harness.commands.shared import exit_code
+    from harness.report import DocumentRow
+
     return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
 
 
-_DONE = {
-    "rewriting": "rewrote the queries",
-    "filter": "said what the queries name",
-    "context": "wrote the context of chunks",
-    "answer": "answered the questions",
-    "measuring": "measured the answers",
-}
+def _print_work(record: RunRecord) -> None:
+    """What a run has asked and computed."""
+    from harness.report import counted
+    from harness.terminal import show
+
+    counts = record.counts
+    computed = (
+        f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
+        f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
+        f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
+        f"in {record.timings['total']:.1f} s."
+    )
+    show((*_rewriting(record), *_endpoints(record), *_judging(record), computed))
+
+
+def _print_figures(ending: Ending) -> None:
+    from harness.terminal import print_summary, show
+
+    print_summary(ending.name, ending.summary, ending.level, ending.headline)
+    for table in ending.tables:
+        show(table)
+    if ending.notes:
+        show(ending.notes)
+
+
+def _print_verdict(ending: Ending, folder: Path) -> None:
+    """The answer comes last, where the eye is."""
+    from harness.report.stored import REPORT
+    from harness.terminal import print_line, show
+
+    if ending.page:
+        show(ending.page)
+    show(ending.verdict)
+    if ending.answers:
+        show(ending.answers)
+    print_line(f"Results: {folder}/")
+    print_line(f"All differences: harness compare {folder}")
+    print_line(f"Open in a browser: {folder / REPORT}")
 
 
 def _rewriting(record: RunRecord) -> list[str]:
@@ -133,25 +155,16 @@ def _judging(record: RunRecord) -> list[str]:
         spent = f"for {cost['cost']:.4f}"
     unscored = sum(cost["unscored"].values())
     answers = counted(cost["from_ledger"], "answer")
-    panel = cost.get("panel") or {}
-    members = [
-        f"{name} is {above:+.2f} grades from the median" if above is not None else name
-        for name, above in panel.get("above_the_median", {}).items()
-    ]
-    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs" if panel else ""
-    if panel and panel["alpha_ordinal"] is not None:
-        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
     return [
         f"{record.judge['name']} graded {counted(cost['pairs'], 'pair')}: "
         f"{counted(cost['calls'], 'call')} now {spent}, {answers} from the ledger, "
-        f"{unscored} without a grade.",
-        *([f"{agree}; {', '.join(members)}."] if panel else []),
+        f"{unscored} without a grade."
     ]
 
 
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.bench.flow import dry_run
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line, print_table
 
@@ -161,7 +174,7 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     if plan.rewriting:
         upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
         print_line(
-            f"Rankings, and with them what is to be judged, depend on a {upon} that has not been made yet. "
+            f"Rankings, and so the pairs to judge, depend on a {upon} that has not been made yet. "
             "Nothing was spent."
         )
         return exit_code(config, plan.skipped)
@@ -171,15 +184,15 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
             print_line(one.problem)
     if plan.endpoints:
         print_line(
-            "Rankings, and with them what is to be judged, depend on an endpoint that has not been asked "
+            "Rankings, and so the pairs to judge, depend on an endpoint that has not been called "
             "yet. Nothing was spent."
         )
         return exit_code(config, plan.skipped)
     for service in plan.services:
-        asked = counted(service.settings, "setting asks it", "settings ask it")
-        print_line(f"{service.url}: {asked}, and a dry run sends it nothing.")
+        asked = counted(service.settings, "setting calls it", "settings call it")
+        print_line(f"{service.url}: {asked}, and a dry run sends nothing to it.")
     if plan.services:
-        print_line("Rankings, and with them what is to be judged, depend on its answers. Nothing was spent.")
+        print_line("Rankings, and so the pairs to judge, depend on its answers. Nothing was spent.")
         return exit_code(config, plan.skipped)
     for one in plan.answers.answering:
         print_line(f"{one.name}, to answer: {one.estimate}.")

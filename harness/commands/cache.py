@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 _DESCRIPTION = """\
-Say how much the cache holds. What is in it can be computed again, except for the judgments and what
-endpoints gave (paid), which cost money and are never removed here.
+Show the size of the cache. Everything in it can be recomputed, except judgments and other answers of
+endpoints (paid), which cost money and are never removed here.
 
   harness cache            sizes by kind
-  harness cache --tidy     remove what killed runs left half written, and files found damaged
-  harness cache --clear    remove everything but what was paid for
+  harness cache --tidy     remove files half written by killed runs, and damaged files
+  harness cache --clear    remove everything except what was paid for
 
-Only folders that carry the mark of a cache (CACHEDIR.TAG) are touched, and none while a benchmark uses it.
+Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a benchmark uses them.
 """
 
 
@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "cache",
-        help="say what the cache holds, and make room",
+        help="show the size of the cache, and free space",
         description=_DESCRIPTION,
     )
     parser.add_argument(
@@ -33,20 +33,20 @@ def add(commands: Any) -> None:
         help="the folder; default .cache/harness",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--tidy", action="store_true", help="remove what is half written or damaged")
-    what.add_argument("--clear", action="store_true", help="remove everything but what was paid for")
+    what.add_argument("--tidy", action="store_true", help="remove half-written or damaged files")
+    what.add_argument("--clear", action="store_true", help="remove everything except what was paid for")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Remove what was asked for, then print sizes."""
+    """Remove what was requested, then print sizes."""
     from harness.report import counted
     from harness.store import CacheLayout, clear, sizes, tidy
     from harness.terminal import print_line, print_table
 
     layout = CacheLayout(args.cache)
     if args.tidy:
-        print_line(f"{counted(tidy(layout), 'half-written or damaged thing')} removed.")
+        print_line(f"{counted(tidy(layout), 'half-written or damaged item')} removed.")
     if args.clear:
         removed = clear(layout)
         print_line(f"Removed: {', '.join(map(str, removed))}." if removed else "There was nothing to remove.")

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 _ROLES = ("retriever", "reranker", "rewriter", "chunker", "parser")
 _DESCRIPTION = """\
-Try steps of your own on small texts, and say in a line each what they keep to and what not.
+Try your own steps on small texts, and report for each rule of the contract whether they keep it.
 
   harness check-kind my.yaml                       all of kind python or http
   harness check-kind mine:search --as retriever    a function
   harness check-kind mine:read --as parser --file report.docx
 
-Functions are called, and services asked, some twenty times; nothing is kept. docs/own-steps.md has the
+Functions and services are called about twenty times; nothing is stored. docs/own-steps.md has the
 contract.
 """
 
@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "check-kind",
-        help="try a parser, chunker, retriever, reranker or rewriter of your own",
+        help="test your own parser, chunker, retriever, reranker or rewriter",
         description=_DESCRIPTION,
     )
     parser.add_argument("what", metavar="WHAT", help="a YAML file, or package.module:function with --as")
@@ -38,10 +38,10 @@ def add(commands: Any) -> None:
         "--returns",
         choices=("rankings", "retriever"),
         default="rankings",
-        help="of a retriever: whether it ranks, or makes a retriever of LangChain or LlamaIndex",
+        help="for a retriever: whether it ranks, or builds a retriever of LangChain or LlamaIndex",
     )
     parser.add_argument(
-        "--file", type=Path, action="append", default=[], metavar="FILE", help="of a parser: a file to read"
+        "--file", type=Path, action="append", default=[], metavar="FILE", help="for a parser: a file to read"
     )
     parser.set_defaults(run=run)
 
@@ -74,7 +74,7 @@ def _steps(args: argparse.Namespace) -> list[OwnStep]:
             raise ConfigError(f"{args.what}: say what it is: --as {', '.join(_ROLES[:-1])} or {_ROLES[-1]}.")
         found = own_steps(load_config(Path(args.what)))
         if not found:
-            raise ConfigError(f"{args.what} has no step of kind python or http.")
+            raise ConfigError(f"{args.what} contains no step of kind python or http.")
         return found
     return [_named(args)]
 
@@ -90,7 +90,7 @@ def _named(args: argparse.Namespace) -> OwnStep:
     try:
         arguments = json.loads(args.arguments)
     except ValueError as error:
-        raise ConfigError(f"--arguments is no JSON: {error}.") from None
+        raise ConfigError(f"--arguments is not JSON: {error}.") from None
     if not isinstance(arguments, dict):
         raise ConfigError("--arguments must be an object, such as '{\"size\": 500}'.")
     try:

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from harness.labelling.finding import Evidence
 
 _DESCRIPTION = """\
-Find evidence for labels: passages of your documents with document, page and offsets. Those that hold the
-words letter by letter come first (white space and case aside), then those that share words with them (BM25).
-No model is loaded; what a run has read of the documents is not read again.
+Find evidence for labels: passages of your documents with document, page and offsets. Exact matches
+come first (ignoring white space and case), then passages that share words with the query (BM25).
+No model is loaded; documents that a run has read are not read again.
 
   harness find "total revenue 2023" --in my.yaml
   harness find "total revenue 2023" --in my.yaml --document annual-report --top 5
   harness find "closed the plant" --in my.yaml --query q2 --format csv
 
-With --format csv they are rows for labels.csv: fill in the grade, 0 to 4, of those you keep.
+With --format csv they are rows for labels.csv: keep those you want and fill in their grade, 0 to 4.
 """
 
 
@@ -37,10 +37,14 @@ def add(commands: Any) -> None:
         help="YAML file that names documents",
     )
     parser.add_argument("--top", type=int, default=10, metavar="N", help="how many passages; default 10")
-    parser.add_argument("--document", default="", metavar="NAME", help="look in this document only")
-    parser.add_argument("--query", default="", metavar="ID", help="with --format csv: their query_id")
+    parser.add_argument("--document", default="", metavar="NAME", help="search only this document")
+    parser.add_argument(
+        "--query", default="", metavar="ID", help="with --format csv: the query_id of the rows"
+    )
     parser.add_argument("--format", choices=("text", "csv"), default="text", help="text (default) or csv")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, not to the terminal")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
+    )
     parser.set_defaults(run=run)
 
 
@@ -57,16 +61,16 @@ def run(args: argparse.Namespace) -> int:
     if args.top < 1:
         raise ConfigError(f"--top says how many passages to show; it cannot be {args.top}.")
     if not args.text.strip():
-        raise ConfigError("There is nothing to look for: give some words.")
+        raise ConfigError("The search text is empty: give some words.")
     if args.query and args.format != "csv":
-        raise ConfigError("--query fills the query_id of rows: give --format csv with it.")
+        raise ConfigError("--query fills in the query_id of CSV rows: add --format csv.")
     config = load_config(args.config)
     with Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
         documents = load_documents(config, context, args.document)
         found = find_evidence(args.text, documents, context, args.top)
     if not found:
         where = args.document or f"{len(documents)} documents"
-        print_error(f"No passage of {where} shares a word with it. Try other words, or fewer.")
+        print_error(f"No passage of {where} shares a word with the query. Try other words.")
         return 1
     if args.format == "csv":
         write_lines(",".join(COLUMNS) + "\n" + _rows(found, args.query), args.output)
@@ -96,7 +100,7 @@ def _text(found: list[Evidence], width: int) -> str:
     from harness.text.characters import on_one_line
     from harness.text.wrapping import wrapped
 
-    how = {"exact": "letter by letter", "words": "by words"}
+    how = {"exact": "verbatim", "words": "by words"}
     lines: list[str] = []
     for number, one in enumerate(found, 1):
         page = f", page {one.page}" if one.page else ""

@@ -29,15 +29,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Describe the options of hits."""
     own = parser.add_argument_group("what another pipeline returned")
     own.add_argument(
-        "--hits", type=Path, nargs="+", metavar="FILE", help=".jsonl, .csv or .parquet; each is a setting"
+        "--hits",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help=".jsonl, .csv or .parquet; each file is one setting",
     )
     own.add_argument("--queries", type=Path, metavar="FILE", help="CSV or JSONL with query_id and text")
     own.add_argument(
         "--labels", type=Path, metavar="FILE", help="CSV or JSONL with query_id, document, grade and place"
     )
-    own.add_argument("--documents", nargs="+", metavar="GLOB", help="the documents that were searched")
-    own.add_argument("--name", help="the folder of the results; default: the name of the first file")
-    own.add_argument("--results", type=Path, metavar="FOLDER", help="where that folder goes; default results")
+    own.add_argument(
+        "--documents", nargs="+", metavar="GLOB", help="the documents that the pipeline searched"
+    )
+    own.add_argument("--name", help="name of the results folder; default: the name of the first file")
+    own.add_argument(
+        "--results", type=Path, metavar="FOLDER", help="where to create that folder; default results"
+    )
     own.add_argument("--cache", type=Path, metavar="FOLDER", help="default .cache/harness")
     own.add_argument("--parser", choices=("pypdf", "pypdfium2"), help="how PDFs are read; default pypdf")
     own.add_argument(
@@ -46,13 +54,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     own.add_argument(
         "--other-documents",
         choices=("fail", "keep"),
-        help="hits in documents that are not among --documents: an error (default), or unjudged text",
+        help="treat hits in documents that are not among --documents as an error (default) or as unjudged "
+        "text",
     )
     own.add_argument(
         "--threshold",
         type=float,
         metavar="N",
-        help="how alike the text of a hit and a document must be, up to 100; default 90",
+        help="how similar the text of a hit and of its document must be, up to 100; default 90",
     )
     own.add_argument("--quiet", action="store_true", default=None, help="no progress bars and warnings")
 
@@ -66,14 +75,17 @@ def given(args: argparse.Namespace) -> list[str]:
 def run(args: argparse.Namespace) -> int:
     """Score them, write the results and print the summary."""
     if args.ranked or args.qrels:
-        args.wrong_usage("--hits and --run are two ways; give one of them")
+        args.wrong_usage("--hits and --run cannot be combined; give one of them")
     if missing := [f"--{name}" for name in _NEEDED if not getattr(args, name)]:
         args.wrong_usage(f"--hits also needs {', '.join(missing)}")
     if args.per_query or args.format != "text" or args.convention != "trec_eval":
-        args.wrong_usage("--per-query, --format and --convention are of --run; hits are scored into a folder")
-    from harness.bench.page import REPORT, write_page
+        args.wrong_usage(
+            "--per-query, --format and --convention go with --run; hits are scored into a folder"
+        )
+    from harness.bench.page import write_page
     from harness.hits.scoring import HitOptions, score_hits
     from harness.report import LossRow, loss_table
+    from harness.report.stored import REPORT
     from harness.terminal import TerminalReporter, print_line, print_summary, show
 
     for name, value in _DEFAULTS.items():
@@ -92,11 +104,11 @@ def run(args: argparse.Namespace) -> int:
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     if losses := results.of(LossRow):
         show(loss_table(losses))
-    print_line(f"Results: {folder}/; where every hit stands: {folder / 'hits.csv'}")
+    print_line(f"Results: {folder}/; location of every hit: {folder / 'hits.csv'}")
     for page in pages:
         if page.note:
             print_line(page.note)
-    print_line(f"Look at them in a browser: {folder / REPORT}")
+    print_line(f"Open in a browser: {folder / REPORT}")
     return 0
 
 
@@ -144,7 +156,7 @@ def _names(files: Sequence[Path]) -> list[str]:
         names = ["/".join(own[-depth:]) for own in parts]
         if len(set(names)) == len(names):
             return names
-    raise ConfigError("--hits: two files have one name, endings aside. Rename one of them.")
+    raise ConfigError("--hits: two files have the same name, apart from the extension. Rename one of them.")
 
 
 def names_of_measures(text: str) -> list[str]:

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from harness.corpus.importers import ImportSummary
 
 _DESCRIPTION = """\
-Turn a folder in a known format into a corpus under corpora/, with documents, queries.csv and labels.csv.
+Convert a folder in a known format into a corpus under corpora/, with documents, queries.csv and labels.csv.
 docs/corpora.md describes the formats.
 
   harness import beir DIR --to corpora/cranfield
 
-Or turn what a pipeline of yours was asked, read and answered into a corpus to label and to score:
+Or convert the questions, contexts and answers of a pipeline into a corpus to label and score:
 
   harness import traces export.jsonl --to corpora/june   # OpenTelemetry, Langfuse or LangSmith
   harness import ragas answers.jsonl --to corpora/june   # user_input, retrieved_contexts, response, reference
 
-Or turn a test set of another tool into queries.csv and labels.csv over your own documents, every offset
-checked; docs/testset.md:
+Or convert a test set of another tool into queries.csv and labels.csv over your own documents, with every
+offset checked; see docs/testset.md:
 
   harness import label_studio export.json --documents "docs/*.pdf" --to corpora/mine
 """
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "import",
-        help="turn a known collection, a test set, or traces of production into a corpus",
+        help="import a known collection, a test set, or production traces as a corpus",
         description=_DESCRIPTION,
     )
     parser.add_argument(
@@ -47,7 +47,7 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="of a test set: the documents it is about; may be given several times",
+        help="for a test set: its documents; may be given several times",
     )
     parser.add_argument(
         "--to", type=Path, metavar="CORPUS", help="the folder to write; default corpora/<FORMAT>"
@@ -56,19 +56,19 @@ def add(commands: Any) -> None:
         "--qrels",
         type=Path,
         metavar="FILE",
-        help="beir: which qrels to read, where DIR holds several, such as qrels/dev.tsv",
+        help="beir: which qrels to read if DIR holds several, such as qrels/dev.tsv",
     )
     parser.add_argument(
         "--texts",
         type=Path,
         metavar="FILE",
-        help="ragas, traces: a table with id, text and perhaps document, for passages of which only the "
-        "id is known",
+        help="ragas, traces: a table with id, text and optionally document, for passages that are given "
+        "by id only",
     )
     parser.add_argument(
         "--traces-of",
         metavar="TOOL",
-        help="traces: opentelemetry, langfuse or langsmith; default: as the records tell",
+        help="traces: opentelemetry, langfuse or langsmith; default: detected from the records",
     )
     parser.set_defaults(run=run)
 
@@ -88,12 +88,12 @@ def run(args: argparse.Namespace) -> int:
         known = ", ".join(dict.fromkeys([*collections, *FORMATS]))
         raise ConfigError(f"There is no format {args.format!r} to import. Known: {known}.")
     if args.documents and args.format not in FORMATS:
-        raise ConfigError(f"--documents goes with a test set; {args.format} brings its documents.")
+        raise ConfigError(f"--documents is only for test sets; {args.format} includes its documents.")
     target = args.to or Path("corpora") / args.format
     options = _options(args)
     if args.documents or args.format not in collections:
         if options:
-            raise ConfigError(f"Of a test set only --documents is asked; leave out {_named(options)}.")
+            raise ConfigError(f"A test set takes only --documents; leave out {_named(options)}.")
         summary = _testset(args, target)
     else:
         summary = collections[args.format](args.source, target, **options)
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format in ("ragas", "traces") and not args.documents:
         print_line("Next:")
         print_line(f"  harness score-answers {quote(str(summary.target / 'answers.jsonl'))}")
-        print_line(f"{summary.target / 'README.md'} says how to score what was retrieved.")
+        print_line(f"{summary.target / 'README.md'} explains how to score what was retrieved.")
     return 0
 
 

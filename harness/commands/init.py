@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from harness.starting.looking import Look
 
 _DESCRIPTION = """\
-Look at a folder of documents and write what a benchmark over them needs: a configuration with settings
-to compare, every line explained, queries.csv and labels.csv to fill, and testset.yaml for making questions
+Inspect a folder of documents and write what a benchmark needs: a configuration with settings to compare,
+every line explained; queries.csv and labels.csv to fill in; and testset.yaml, for making questions
 and labels step by step. Nothing is overwritten.
 
   harness init contracts
@@ -25,10 +25,10 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("init", help="begin with a folder of documents", description=_DESCRIPTION)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder that holds the documents")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder to write; default: FOLDER's name and -bench"
+        "--out", type=Path, metavar="DIR", help="the folder to write; default: FOLDER's name plus -bench"
     )
     parser.add_argument(
-        "--no-download", action="store_true", help="name only models that are installed, none of the hub"
+        "--no-download", action="store_true", help="name only models that are installed, none from the hub"
     )
     parser.set_defaults(run=run)
 
@@ -78,7 +78,7 @@ def _found(found: Look) -> list[str]:
     ]
     if found.unread:
         others = ", ".join(f"{count} {suffix}" for suffix, count in found.unread.items())
-        lines.append(f"Left out, because they cannot be read as documents: {others}.")
+        lines.append(f"Skipped, because they cannot be read as documents: {others}.")
     if found.skipped:
         lines.append(f"{counted(len(found.skipped), 'document')} cannot be used; the warnings above say why.")
     return lines

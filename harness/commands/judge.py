@@ -6,24 +6,25 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import agreement, answers, batches
+from harness.commands import agreement, answers, batches, check_answers
 
 if TYPE_CHECKING:
     from harness.judge.check import CheckReport
 
 _CACHE = Path(".cache/harness")
 _DESCRIPTION = """\
-Look after the judgments of language models, and find out how far to believe them.
+Manage the judgments of language models, and check how far they can be trusted.
 
   harness bench my.yaml --dry-run             what judging would cost, before anything is spent
-  harness judge check my.yaml                 try the judge on a small known set (spends a little)
+  harness judge check my.yaml                 test the judge on a small known set (spends a little)
+  harness judge check-answers my.yaml         the same for the model that scores answers
   harness judge agreement my.yaml             compare it with your own labels
-  harness judge answers my.yaml --failed      what it answered, word for word
-  harness judge batches                       what is on its way in batches
-  harness judge export --to judgments.jsonl   every judgment ever bought, to keep or to share
-  harness judge import judgments.jsonl        take them into another cache; nothing is bought twice
+  harness judge answers my.yaml --failed      its raw answers
+  harness judge batches                       batches that are in progress
+  harness judge export --to judgments.jsonl   every judgment ever paid for, to keep or share
+  harness judge import judgments.jsonl        load them into another cache; nothing is paid for twice
 
-docs/judge.md tells the rest.
+See docs/judge.md.
 """
 
 
@@ -31,13 +32,14 @@ def add(commands: Any) -> None:
     """Describe the command and its parts."""
     parser = commands.add_parser(
         "judge",
-        help="judgments: look at them, export, import; try a judge, compare it with people",
+        help="judgments: show, export, import; test a judge, compare it with people",
         description=_DESCRIPTION,
     )
     parts = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
     _add_export(parts)
     _add_import(parts)
     _add_check(parts)
+    check_answers.add(parts)
     agreement.add(parts)
     answers.add(parts)
     batches.add(parts, _CACHE)
@@ -48,7 +50,8 @@ def _add_export(parts: Any) -> None:
         "export",
         help="write all judgments as JSON lines",
         description="Write every answer of the ledger as JSON lines: query, passages, grades or the reason "
-        "why there are none, the raw answer, tokens, price, time. They hold your texts in full and no key.",
+        "why there are none, the raw answer, tokens, price, time. The export contains your texts in full, "
+        "but no API key.",
     )
     parser.add_argument("--to", type=Path, metavar="FILE", help="the file to write; default: standard output")
     _add_cache(parser)
@@ -58,11 +61,11 @@ def _add_export(parts: Any) -> None:
 def _add_import(parts: Any) -> None:
     parser = parts.add_parser(
         "import",
-        help="take judgments from JSON lines",
-        description="Add the lines of an export that are not yet in the ledger, all or none. A line whose "
-        "key does not belong to its content is refused.",
+        help="load judgments from JSON lines",
+        description="Add the lines of an export that are not yet in the ledger, all or none. A line "
+        "whose key does not match its content is refused.",
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="what `harness judge export` wrote")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file written by `harness judge export`")
     _add_cache(parser)
     parser.set_defaults(run=import_)
 
@@ -70,15 +73,15 @@ def _add_import(parts: Any) -> None:
 def _add_check(parts: Any) -> None:
     parser = parts.add_parser(
         "check",
-        help="try the judge on a small known set",
-        description="Run some 50 known passages, several times each, through the judge of CONFIG: does it "
-        "grade plain passages as a person could, does it obey instructions inside a passage, on the subject "
-        "or off it, does it agree with itself, does the place in a list matter? This spends a "
+        help="test the judge on a small known set",
+        description="Run about 50 known passages, several times each, through the judge of CONFIG. Does it "
+        "grade plain passages as a person could? Does it obey instructions inside a passage, on topic or "
+        "off topic? Does it agree with itself? Does the position in a list matter? This costs a "
         "little; the answers go into the ledger. Exit code 1 if it finds a problem.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
     parser.add_argument(
-        "--repeats", type=int, default=3, metavar="N", help="how often each call is asked; default 3"
+        "--repeats", type=int, default=3, metavar="N", help="how often each call is made; default 3"
     )
     parser.set_defaults(run=check)
 
@@ -91,7 +94,7 @@ def _add_cache(parser: Any) -> None:
 
 def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
-    from harness.commands.ledger import open_ledger
+    from harness.commands.shared import open_ledger
     from harness.terminal import print_line, write_out
 
     with open_ledger(args.cache) as ledger:
@@ -104,7 +107,7 @@ def export(args: argparse.Namespace) -> int:
             for line in ledger.export_lines():
                 file.write(line + "\n")
                 count += 1
-    print_line(f"{args.to}: {count} answers. They hold queries and passages in full.")
+    print_line(f"{args.to}: {count} answers. The file contains queries and passages in full.")
     return 0
 
 

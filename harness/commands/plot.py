@@ -9,8 +9,8 @@ from typing import Any
 _FORMATS = ("svg", "png", "pdf")
 _KINDS = ("board", "curve", "cost", "losses", "reranker", "prediction")
 _ABOUT = """\
-Draw one figure of a folder of results. The same results give the same bytes, so that a figure under version
-control changes only with what it shows. It takes matplotlib: pip install 'harness[plots]'.
+Draw one figure of a folder of results. The same results give the same bytes, so a figure under version
+control changes only when its data changes. Needs matplotlib: pip install 'harness[plots]'.
 
   harness plot results/quickstart --kind board
   harness plot results/quickstart --kind curve --format pdf --output paper/sizes.pdf
@@ -18,7 +18,7 @@ control changes only with what it shows. It takes matplotlib: pip install 'harne
 
 board: means with intervals, best first. curve: the measure over chunk size. cost: the measure over the
 tokens that are read. losses: what the parser, the chunking and every step cost. reranker: before and after.
-prediction: how every measure of rankings goes with every measure of answers.
+prediction: how each measure of rankings correlates with each measure of answers.
 """
 
 
@@ -29,11 +29,13 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/quickstart")
     parser.add_argument("--kind", choices=_KINDS, required=True, help="what to draw")
-    parser.add_argument("--format", choices=_FORMATS, help="default: by the ending of --output, else svg")
+    parser.add_argument(
+        "--format", choices=_FORMATS, help="default: taken from the extension of --output, else svg"
+    )
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="where to write it; default: RESULTS/KIND.FORMAT"
     )
-    parser.add_argument("--measure", metavar="NAME", help="default: the one that report.html opens with")
+    parser.add_argument("--measure", metavar="NAME", help="default: the measure that report.html opens with")
     parser.set_defaults(run=run)
 
 

@@ -11,10 +11,11 @@ def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "report",
-        help="make report.html: results to look at",
-        description="Build one self-contained page from a folder of results: leader board, which differences "
-        "are real, chunk sizes, losses by stage, every query with its ranked passages. It opens in any "
-        "browser, needs no network and can be mailed. `harness bench` makes it at the end of each run.",
+        help="make report.html, a page that shows the results",
+        description="Build one self-contained page from a folder of results: leaderboard, which "
+        "differences are "
+        "real, chunk sizes, losses by stage, every query with its ranked passages. It opens in any "
+        "browser without a network and can be mailed. `harness bench` makes it at the end of each run.",
     )
     parser.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/quickstart")
     parser.add_argument(
@@ -27,8 +28,8 @@ def add(commands: Any) -> None:
         const=1.0,
         default=0.0,
         metavar="MB",
-        help="show the PDF pages that hold evidence, with it marked, up to so many megabytes of them "
-        "(without a number: 1), those of the hardest questions first; needs pypdfium2, and the PDFs where "
+        help="show the PDF pages that contain evidence, with the evidence marked, up to this many "
+        "megabytes (1 without a number), hardest questions first; needs pypdfium2, and the PDFs where "
         "the run found them",
     )
     parser.set_defaults(run=run)

@@ -9,29 +9,30 @@ from typing import Any
 from harness.commands import hits
 
 _DESCRIPTION = """\
-Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules unless told otherwise.
+Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules by default.
 
   harness score --run run.txt --qrels qrels.txt
   harness score --run run.txt --qrels qrels.txt --measures ndcg_lin@10,ap --per-query --format csv
   harness score --run run.parquet --qrels beir-folder --measures ndcg_exp@10 --convention harness
 
-Runs and qrels: TREC text, also from a pipe, or .csv and .tsv with named columns, all of them also .gz, or
-.parquet; qrels also as a BEIR folder, of which qrels/test.tsv is read.
+Runs and qrels: TREC text (also from a pipe), .csv and .tsv with named columns (all also as .gz), or
+.parquet; qrels also as a BEIR folder, where qrels/test.tsv is read.
 
-Or evaluate what a retrieval system of yours returned, whatever it is made of, on the labels of a benchmark:
+Or evaluate what any retrieval system returned, with the labels of a benchmark:
 
   harness score --hits mine.jsonl --queries queries.csv --labels labels.csv --documents 'docs/*.pdf'
   harness score --hits before.jsonl after.jsonl --queries … --labels … --documents … --name my-system
 
-One line of mine.jsonl a returned passage, with its text, or its place in the text as the harness extracts it:
+Each line of mine.jsonl is a returned passage, with its text, or its position in the text the harness
+extracts:
 
   {"query_id": "q1", "rank": 1, "document": "report.pdf", "text": "Revenue rose to 97 million …"}
   {"query_id": "q1", "rank": 2, "document": "report.pdf", "page": 12}
   {"query_id": "q1", "rank": 3, "document": "report.pdf", "start": 5120, "end": 6080}
 
-rank may be a score (higher is better), document may be left out beside text; .csv and .parquet have the same
-columns. Every file is a setting of results/<name>/, with the tables, verdict and page of `harness bench`.
-docs/hits.md tells more.
+score (higher is better) may replace rank, document may be omitted if text is given; .csv and .parquet have
+the same columns. Every file becomes a setting of results/<name>/, with the tables, verdict and page of
+`harness bench`. See docs/hits.md.
 """
 _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 
@@ -48,16 +49,16 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--measures",
         metavar="NAMES",
-        help=f"separated by commas; default {_MEASURES.replace(',', ', ')}; for hits those of a benchmark",
+        help=f"separated by commas; default {_MEASURES.replace(',', ', ')}; for hits, those of a benchmark",
     )
-    parser.add_argument("--per-query", action="store_true", help="every query before the means")
+    parser.add_argument("--per-query", action="store_true", help="print every query before the means")
     parser.add_argument("--format", choices=("text", "csv", "json"), default="text", help="default text")
     parser.add_argument(
         "--convention",
         default="trec_eval",
         metavar="NAME",
-        help="whose rules hold for ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
-        "harness, ir_measures, beir, ranx, sklearn; docs/conventions.md tells them apart",
+        help="whose rules to apply to ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
+        "harness, ir_measures, beir, ranx, sklearn; docs/conventions.md explains them",
     )
     hits.add_options(parser)
     parser.set_defaults(run=run, wrong_usage=parser.error)
@@ -85,14 +86,15 @@ def _run(args: argparse.Namespace) -> int:
 
     measures = hits.names_of_measures(_MEASURES if args.measures is None else args.measures)
     if not measures:
-        raise ConfigError("--measures names no measure; leave it out for the default ones.")
+        raise ConfigError("--measures is empty; omit it to get the default measures.")
     judged = read_qrels(args.qrels)
     ranked = read_run(args.ranked)
     asked, answered = set(judged.query.names.to_pylist()), set(ranked.query.names.to_pylist())
     if asked and answered and not asked & answered:
         raise TrecError(
             f"{args.ranked} and {args.qrels} have no query in common: the run has {_some(answered)}, the "
-            f"judgments have {_some(asked)}. Do the files belong together, and are the ids written alike?"
+            f"judgments have {_some(asked)}. Do the files belong together, and are the ids spelled the same "
+            f"way?"
         )
     try:
         scores = evaluate(ranked, judged, measures, args.convention)
@@ -113,7 +115,7 @@ def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
     if missing := judged - ranked:
         notes.append(
             f"{len(missing)} judged queries have no ranking, such as {min(missing)}. The convention "
-            f"{convention} is in force; --convention trec_eval_c or harness counts them as 0."
+            f"{convention} leaves them out; --convention trec_eval_c or harness counts them as 0."
         )
     if strangers := ranked - judged:
         notes.append(
@@ -121,8 +123,8 @@ def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
         )
     if numbered := {query for query in ranked | judged if query.startswith("#")}:
         notes.append(
-            f"{len(numbered)} query ids begin with #, such as {min(numbered)}. trec_eval 10 takes such lines "
-            "for comments; delete them if that is what they are."
+            f"{len(numbered)} query ids begin with #, such as {min(numbered)}. trec_eval 10 treats such "
+            "lines as comments; delete them if they are comments."
         )
     return notes
 

@@ -1,4 +1,4 @@
-"""`harness score-answers`: measure answers that another pipeline has given."""
+"""`harness score-answers`: measure the answers of another pipeline."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from harness.answering.outside import MeasureScores
 
 _DESCRIPTION = """\
-Measure the existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
+Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
 user_input, retrieved_contexts, response, reference; only the question is required.
 
   harness score-answers answers.jsonl
   harness score-answers answers.jsonl --measures exact_match,token_f1,answer_similarity
   harness score-answers answers.jsonl --config answers.yaml --output scores.csv
 
-Measures that ask a language model need a file that names it, which may be that of a benchmark:
+Measures that use a language model need a file that names it, such as the configuration of a benchmark:
 
   answer_measures: [faithfulness, {kind: aspect_critic, name: dated, aspect: The answer names a date.}]
   answer_judge: {endpoint: {model: gpt-4.1-mini}, max_cost: 2.0, prices: …}
 
-Its answers are kept in the ledger and paid once. Answers without a value are counted, and never score 0.
+Its answers are kept in the ledger and paid for once. Answers without a value are counted, and never score 0.
 docs/answer-measures.md has every measure with formula, range and source.
 """
 _EXPORT = """\
@@ -37,7 +37,7 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 def add(commands: Any) -> None:
     """Describe the commands."""
     parser = commands.add_parser(
-        "score-answers", help="measure answers that another pipeline has given", description=_DESCRIPTION
+        "score-answers", help="measure the answers of another pipeline", description=_DESCRIPTION
     )
     parser.add_argument("file", type=Path, metavar="FILE", help=".jsonl, .csv, .tsv or .xlsx")
     parser.add_argument(
@@ -48,17 +48,15 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="CONFIG", help="YAML with answer_measures, answer_judge, …"
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write every value to this .csv file")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write all values to this .csv file")
     parser.add_argument(
         "--human",
         type=Path,
         metavar="FILE",
-        help="a table with query_id, measure and value, which people gave to a random sample: print how the "
-        "measures agree with them, and corrected means",
+        help="a table with query_id, measure and value: people's ratings of a random sample. Prints how "
+        "well the measures agree with them, and corrected means",
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be asked, and what that costs; ask nothing"
-    )
+    parser.add_argument("--dry-run", action="store_true", help="print the calls and their cost; make none")
     parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
     parser.set_defaults(run=run)
     export = commands.add_parser(
@@ -67,7 +65,7 @@ def add(commands: Any) -> None:
         description=_EXPORT,
     )
     export.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
-    export.add_argument("--setting", metavar="NAME", help="whose answers; needed where there are several")
+    export.add_argument("--setting", metavar="NAME", help="whose answers; required if there are several")
     export.add_argument("--output", type=Path, required=True, metavar="FILE", help="not overwritten")
     export.set_defaults(run=run_export)
 
@@ -84,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
     names = [name.strip() for name in (args.measures or "").split(",") if name.strip()]
     if args.measures is not None and not names:
-        raise ConfigError("--measures names no measure; leave it out for the default ones.")
+        raise ConfigError("--measures is empty; omit it to get the default measures.")
     if args.output and args.output.suffix.lower() != ".csv":
         raise ConfigError(f"--output is {args.output}; name a .csv file.")
     config = load_answer_scoring(args.config, names)
@@ -96,9 +94,9 @@ def run(args: argparse.Namespace) -> int:
             for one in missing:
                 print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
             print_line(
-                "Measures that ask twice are counted up to their first calls, so this is the least."
+                "For measures with two rounds of calls only the first is counted, so this is a lower bound."
                 if missing
-                else "Nothing is left to ask."
+                else "Everything is answered already."
             )
             return 0
         found = score_outside(exchanges, config, context)

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from harness.report import Part, SummaryRow, Table
 
 _DESCRIPTION = """\
-Print what a folder of results came to: means, where quality is lost, how good the answers are, how the
-chunks look.
+Print the results in a folder: means, where quality is lost, how good the answers are, statistics of
+the chunks.
 
-  harness show                                    the runs below results/, newest first
+  harness show                                    the runs in results/, newest first
   harness show results/quickstart
-  harness show results/quickstart --worst 10      the worst queries, and what cost them most
+  harness show results/quickstart --worst 10      the worst queries, and their largest losses
   harness show results/quickstart --worst 10 --setting "chunk=500/0"
   harness show results/quickstart --format markdown --output summary.md
 
-With --worst it is the worst queries alone: what should have been found and its rank, and what stood first.
-With --format csv it is the summary alone in full precision, or the worst queries.
+With --worst only the worst queries: what should have been found, at which rank it was, and what was
+ranked first. With --format csv only the summary, or the worst queries, in full precision.
 docs/results.md describes every file and column of a result.
 """
 
@@ -42,18 +42,16 @@ def add(commands: Any) -> None:
         nargs="?",
         default=Path("results"),
         metavar="RESULTS",
-        help="folder such as results/quickstart; without it, the runs there are",
+        help="folder such as results/quickstart; without it, list the runs",
     )
     parser.add_argument(
         "--worst",
         type=int,
         default=0,
         metavar="N",
-        help="list the N worst queries of a setting; default: none",
+        help="list the N worst queries of a setting",
     )
-    parser.add_argument(
-        "--setting", metavar="NAME", help="with --worst: of this setting; default: the best one"
-    )
+    parser.add_argument("--setting", metavar="NAME", help="with --worst: the setting; default: the best one")
     add_format(parser, ("csv", "json"))
     parser.set_defaults(run=run)
 
@@ -68,9 +66,11 @@ def run(args: argparse.Namespace) -> int:
     if args.worst < 0:
         raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
     if args.setting and not args.worst:
-        raise ConfigError("--setting chooses whose worst queries are listed: give --worst N with it.")
+        raise ConfigError("--setting selects whose worst queries to list: add --worst N.")
     if args.worst and args.format == "json":
-        raise ConfigError("--format json has the verdict, not the worst queries: take --format csv for them.")
+        raise ConfigError(
+            "--format json contains the verdict, not the worst queries: use --format csv for them."
+        )
     runs = [] if (args.results / "summary.csv").exists() else past_runs(args.results, headline_of)
     if runs:
         if args.worst:
@@ -112,6 +112,7 @@ def verdict_on(folder: Path) -> Verdict:
 
 
 def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
+    from harness.bench.answer_verdict import brief_verdict
     from harness.report import (
         LossRow,
         cells_of,
@@ -128,6 +129,7 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
     told, measure = _verdict_or_why(args.results, rows, record)
     parts: list[Part] = [told]
+    parts += [brief] if (brief := brief_verdict(args.results)) else []
     if args.format == "text" and args.output is None:
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
@@ -197,7 +199,7 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Ta
     known = list(dict.fromkeys(row.setting for row in losses))
     if not known:
         raise ConfigError(
-            f"{args.results} does not say where quality is lost: it has no waterfall.csv. Run it again."
+            f"{args.results} has no waterfall.csv, which says where quality is lost. Run it again."
         )
     setting = args.setting or best_of(last_stages(rows, measure)).setting
     if setting not in known:

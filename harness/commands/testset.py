@@ -130,8 +130,7 @@ def _gather(parts: Any) -> None:
         "gather passages to grade",
         "Write pool.csv: for every kept question, passages that several different retrievers find, each in "
         "turn: words, meaning and both, over small and large chunks. found.csv says which found what; "
-        "raters do not "
-        "see it.",
+        "raters do not see it.",
         _do_gather,
     )
     parser.add_argument("--count", type=int, metavar="N", help="passages each; default: as in testset.yaml")
@@ -165,8 +164,7 @@ def _answer(parts: Any) -> None:
         "answer",
         "write golden answers",
         "Write answers.csv: the model of testset.yaml (answer, or llm) answers from the passages of "
-        "grade 2 "
-        "and above; or people fill the column answer (--by-hand).",
+        "grade 2 and above; or people fill the column answer (--by-hand).",
         _do_answer,
     )
     parser.add_argument("--by-hand", action="store_true", help="only write the rows to fill")

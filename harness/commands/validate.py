@@ -1,4 +1,4 @@
-"""`harness validate`: check a configuration and say what it would run."""
+"""`harness validate`: check a configuration and print what it would run."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.bench.plan import Plan
     from harness.report import Table
+_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
 def add(commands: Any) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "validate",
-        help="check a configuration and say what it would run",
-        description="Check the configuration, read the documents, load the models and anchor the "
-        "labels; then say how many chunks, vectors and pairs a run takes. No document is embedded and "
-        "nothing is paid for.",
+        help="check a configuration and print what it would run",
+        description="Check the configuration, read the documents, load models that were not tried before, "
+        "and anchor the labels; then print how many chunks, vectors and pairs a run takes. No document is "
+        "embedded and nothing is paid for.",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
     parser.set_defaults(run=run)
-
-
-_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
 def _judging(plan: Plan) -> list[tuple[str, str]]:
@@ -36,13 +34,13 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
     if judge is None:
         return [("judgments missing", counted(len(plan.unlabelled), *no_label))]
     if judge.pairs is None:
-        missing = f"what at most {judge.ranked} ranked chunks hold; "
+        missing = f"the text of at most {judge.ranked} ranked chunks; "
         missing += (
             f"which, depends on a {plan.rewriting[0].purpose} that has not been made yet"
             if plan.rewriting
-            else "which, depends on a service that has not been asked yet"
+            else "which, depends on a service that has not been called yet"
             if plan.services
-            else "which, depends on an endpoint that has not been asked yet"
+            else "which, depends on an endpoint that has not been called yet"
             if plan.endpoints
             else "`harness bench --dry-run` retrieves and counts it"
         )
@@ -55,7 +53,7 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
 
 def _answers(plan: Plan) -> list[tuple[str, str]]:
     """What answering and measuring answers would take, where a language model is asked."""
-    about = "about, as rankings or answers are not known yet: " if plan.answers.about else ""
+    about = "roughly, as rankings or answers are not known yet: " if plan.answers.about else ""
     return [
         *(("to answer", f"{one.name}: {about}{one.estimate}") for one in plan.answers.answering),
         *(("to measure", f"{one.name}: at least {about}{one.estimate}") for one in plan.answers.measuring),
@@ -67,7 +65,7 @@ def _settings(plan: Plan) -> Table:
     from harness.report import Table
 
     return Table(
-        "settings: what is not in the cache yet, at most",
+        "settings: at most what is not in the cache yet",
         ("setting", "chunks", "median tokens", "too long", "to embed", "pairs to score"),
         tuple(
             (s.setting, *(f"{n:,}" for n in (s.chunks, s.tokens_p50, s.overlong, s.to_embed, s.pairs)))
@@ -79,7 +77,7 @@ def _settings(plan: Plan) -> Table:
 def run(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
     from harness.bench.plan import make_plan
-    from harness.commands.skipped import exit_code
+    from harness.commands.shared import exit_code
     from harness.config import load_config, parsers_of
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_facts, show

@@ -8,8 +8,6 @@ from harness.comparison.comparable import ScoredOn, join, joined_names
 from harness.comparison.conclude import conclude
 from harness.comparison.family import compare_changes
 from harness.comparison.gate import gate, github_annotations, junit
-from harness.comparison.holes import Holes
-from harness.comparison.labels import Turning
 from harness.comparison.matrix import ScoreMatrix, from_scores, from_table
 from harness.comparison.means import mean_of
 from harness.comparison.paired import Comparison, Options
@@ -17,8 +15,10 @@ from harness.comparison.pareto import Step, front
 from harness.comparison.selection import cross_validate, select
 from harness.comparison.verdict import (
     Costs,
+    Holes,
     Standing,
     Trust,
+    Turning,
     Verdict,
 )
 from harness.comparison.verdict_json import verdict_json

@@ -60,11 +60,12 @@ class ScoredOn:
             parser = {"the parser": _parser_of(config)}
         except KeyError as missing:
             raise HarnessError(
-                f"The run record does not say {missing}, so nobody knows what was scored. Run it again."
+                f"The run record does not say {missing}, so it is unknown what was scored. Run the benchmark "
+                f"again."
             ) from None
         except (AttributeError, TypeError):
             raise HarnessError(
-                "The run record is damaged, so nobody knows what was scored. Run it again."
+                "The run record is damaged, so it is unknown what was scored. Run the benchmark again."
             ) from None
         if extracted is not None:
             return cls(files, dict(extracted), rules)
@@ -92,12 +93,12 @@ def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
     ]
     alone = sorted(one.texts.keys() ^ other.texts.keys())
     if alone and {*map(document_of, one.texts)} == {*map(document_of, other.texts)}:
-        reasons.append(f"they compare different parsers: only one of them has the texts {listed(alone)}")
+        reasons.append(f"they compare different parsers: only one result has the texts {listed(alone)}")
     elif alone:
-        reasons.append(f"only one of them has the documents {listed(alone)}")
+        reasons.append(f"only one result has the documents {listed(alone)}")
     changed = sorted(d for d in one.texts.keys() & other.texts.keys() if one.texts[d] != other.texts[d])
     if changed:
-        reasons.append(f"the text differs of the documents {listed(changed)}")
+        reasons.append(f"the text differs for the documents {listed(changed)}")
     reasons += [
         f"{rule} differ: {_short(one.rules.get(rule))} and {_short(other.rules.get(rule))}"
         for rule in sorted(one.rules.keys() | other.rules.keys())
@@ -112,7 +113,7 @@ def matrix_differences(one: ScoreMatrix, other: ScoreMatrix) -> list[str]:
         return [f"the measures differ: {one.measure} and {other.measure}"]
     alone = sorted(set(one.query_ids) ^ set(other.query_ids))
     if alone:
-        return [f"the queries differ: only one of them has {listed(alone)}"]
+        return [f"the queries differ: only one result has {listed(alone)}"]
     place = {query: i for i, query in enumerate(other.query_ids)}
     order = [place[query] for query in one.query_ids]
     reasons = []
@@ -124,7 +125,7 @@ def matrix_differences(one: ScoreMatrix, other: ScoreMatrix) -> list[str]:
     undefined = np.isnan(one.values).all(axis=0) != np.isnan(other.values[:, order]).all(axis=0)
     if undefined.any():
         queries = [one.query_ids[i] for i in np.flatnonzero(undefined)]
-        reasons.append(f"{one.measure} is defined only under one of them for {listed(queries)}")
+        reasons.append(f"{one.measure} is defined in only one of them for {listed(queries)}")
     return reasons
 
 

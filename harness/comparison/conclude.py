@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
 from harness.comparison.decide import Decided
 from harness.comparison.family import all_pairs, compare_to, pairs_to, usable
-from harness.comparison.holes import Holes
-from harness.comparison.labels import Turning, held_to_labels
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import bounds_of_means
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
-from harness.comparison.power import needed_for
-from harness.comparison.turn import turned
 from harness.comparison.verdict import (
     Conflict,
     Costs,
     Decision,
+    Holes,
     Needed,
     Place,
     Population,
     Standing,
     Trust,
+    Turning,
     Verdict,
+    held_to_labels,
 )
 from harness.errors import HarnessError
 from harness.stats.units import Units, icc, units_of
 
 # The smallest difference that most would change a setting for; what more queries are planned for.
 WORTHWHILE = 0.02
+MOST_QUERIES = 1_000_000
+POWER = 0.8
 
 
 def conclude(
@@ -105,7 +108,7 @@ def _check(costs: Costs, settings: Sequence[str]) -> None:
         return
     missing = [name for name in settings if not math.isfinite(prices.get(name, math.nan))]
     if missing:
-        raise HarnessError(f"There is no cost for {', '.join(missing)}. Give one for every setting.")
+        raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
 
 
 def _standings(
@@ -224,3 +227,61 @@ def _needed(
     error = float(decided.error[at])
     queries = needed_for(WORTHWHILE, error, len(units.of), decided.critical, units.effective)
     return None if queries is None else Needed(WORTHWHILE, *queries)
+
+
+def needed_for(
+    difference: float,
+    error: float,
+    n: int,
+    critical: float,
+    units: float,
+    level: float = 0.95,
+) -> tuple[int, int, int | None] | None:
+    """Queries that show a true ``difference`` in 4 of 5 studies, and the bounds of that number at ``level``.
+
+    A difference is seen where it is ``critical`` standard errors from 0, in 4 of 5 studies where it is 0.84
+    more. The standard error was ``error`` with ``n`` queries and falls with their root. It is known from so
+    many ``units`` (queries or clusters), and the bounds are those of a variance (chi-square). The difference
+    is one that matters, not the one that was observed: the largest of many is likely smaller in truth.
+
+    None where nothing differs at all or more than a million queries would be needed. The upper bound is None
+    where it is above that.
+    """
+    from scipy.special import chdtri
+
+    if error <= 0 or units < 2:
+        return None
+    needed = n * ((critical + NormalDist().inv_cdf(POWER)) * error / difference) ** 2
+    tail = (1 - level) / 2
+    freedom = units - 1
+    low, high = (needed * freedom / float(chdtri(freedom, share)) for share in (tail, 1 - tail))
+    if needed > MOST_QUERIES:
+        return None
+    return math.ceil(needed), math.ceil(low), math.ceil(high) if high <= MOST_QUERIES else None
+
+
+def turned(found: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
+    """Every comparison by (setting, against), and the other way round."""
+    both: dict[tuple[str, str], Comparison] = {}
+    for one in found:
+        both[one.setting, one.against] = one
+        both[one.against, one.setting] = turn(one)
+    return both
+
+
+def turn(one: Comparison) -> Comparison:
+    """``against`` minus ``setting``."""
+    return replace(
+        one,
+        setting=one.against,
+        against=one.setting,
+        mean=one.mean_against,
+        mean_against=one.mean,
+        difference=-one.difference,
+        low=None if one.high is None else -one.high,
+        high=None if one.low is None else -one.low,
+        wins=one.losses,
+        losses=one.wins,
+        d_z=None if one.d_z is None else -one.d_z,
+        dominance=-one.dominance,
+    )

@@ -30,7 +30,7 @@ def compare_changes(
     A setting without a query that both score is left out. Raises ValueError where queries differ.
     """
     if before.query_ids != after.query_ids:
-        raise ValueError("the two must be scored on the same queries, in one order")
+        raise ValueError("both must be scored on the same queries, in the same order")
     names = [name for name in after.settings if name in before.settings]
     if not names:
         return []

@@ -52,12 +52,12 @@ class Check:
         change = f"{self.baseline_mean:.4f} to {self.mean:.4f} over {self.n} queries"
         if self.at_least is None:
             return f"{change}: a single query cannot show whether a drop is real."
-        tolerated = f"where {self.max_drop:g} is tolerated"
+        dropped = f"{change}: a drop of {self.drop:.4f}, with {self.max_drop:g} tolerated"
         if self.failed:
-            return f"{change}: a drop of {self.drop:.4f}, surely of {self.at_least:.4f}, {tolerated}."
+            return f"{dropped}; at least {self.at_least:.4f} of it is beyond chance."
         if self.drop > self.max_drop:
             sure = max(self.at_least, 0.0)
-            return f"{change}: a drop of {self.drop:.4f}, {tolerated}, but only {sure:.4f} of it is sure."
+            return f"{dropped}, but only {sure:.4f} of it is beyond chance."
         return f"{change}: no drop beyond the {self.max_drop:g} that is tolerated."
 
 
@@ -82,8 +82,8 @@ class GateResult:
             return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."
         if units.kind == "few clusters":
             return (
-                f"Tested by queries: {units.clusters} clusters are too few to go by, so a drop holds for "
-                "questions on these, not for new ones."
+                f"Tested by queries: {units.clusters} clusters are too few to test by, so a drop holds for "
+                "questions on these, not on new ones."
             )
         return "Tested by queries: holds for questions like these."
 
@@ -115,7 +115,7 @@ def gate(
     if scored_on is not None:
         reasons = differences(*scored_on) + reasons
     if reasons:
-        raise HarnessError("The results cannot be held against the baseline:\n  " + "\n  ".join(reasons))
+        raise HarnessError("The results cannot be compared with the baseline:\n  " + "\n  ".join(reasons))
     chosen = dict(pairs) if pairs else _same_names(results, baseline)
     tail = (1 - confidence) / len(chosen)
     checks = tuple(_check(results, baseline, *pair, max_drop, tail) for pair in chosen.items())
@@ -161,7 +161,7 @@ def _same_names(results: ScoreMatrix, baseline: ScoreMatrix) -> dict[str, str]:
         raise HarnessError(
             f"The baseline's settings {', '.join(gone)} are not among the results "
             f"({', '.join(results.settings)}). Settings are matched by name, which "
-            "tells what varies in the sweep; a sweep of one point is called base. Run the baseline with the "
+            "lists what varies in the sweep; a sweep of one point is called base. Run the baseline with the "
             "same sweep."
         )
     return {name: name for name in baseline.settings}

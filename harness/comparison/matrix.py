@@ -61,7 +61,7 @@ class ScoreMatrix:
         """The scores of one setting, [Q]; raises HarnessError that lists the settings there are."""
         if setting not in self.settings:
             raise HarnessError(
-                f"There is no setting {setting!r} among the results. Settings: {', '.join(self.settings)}."
+                f"The results have no setting {setting!r}. Settings: {', '.join(self.settings)}."
             )
         values: Floats = self.values[self.settings.index(setting)]
         return values
@@ -93,8 +93,8 @@ class ScoreMatrix:
         if partly.any():
             queries = [self.query_ids[i] for i in np.flatnonzero(partly)[:5]]
             raise HarnessError(
-                f"{self.measure} has a value for {', '.join(queries)} under some settings and none under "
-                "others, so they were not scored on the same judgments. Score them again together."
+                f"{self.measure} has a value for {', '.join(queries)} under some settings but not under "
+                "others, so they were not scored on the same judgments. Score them together."
             )
         known: Bools = np.logical_not(unknown.any(axis=0))
         return self.only(known)
@@ -128,7 +128,7 @@ def from_scores(
         by_query[row.query_id] = np.nan if row.value is None else row.value
     chosen = _of_stage(scores, stage)
     if not chosen:
-        raise HarnessError(f"There are no scores of {measure} for the stage {stage or 'any'}.")
+        raise HarnessError(f"There are no scores for {measure} for the stage {stage or 'any'}.")
     query_ids = _common_queries(chosen)
     return ScoreMatrix(
         measure,
@@ -188,7 +188,7 @@ def _common_queries(scores: Mapping[str, Mapping[str, float]]) -> tuple[str, ...
         if difference:
             raise HarnessError(
                 f"{first} and {other} were not scored on the same queries: {listed(sorted(difference))} "
-                "only under one of them. Score them again together."
+                "in only one of them. Score them together."
             )
     return tuple(scores[first])
 

@@ -9,8 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.comparison.decide import Decided, decide
-from harness.comparison.effect import cohen_dz, dominance, win_tie_loss
-from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats
+from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
 from harness.stats.bounds import within
 from harness.stats.units import Units, units_of
 
@@ -134,7 +133,7 @@ def compare_pair(
 ) -> Comparison:
     """Compare two settings on the queries [Q] that both have a value for; ValueError where there is none."""
     if values.shape != baseline.shape or values.ndim != 1:
-        raise ValueError(f"the two must be scored on the same queries, not {values.shape}, {baseline.shape}")
+        raise ValueError(f"both must be scored on the same queries, not {values.shape}, {baseline.shape}")
     both = ~np.isnan(values) & ~np.isnan(baseline)
     if not both.any():
         raise ValueError(f"{setting} and {against} have no query with a score in common")
@@ -148,3 +147,35 @@ def compare_pair(
 def number(value: float | np.floating[Any]) -> float | None:
     """A plain float, None for NaN and infinity."""
     return float(value) if np.isfinite(value) else None
+
+
+def win_tie_loss(rows: Floats, tolerance: float = ROUNDING) -> tuple[Ints, Ints, Ints]:
+    """In how many queries each row of differences [P, Q] is above, within and below ``tolerance`` of 0."""
+    wins = (rows > tolerance).sum(axis=1)
+    losses = (rows < -tolerance).sum(axis=1)
+    return wins, rows.shape[1] - wins - losses, losses
+
+
+def cohen_dz(rows: Floats) -> Floats:
+    """The mean difference in standard deviations of the differences, [P] (Cohen 1988, d_z).
+
+    0 where nothing differs, and NaN where all queries differ by the same amount or there is only one.
+    """
+    if rows.shape[1] < 2:
+        return np.full(len(rows), np.nan)
+    mean = rows.mean(axis=1)
+    spread = np.where(np.ptp(rows, axis=1) > ROUNDING, rows.std(axis=1, ddof=1), 0.0)
+    alike = np.where(np.abs(mean) <= ROUNDING, 0.0, np.nan)
+    size: Floats = np.divide(mean, spread, out=alike, where=spread > 0)
+    return size
+
+
+def dominance(rows: Floats, tolerance: float = ROUNDING) -> Floats:
+    """Share of queries won minus share lost, in [-1, 1], [P].
+
+    Cliff's d for paired data (Psychological Bulletin 1993); ``(1 + d) / 2`` is the common-language effect
+    size, the chance that the first does better on a query, ties counting half (McGraw and Wong 1992).
+    """
+    wins, _, losses = win_tie_loss(rows, tolerance)
+    share: Floats = (wins - losses) / rows.shape[1]
+    return share

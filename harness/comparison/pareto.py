@@ -42,7 +42,7 @@ def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Step]
     """
     missing = [name for name in quality if not np.isfinite(cost.get(name, np.nan))]
     if missing:
-        raise HarnessError(f"There is no cost for {', '.join(missing)}. Give one for every setting.")
+        raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
     names = [name for name, value in quality.items() if np.isfinite(value)]
     costs = np.array([cost[name] for name in names], dtype=np.float64)
     values = np.array([quality[name] for name in names], dtype=np.float64)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.labels import Turning, held_to_labels
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import Estimate, mean_of
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
-from harness.comparison.split import folds
+from harness.comparison.verdict import Turning, held_to_labels
 from harness.comparison.words import FEWEST_FOR_INTERVAL, p_value
 from harness.errors import HarnessError
-from harness.stats.arrays import Floats
+from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
 
-_REGRET = {"real": "which is real", "turns": "which turns with other labels"}
+_REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Selection:
             which = "validation" if self.n_validation == fewest else "train"
             few = f"{fewest} {which} {'query is' if fewest == 1 else 'queries are'} too few"
             return (
-                f"{few} to choose on train and hold the choice against validation ({FEWEST_TO_CHOOSE} at "
-                "least on either side).",
+                f"{few} to choose on train and check the choice on validation (each "
+                "needs at least {FEWEST_TO_CHOOSE}).",
             )
         told = [
             f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
@@ -69,8 +69,8 @@ class Selection:
             )
         told.append(
             f"On train it looks better than on validation by {_told(self.optimism, fewest)}. Part of that is "
-            "the luck of the choice, part that one side's queries are harder. Its lead over the mean of all "
-            f"settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
+            "luck in the choice, and part is that the queries of one split are harder. Its lead over the "
+            f"mean of all settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
         )
         return tuple(told)
 
@@ -102,7 +102,7 @@ class CrossValidation:
             f"{self.measure} of {_told(self.estimate)} on queries that took no part in the choice. "
             f"Chosen of {times} times: {picked}.",
             f"Best on all queries is {self.winner}, with a mean {self.optimism:+.3f} from that estimate: "
-            "what choosing on the very queries that are reported adds.",
+            "the bias of choosing on the same queries that are reported.",
         )
 
 
@@ -119,7 +119,7 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
         if not part.query_ids:
             raise HarnessError(
                 f"No {name} query has a value of {matrix.measure}, so settings cannot be chosen on train and "
-                "reported on validation. Give both splits queries, or cross-validate."
+                "reported on validation. Put queries in both splits, or cross-validate."
             )
     chosen, best = _winner(train), _winner(validation)
     names = defined.settings
@@ -218,3 +218,24 @@ def _told(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
     none = estimate.low is None or n < FEWEST_FOR_INTERVAL
     bounds = "" if none else f" ({estimate.low:.3f} to {estimate.high:.3f})"
     return f"{estimate.value:.3f}{bounds}"
+
+
+def folds(query_ids: Sequence[str], count: int, seed: int, strata: Sequence[str] | None = None) -> Ints:
+    """The fold 0..count-1 of every query, [Q]; folds differ by at most one query, overall and by stratum."""
+    if not 2 <= count <= len(query_ids):
+        raise ValueError(f"{len(query_ids)} queries cannot be divided into {count} folds")
+    fold = np.empty(len(query_ids), dtype=np.int64)
+    order = [i for members in _strata(query_ids, strata, seed) for i in members]
+    fold[order] = np.arange(len(order)) % count
+    return fold
+
+
+def _strata(query_ids: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[list[int]]:
+    """The queries of every stratum, strata by name, queries by hash."""
+    if strata is not None and len(strata) != len(query_ids):
+        raise ValueError(f"{len(query_ids)} queries, but {len(strata)} strata")
+    hashes = [hashlib.sha256(f"{seed}:{query_id}".encode()).digest() for query_id in query_ids]
+    members: dict[str, list[int]] = {}
+    for i in sorted(range(len(query_ids)), key=lambda i: hashes[i]):
+        members.setdefault(strata[i] if strata else "", []).append(i)
+    return [members[name] for name in sorted(members)]

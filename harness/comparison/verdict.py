@@ -5,19 +5,20 @@ Terminal, page, Markdown, LaTeX and JSON take the words from ``lines_of``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from harness.comparison.holes import Holes
-from harness.comparison.labels import Turning
 from harness.comparison.paired import Comparison
 from harness.stats.units import Kind
 
+# Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
+Turning = Mapping[tuple[str, str], tuple[str, ...]]
+# With a smaller share of the first ranks judged than this it is said.
+ENOUGH_JUDGED = 0.8
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
 Role = Literal["decision", "margin", "test", "population", "labels", "caveat", "next"]
-
 LABELS: Mapping[Role, str] = {
     "decision": "Verdict",
     "margin": "Margin",
@@ -27,6 +28,47 @@ LABELS: Mapping[Role, str] = {
     "caveat": "Caveat",
     "next": "Next",
 }
+
+
+def ways_that_turn(one: Comparison, turning: Turning) -> tuple[str, ...]:
+    """The ways of drawing the labels under which a comparison has another sign; empty where it holds."""
+    return turning.get((one.setting, one.against)) or turning.get((one.against, one.setting), ())
+
+
+def held_to_labels(found: Iterable[Comparison], turning: Turning | None) -> list[Comparison]:
+    """The comparisons, those called ``turns`` that are real by their test and whose sign turns.
+
+    ``turning`` is None if labels were not redrawn: then the test alone decides.
+    """
+    return [
+        replace(one, finding="turns") if turning and one.real and ways_that_turn(one, turning) else one
+        for one in found
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """How much of the first ``depth`` ranks is judged.
+
+    ``shares`` has the mean share of every setting by ``measure``, such as judged@10. ``upper`` has the mean
+    of the highest value that judging the rest could give, by ``bound``, such as ndcg_exp_upper@10; it is
+    empty where the measure that decides has no such bound among the scores.
+    """
+
+    measure: str
+    depth: int
+    shares: Mapping[str, float]
+    bound: str = ""
+    upper: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def few(self) -> bool:
+        """Whether under some setting less is judged than should be."""
+        return min(self.shares.values(), default=1.0) < ENOUGH_JUDGED
+
+    def could_pass(self, settings: Sequence[str], mean: float) -> tuple[str, ...]:
+        """Those of ``settings`` that judging the rest could bring above a ``mean``."""
+        return tuple(name for name in settings if self.upper.get(name, mean) > mean)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.comparison.holes import Holes
 from harness.comparison.paired import Comparison
-from harness.comparison.verdict import LABELS, Verdict
+from harness.comparison.verdict import LABELS, Holes, Verdict
 from harness.comparison.words import lines_of
 
 

@@ -51,7 +51,7 @@ def waterfall(query_ids: Sequence[str], levels: Sequence[Level]) -> Waterfall:
     table = np.stack([np.ones(n), *(level.scores for level in levels)], axis=1)
     known: Bools = np.logical_not(np.isnan(table).any(axis=1))
     if not known.any():
-        raise HarnessError("No query has a score, so there is nothing to say about where quality is lost.")
+        raise HarnessError("No query has a score, so there are no losses to report.")
     table = table[known]
     kept = tuple(query for query, k in zip(query_ids, known, strict=True) if k)
     falling = 1 + sum(not level.may_rise for level in levels)

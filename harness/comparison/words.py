@@ -1,32 +1,31 @@
-"""The words of a verdict. Nothing else in the house says what is best, real or open."""
+"""The words of a verdict. No other module says what is best, real or open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.comparison.labels import ways_that_turn
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
-from harness.comparison.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict
+from harness.comparison.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict, ways_that_turn
 from harness.stats.units import FEWEST_CLUSTERS
 
-# With fewer queries an interval says less than it seems to, and is not told.
+# With fewer queries an interval says less than it seems to, and is not shown.
 FEWEST_FOR_INTERVAL = 5
-# With fewer queries it is said which kinds of questions may be missing.
+# With fewer queries, a caveat says that kinds of questions may be missing.
 MAY_MISS = 60
 _NAMED = 6
 
 
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     """All lines, in the order of reading."""
-    told: list[tuple[Role, str]] = [("decision", _decision(verdict))]
+    lines: list[tuple[Role, str]] = [("decision", _decision(verdict))]
     if verdict.margin is not None:
-        told.append(("margin", _margin(verdict, verdict.margin)))
-        told.append(("test", _test(verdict)))
-    told.append(("population", _population(verdict)))
-    told += [("labels", text) for text in verdict.by_labels]
-    told += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
-    told += [("next", text) for text in _next(verdict)]
-    return tuple(Line(role, text) for role, text in told)
+        lines.append(("margin", _margin(verdict, verdict.margin)))
+        lines.append(("test", _test(verdict)))
+    lines.append(("population", _population(verdict)))
+    lines += [("labels", text) for text in verdict.by_labels]
+    lines += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
+    lines += [("next", text) for text in _next(verdict)]
+    return tuple(Line(role, text) for role, text in lines)
 
 
 def sentences_of(verdict: Verdict) -> tuple[str, ...]:
@@ -35,7 +34,7 @@ def sentences_of(verdict: Verdict) -> tuple[str, ...]:
 
 
 def listed(names: Sequence[str], most: int = _NAMED) -> str:
-    """Names of settings, of many only the first."""
+    """Names of settings; of many, only the first."""
     shown, more = list(names[:most]), len(names) - most
     if more > 0:
         return f"{', '.join(shown)} and {more} more"
@@ -43,7 +42,7 @@ def listed(names: Sequence[str], most: int = _NAMED) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value as told: never 0."""
+    """A p-value as shown: never 0."""
     return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
@@ -59,28 +58,28 @@ def _decision(verdict: Verdict) -> str:
         alone = f"One setting, {leader}, with {measure} {mean:.3f} over {_queries(n)}"
         return f"{alone}: there is nothing to compare it with."
     if verdict.decision == "few":
-        place = "leads" if verdict.baseline is None else f"is held against the baseline {verdict.baseline}"
+        place = "leads" if verdict.baseline is None else f"is compared with the baseline {verdict.baseline}"
         return (
-            f"{_queries(n)} {'is' if n == 1 else 'are'} too few to choose by ({FEWEST_TO_CHOOSE} at least). "
-            f"{leader} {place}, with {measure} {mean:.3f}."
+            f"{_queries(n)} {'is' if n == 1 else 'are'} too few for a choice (at least {FEWEST_TO_CHOOSE} "
+            f"are needed). {leader} {place}, with {measure} {mean:.3f}."
         )
     if verdict.baseline is not None:
-        return _beside_baseline(verdict)
+        return _against_baseline(verdict)
     if verdict.decision == "best":
         others = "the other setting" if len(verdict.standings) == 2 else "every other setting"
         return f"Use {leader}. Its {measure}, {mean:.3f}, is really better than that of {others}."
-    told = f"No setting is shown to be best. {leader} leads in {measure} with {mean:.3f}; "
-    told += f"{listed(verdict.named('may be best'))} may be best too."
+    text = f"No setting is shown to be best. {leader} leads in {measure} with {mean:.3f}; "
+    text += f"{listed(verdict.named('may be best'))} may be best too."
     out = verdict.named("ruled out")
-    return told + (f" Ruled out, as another is really better: {listed(out)}." if out else "")
+    return text + (f" Ruled out because another setting is really better: {listed(out)}." if out else "")
 
 
-def _beside_baseline(verdict: Verdict) -> str:
+def _against_baseline(verdict: Verdict) -> str:
     better, worse = verdict.named("better"), verdict.named("worse")
-    told = f"No setting is shown to be better than the baseline {verdict.baseline} in {verdict.measure}."
+    text = f"No setting is shown to be better than the baseline {verdict.baseline} in {verdict.measure}."
     if better:
-        told = f"Really better than the baseline {verdict.baseline} in {verdict.measure}: {listed(better)}."
-    return told + (f" Really worse: {listed(worse)}." if worse else "")
+        text = f"Really better than the baseline {verdict.baseline} in {verdict.measure}: {listed(better)}."
+    return text + (f" Really worse: {listed(worse)}." if worse else "")
 
 
 def _margin(verdict: Verdict, margin: Comparison) -> str:
@@ -92,10 +91,10 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
         "real": "real",
         "open": "may be chance",
         "few": "too few queries to tell",
-        "turns": "not a finding, as its sign turns with other labels",
+        "turns": "not a finding, because its sign changes with the label length",
     }[margin.finding]
     return (
-        f"{margin.setting} is {_signed(margin.difference)} from {over}, {margin.against} "
+        f"{margin.setting} differs by {_signed(margin.difference)} from {over}, {margin.against} "
         f"({bounds}{p_value(margin.p)}): {finding}. "
         f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {_queries(margin.n)}."
     )
@@ -109,10 +108,10 @@ def _test(verdict: Verdict) -> str:
         family = f"{'one setting' if count == 1 else f'all {count} settings'} against the baseline"
     elif count > 1:
         family = f"all {count} pairs of settings at once"
-    where = f"where its interval excludes 0, which is where p is at most {1 - verdict.level:.2g}"
+    where = f"if its interval excludes 0 (equivalently, p is at most {1 - verdict.level:.2g})"
     if verdict.turning is not None:
-        where += ", and where its sign is the same with longer and shorter labels"
-    return f"Two-sided sign flips of {what}, {family}. A difference is real {where}."
+        where += " and its sign is the same with longer and shorter labels"
+    return f"Two-sided sign-flip test over {what}, for {family}. A difference is real {where}."
 
 
 def _population(verdict: Verdict) -> str:
@@ -126,38 +125,43 @@ def _population(verdict: Verdict) -> str:
     if people.kind == "few clusters":
         these = f"these {number} {unit}s" if number > 1 else f"this one {unit}"
         return (
-            f"More questions on {these}, not for new {unit}s{alike}. To go by {unit}s takes "
-            f"{FEWEST_CLUSTERS} of equal weight, so {_queries(people.queries)} are tested one by one."
+            f"More questions on {these}, but not on new {unit}s{alike}. Testing by {unit} takes at least "
+            f"{FEWEST_CLUSTERS} {unit}s of equal weight, so the {_queries(people.queries)} are tested one by "
+            f"one."
         )
     if people.kind == "queries":
-        return f"Questions like these {people.queries}, each on a {unit} of its own."
-    return f"Questions like these {people.queries}. Which of them share a document is not known here."
+        return f"Questions like these {people.queries}, each on its own {unit}."
+    return f"Questions like these {people.queries}. It is not known here which of them share a document."
 
 
 def _caveats(verdict: Verdict) -> list[str]:
     if len(verdict.standings) < 2:
         return _unjudged(verdict)
-    told = []
+    caveats = []
     n = verdict.population.queries
     if not verdict.trust.get(verdict.measure, Trust()).comparable:
-        take = f"Take {verdict.instead}." if verdict.instead else "Add ndcg_evidence@5000 to the measures."
-        told.append(
+        take = (
+            f"Use {verdict.instead} instead."
+            if verdict.instead
+            else "Add ndcg_evidence@5000 to the measures."
+        )
+        caveats.append(
             f"{verdict.measure} cannot be compared between settings that cut documents differently. {take}"
         )
     if verdict.conflicts:
-        told.append(_disagreement(verdict))
-    told += [*_turned(verdict), *_unjudged(verdict)]
+        caveats.append(_disagreement(verdict))
+    caveats += [*_turned(verdict), *_unjudged(verdict)]
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
-        told.append(
+        caveats.append(
             f"A kind of question that makes up less than {rare:.0%} of all may be missing from "
-            f"{_queries(n)}, and with it what it would change."
+            f"{_queries(n)}, so its effect would be missing too."
         )
-    return told
+    return caveats
 
 
 def _turned(verdict: Verdict) -> list[str]:
-    """The differences that only the length of the labels keeps from being real; the leader's first."""
+    """Differences that would be real if label length did not change their sign, the leader's first."""
     pairs = [one for one in verdict.comparisons if one.finding == "turns"]
     if not pairs or verdict.turning is None:
         return []
@@ -165,42 +169,43 @@ def _turned(verdict: Verdict) -> list[str]:
     names = [f"{one.setting} against {one.against}" for one in pairs]
     if len(pairs) > 1:
         return [
-            f"The length of the labels decides {len(pairs)} differences: {listed(names, 3)}. They are beyond "
-            "chance with the labels as they are, but their signs turn with longer or shorter ones. Do not "
+            f"{len(pairs)} differences depend on the length of the labels: {listed(names, 3)}. They are "
+            "beyond chance with the labels as given, but change sign with longer or shorter labels. Do not "
             "rely on them."
         ]
     ways = ways_that_turn(pairs[0], verdict.turning)
     return [
-        f"The length of the labels decides {names[0]}: the difference is beyond chance with the labels as "
-        f"they are, but its sign turns with labels {listed(ways, len(ways))}. Do not rely on it."
+        f"The difference of {names[0]} depends on the length of the labels: it is beyond chance with the "
+        f"labels as given, but changes sign with labels {listed(ways, len(ways))}. Do not rely on it."
     ]
 
 
 def _unjudged(verdict: Verdict) -> list[str]:
-    """How much is judged where that is little, and whom judging the rest could bring past the leader."""
+    """How much is judged, if it is little, and which settings the rest could lift above the leader."""
     holes = verdict.holes
     if holes is None:
         return []
-    told = []
+    caveats = []
     if holes.few:
         low, high = min(holes.shares.values()), max(holes.shares.values())
         share = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
-        told.append(
-            f"Of the first {holes.depth} ranks {share} are judged ({holes.measure}); the rest counts as "
-            "irrelevant, which nobody knows."
+        caveats.append(
+            f"Of the first {holes.depth} ranks, {share} are judged ({holes.measure}); the rest counts as "
+            f"irrelevant, although "
+            "its relevance is unknown."
         )
     mean, passing = _could_pass(verdict)
     if passing:
         most = max(holes.upper[name] for name in passing)
-        told.append(
-            f"The bounds overlap: judging the rest could bring {listed(passing)} past the {mean:.3f} of "
+        caveats.append(
+            f"The bounds overlap: judging the rest could lift {listed(passing)} above the {mean:.3f} of "
             f"{verdict.leader}, up to {most:.3f} ({holes.bound})."
         )
-    return told
+    return caveats
 
 
 def _could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
-    """The mean of the leader, and whom judging the rest could bring above it; of a baseline only that one."""
+    """The leader's mean, and the settings (or the baseline) that judging the rest could lift above it."""
     mean = next(one.mean for one in verdict.standings if one.setting == verdict.leader)
     rivals = [one.setting for one in verdict.standings if one.setting != verdict.leader]
     if verdict.baseline is not None:
@@ -209,15 +214,15 @@ def _could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
 
 
 def _disagreement(verdict: Verdict) -> str:
-    """One sentence on the measures that have another leader, and one on which to trust for what."""
+    """A sentence on the measures with another leader, and one on what each measure is good for."""
     by_leader: dict[str, list[Conflict]] = {}
     for one in verdict.conflicts:
         by_leader.setdefault(one.found.setting, []).append(one)
     parts = []
     for name, conflicts in by_leader.items():
-        # told by the first of those that are real, if any is
+        # described by the first that is real, if any is
         clear = max(conflicts, key=lambda one: one.found.real)
-        finding = {"real": "real", "turns": "its sign turns with other labels"}.get(
+        finding = {"real": "real", "turns": "its sign changes with the label length"}.get(
             clear.found.finding, "may be chance"
         )
         ahead = f"{_signed(clear.found.difference)} in {clear.measure}, {finding}"
@@ -229,7 +234,7 @@ def _disagreement(verdict: Verdict) -> str:
 
 
 def _trusted(verdict: Verdict) -> str:
-    """What each measure is for; those that do not compare these settings are told apart from the others."""
+    """What each measure is for; measures that cannot compare these settings are listed separately."""
     by_phrase: dict[str, list[str]] = {}
     for name in (verdict.measure, *(one.measure for one in verdict.conflicts)):
         own = verdict.trust.get(name, Trust())
@@ -246,36 +251,38 @@ def _next(verdict: Verdict) -> list[str]:
         return ["Sweep a field, or compare with a second folder of results."]
     if verdict.decision == "few":
         more = FEWEST_TO_CHOOSE - verdict.population.queries
-        return [f"Ask at least {more} more question{'' if more == 1 else 's'}."]
+        return [f"Add at least {more} more question{'' if more == 1 else 's'}."]
     _, passing = _could_pass(verdict)
-    told = []
+    steps = []
     if verdict.holes is not None and passing:
-        told.append(f"Have the rest of the first {verdict.holes.depth} ranks judged.")
+        steps.append(f"Judge the rest of the first {verdict.holes.depth} ranks.")
     if verdict.decision == "best" and costs is not None and margin is not None:
         each = (f"{_amount(costs[name])} for {name}" for name in (verdict.leader, margin.against))
-        return [*told, f"Weigh the price in {verdict.costs.unit}: {', '.join(each)}."]
+        return [*steps, f"Weigh the price in {verdict.costs.unit}: {', '.join(each)}."]
     if verdict.decision in ("best", "better"):
-        return [*told, "Confirm it on questions that took no part in the tuning."]
+        return [*steps, "Confirm it on questions that were not used for tuning."]
     if verdict.cheapest is not None and costs is not None:
         price = f"{_amount(costs[verdict.cheapest])} {verdict.costs.unit}"
-        told.append(f"Take {verdict.cheapest}, the cheapest that may be best ({price}), or ask more.")
+        steps.append(
+            f"Choose {verdict.cheapest}, the cheapest setting that may be best ({price}), or add questions."
+        )
     if verdict.needed is not None:
-        told.append(_asked(verdict.needed, verdict.population.queries))
-    return told or ["Ask more questions, or try a larger change."]
+        steps.append(_asked(verdict.needed, verdict.population.queries))
+    return steps or ["Add questions, or try a larger change."]
 
 
 def _asked(needed: Needed, n: int) -> str:
     """How many queries show a difference that matters."""
     if needed.queries <= n:
         return (
-            f"Treat those that may be best as equal: {_queries(n)} show a difference of "
+            f"Treat the settings that may be best as equal: {_queries(n)} would show a difference of "
             f"{needed.difference:g} in 4 of 5 studies."
         )
     about, low = _about(needed.queries), _about(needed.low)
     high = _about(needed.high) if needed.high is not None else "far more"
     return (
-        f"To show a difference of {needed.difference:g} in 4 of 5 studies takes about {about} "
-        f"queries in all ({low} to {high}); there are {n:,}."
+        f"Showing a difference of {needed.difference:g} in 4 of 5 studies takes about {about} "
+        f"queries in total ({low} to {high}); there are {n:,}."
     )
 
 

@@ -52,7 +52,7 @@ def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> Answ
     except ValidationError as error:
         if path is None:
             told = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise ConfigError(f"--measures: {told}. Keys of measures stand in a file for --config.") from None
+            raise ConfigError(f"--measures: {told}. Put keys of measures into a file for --config.") from None
         raise explain(source, (), error, known=list(AnswerScoringConfig.model_fields)) from None
 
 

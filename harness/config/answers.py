@@ -51,8 +51,8 @@ def check_measures(measures: Sequence[AnswerMeasureConfig], answered: bool, judg
         return
     if not answered:
         raise ValueError(
-            "answer_measures measures answers, and no setting has any: add a section such as "
-            "`answer: {kind: extractive}`, or leave answer_measures out"
+            "answer_measures measures answers, but no setting has answers: add a section such as "
+            "`answer: {kind: extractive}`, or omit answer_measures"
         )
     names = [one.label for one in measures]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -61,5 +61,5 @@ def check_measures(measures: Sequence[AnswerMeasureConfig], answered: bool, judg
     asking = [one.label for one in measures if "llm" in ANSWER_MEASURES.make(one).needs]
     if asking and not judged:
         raise ValueError(
-            f"{', '.join(asking)} asks a language model: name it in `answer_judge: {{endpoint: …}}`"
+            f"{', '.join(asking)} needs a language model: configure it in `answer_judge: {{endpoint: …}}`"
         )

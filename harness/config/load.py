@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from harness.config.explain import explain, first_problem, no_such_key
-from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, Setting
-from harness.config.moved import refuse_moved
+from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.config.naming import name_settings
-from harness.config.relevance import RelevanceConfig
-from harness.config.sections import section_of
 from harness.config.source import Source, read_source
-from harness.config.sweep import Stages, expand
+from harness.config.sweep import Stages, expand, refuse_moved
 from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
 from harness.judge import KINDS as JUDGES
@@ -148,3 +145,10 @@ def _known_below(model: type[StageConfig], error: ValidationError) -> list[str]:
         # below a mapping with free keys, such as prices, a part is such a key
         model = (section_of(field.annotation) if field else None) or model
     return [*model.model_fields]
+
+
+def section_of(annotation: Any) -> type[StageConfig] | None:
+    """The one model within an annotation such as ``Pool``, ``Azure | None`` or ``dict[str, Price]``."""
+    if isinstance(annotation, type) and issubclass(annotation, StageConfig):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := section_of(arg))), None)

@@ -11,7 +11,6 @@ from harness.answer import AnswerMeasureConfig
 from harness.answer.stage import AnswerConfig
 from harness.chunk import ChunkerConfig
 from harness.config.answers import as_measures, check_measures
-from harness.config.relevance import RelevanceConfig
 from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
@@ -26,9 +25,46 @@ from harness.search import (
     RetrieverConfig,
     RewriterConfig,
 )
+from harness.types import MAX_GRADE
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
+
+
+class RelevanceConfig(StageConfig):
+    """Where grades come from, and when a chunk earns the grade of a graded span."""
+
+    judge: SerializeAsAny[StageConfig] = Field(
+        LabelsConfig(),
+        description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or "
+        "the weak substitutes `cosine`, `reranker` and `graph`. The keys of each judge are in this section; "
+        "they are listed below.",
+    )
+    rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
+        "half_of_span_or_chunk",
+        description="When a chunk covers a span: if they share half of either; any character; the whole "
+        "span.",
+    )
+    span_share: float = Field(0.5, gt=0, le=1, description="The share of the span, for the first rule.")
+    chunk_share: float = Field(0.5, gt=0, le=1, description="The share of the chunk, for the first rule.")
+    unanswerable: Literal["exclude", "zero"] = Field(
+        "exclude",
+        description="A query without relevant text: `exclude` it from means and report it separately, or "
+        "count it as `zero`.",
+    )
+    answerable_from: int = Field(
+        1,
+        ge=1,
+        le=MAX_GRADE,
+        description="The lowest grade at which a query counts as answered by the documents; if no text "
+        "reaches it, the query has no relevant text. 2 suits judges that give a 1 for being on topic.",
+    )
+    seed_ratio: int | None = Field(
+        None,
+        ge=1,
+        description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
+        "but is not; see docs/conventions.md.",
+    )
 
 
 def _as_tuple(value: Any) -> Any:
@@ -48,18 +84,15 @@ class BootstrapConfig(StageConfig):
 class LatencyConfig(StageConfig):
     """How long one query takes: measured one at a time after everything is warm, and kept in the cache."""
 
-    queries: int = Field(
-        0, ge=0, description="How many queries are asked again, chosen by chance; 0: nothing is measured."
-    )
+    queries: int = Field(0, ge=0, description="How many randomly chosen queries are timed; 0: none.")
     seconds: float = Field(
         10.0,
         gt=0,
-        description="A step that would take longer for all of them is measured on fewer.",
+        description="A step that would take longer for all of them is timed on fewer.",
     )
     own_code: bool = Field(
         False,
-        description="Whether code of your own (`kind: python`) is called again, query by query, to measure "
-        "it.",
+        description="Whether your own code (`kind: python`) is called again, query by query, to time it.",
     )
 
 
@@ -106,31 +139,32 @@ class BenchConfig(StageConfig):
     )
     parsing: ParsingConfig = Field(
         ParsingConfig(),
-        description="What reading a document may cost, and how much of its text may be suspect.",
+        description="Limits on reading a document, and on the share of suspect text.",
     )
     on_bad_document: Literal["fail", "skip", "fail_at_end"] = Field(
         "fail",
-        description="A document that cannot be used ends the run (`fail`) or is left out and listed; after "
-        "`fail_at_end` the run ends with exit code 1 once everything is written.",
+        description="A document that cannot be used stops the run (`fail`) or is skipped and listed; with "
+        "`fail_at_end` the run exits with code 1 after everything is written.",
     )
     queries: Path = Field(
-        description="CSV, XLSX or JSONL with query_id, text and optionally split, answerable, cluster (what "
-        "a question is tested with; default: the document of its evidence), answer, type, note."
+        description="CSV, XLSX or JSONL with query_id, text and optionally split, answerable, cluster (the "
+        "group of questions it is tested with; default: the document of its evidence), answer, type, note."
     )
     labels: Path | None = Field(
         None,
         description="CSV, XLSX or JSONL with query_id, document, grade and start/end, or page and quote, or "
-        "page. Required by the judge `labels`; beside another judge they are kept to compare it with.",
+        "page. Required by the judge `labels`; with another judge they are kept for comparison.",
     )
     anchor: AnchorConfig = Field(AnchorConfig(), description="How quotes are found in the extracted text.")
     split: SplitConfig = Field(
-        SplitConfig(), description="Train and validation, where the query file has no split column."
+        SplitConfig(),
+        description="How to divide queries into train and validation if the query file has no split column.",
     )
     tokenizer: str | None = Field(
         None,
-        description="The model in whose tokens chunks are cut and counted, in all settings. Empty: the "
-        "setting's own embedding model; a setting without one takes that of the first setting that has one, "
-        "else `embedded:all-MiniLM-L6-v2`.",
+        description="The model whose tokens are used to cut and count chunks, in all settings. Empty: "
+        "the setting's own embedding model; a setting without one uses that of the first setting that has "
+        "one, else `embedded:all-MiniLM-L6-v2`.",
     )
     settings: tuple[Setting, ...] = Field(min_length=1)
     relevance: RelevanceConfig = Field(
@@ -148,8 +182,8 @@ class BenchConfig(StageConfig):
             "ndcg_exp_upper@10",
         ),
         min_length=1,
-        description="Measures with their cutoffs. The headline is one that can be compared between the "
-        "settings: the first ndcg_text where they cut documents differently, else the first ndcg_exp.",
+        description="Measures with their cutoffs. The headline is one that is comparable between the "
+        "settings: the first ndcg_text if they cut documents differently, else the first ndcg_exp.",
     )
     answer_measures: Annotated[
         tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)
@@ -160,25 +194,26 @@ class BenchConfig(StageConfig):
     )
     answer_judge: ModelConfig | None = Field(
         None,
-        description="The language model that measures of answers ask, where they ask one: a section with the "
+        description="The language model used by measures of answers: a section with the "
         "`endpoint`, `prices` and limits of `answer: {kind: llm}`.",
     )
     answer_embedding: EmbedConfig = Field(
         EmbedConfig(model=DEFAULT_TOKENIZER),
-        description="The bi-encoder of measures of answers that compare vectors.",
+        description="The bi-encoder for measures of answers that compare vectors.",
     )
     answer_max_unscored: float = Field(
         0.1,
         ge=0,
         le=1,
-        description="The share of answers that a measure may leave without a value because a call failed; "
-        "beyond it the run ends. An answer that is not scored is never a 0.",
+        description="The largest share of answers without a value because a call failed; above it "
+        "the run stops. An answer that is not scored never counts as 0.",
     )
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
     latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
     cache: Path = Field(
         Path(".cache/harness"),
-        description="What can be computed again, and what was paid for: judgments (judgments.sqlite), and "
+        description="The cache folder: everything that can be recomputed, and what was paid for: "
+        "judgments (judgments.sqlite), and "
         "vectors and scores of endpoints (paid/). `harness cache --clear` keeps those.",
     )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
@@ -197,8 +232,8 @@ class BenchConfig(StageConfig):
             raise ValueError("a measure is named twice")
         if less_is_better(canonical[0]):
             raise ValueError(
-                f"{canonical[0]} is a price, and the first measure orders the summary: name one of quality, "
-                "such as ndcg_exp@10, before it"
+                f"{canonical[0]} is a cost, and the first measure orders the summary: put a measure of "
+                "quality, such as ndcg_exp@10, before it"
             )
         return canonical
 
@@ -214,7 +249,7 @@ class BenchConfig(StageConfig):
         if isinstance(judge, LabelsConfig):
             if self.labels is None and judge.file is None:
                 raise ValueError(
-                    "labels: this key is missing. Name the label file, or let a judge grade "
+                    "labels: this key is missing. Give the label file, or use a judge "
                     "(relevance: {judge: llm, …}); docs/judge.md describes it."
                 )
             if self.labels is not None and judge.file is not None:
@@ -235,13 +270,13 @@ class BenchConfig(StageConfig):
         judge = self.relevance.judge
         if not isinstance(judge, LabelsConfig):
             raise ValueError(
-                "parse: several parsers are compared by labels of people only. A judge grades passages of "
-                "each text apart, and nobody knows which of them state the same: their ideals would differ. "
-                "Name one parser, or relevance: {judge: labels}."
+                "parse: several parsers can be compared only by human labels. A judge grades the passages of "
+                "each text separately, and it is unknown which of them say the same: their ideals would "
+                "differ. Use one parser, or relevance: {judge: labels}."
             )
         if judge.file is not None:
             raise ValueError(
-                "parse: relevance.file holds offsets, which fit one extracted text only. Name one parser, or "
+                "parse: relevance.file holds offsets, which fit only one extracted text. Use one parser, or "
                 "a file of quotes under labels."
             )
         return self

@@ -1,4 +1,4 @@
-"""Readable names for the settings of a sweep, which say what varies and nothing else."""
+"""Readable names for the settings of a sweep and for their parsers: what varies and nothing else."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from harness.config.models import STAGES
+from harness.config.models import STAGES, Setting
+from harness.corpus import ParserConfig, document_id
 from harness.kinds import StageConfig
+from harness.text.text_id import BY
 
 # Two fields that are read together: (first, second, short name, whether the second is always shown)
 _PAIRS = [
@@ -228,3 +230,18 @@ def _text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) and _SHORT_WORD.fullmatch(one) for one in value):
         return "+".join(value)
     return value if isinstance(value, str) else repr(value)
+
+
+def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
+    """The distinct parsers in the order of the settings, by short names that can stand in an id.
+
+    Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
+    """
+    distinct = {setting.parse.model_dump_json(): setting.parse for setting in settings}
+    found: dict[str, ParserConfig] = {}
+    for name, parser in zip(short_names("parse", list(distinct.values())), distinct.values(), strict=True):
+        safe = document_id(name).replace(BY, "_")
+        while safe in found:
+            safe += "_"
+        found[safe] = parser
+    return found

@@ -67,7 +67,7 @@ def read_source(path: Path) -> Source:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     if len(content) > MOST_BYTES:
-        raise ConfigError(f"{path} is no configuration: it has more than {MOST_BYTES:,} bytes.")
+        raise ConfigError(f"{path} is not a configuration: it has more than {MOST_BYTES:,} bytes.")
     data, lines = load_yaml(path, content)
     if not isinstance(data, dict):
         raise ConfigError(

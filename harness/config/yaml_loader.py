@@ -1,4 +1,4 @@
-"""YAML that is safe to read from a stranger: bounded in size and depth, and every fault has its line.
+"""YAML that is safe to read whoever wrote it: bounded in size and depth, and every fault has its line.
 
 PyYAML builds what the file says; this loader adds the limits. An alias is shared and not copied, so ten lines
 can stand for billions of values, which hang whoever walks them: an alias counts as all that it repeats.
@@ -66,7 +66,7 @@ class _Loader(yaml.SafeLoader):
         anchor = event.anchor
         if isinstance(event, yaml.AliasEvent):
             if anchor in self._open:
-                self._fail(event, f"*{anchor} is inside of what it repeats.")
+                self._fail(event, f"*{anchor} refers to itself.")
             self._count(event, self._size.get(anchor, 0))
             return super().compose_node(parent, index)
         if self._depth == DEEPEST:
@@ -99,7 +99,7 @@ class _Loader(yaml.SafeLoader):
             value = super().construct_object(node, deep)
         except (ValueError, OverflowError):
             kind = node.tag.rpartition(":")[2]
-            self._fail(node, f"this is no {kind} that can be read; put it in quotes if it is text.")
+            self._fail(node, f"this is not a valid {kind}; put it in quotes if it is text.")
         if isinstance(value, int) and abs(value) > LARGEST:
             self._fail(node, f"this number is too large; the largest is {LARGEST}.")
         return value

@@ -4,11 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal
 
 from harness.errors import HarnessError
+from harness.search import Passages
+from harness.types import Document, Query
 
 Outcome = Literal["ok", "failed", "note"]
+Check = tuple[str, Callable[[], object]]
+"""What should hold, and what tries it: it raises HarnessError where it does not, Remark for a note."""
+TEXTS = (
+    "The storage yard holds 4,200 vehicles and was paved with recycled asphalt.",
+    "A crane failure stopped loading for nine days in March.",
+    "The fuel pump was recalled in 2024 because a seal could harden in the cold.",
+    "年末公司共有员工39,717人。",
+    "Ünïcode, “quotes” and an emoji 🚗 in one line.",
+    "At the end of the year 39,717 people worked for the company.",
+    "A crane failure stopped loading for nine days in March.",
+)
+
+QUESTIONS = (
+    "Why was the fuel pump recalled?",
+    "公司有多少员工？",
+    "What stopped loading in March?",
+    "🚗?",
+)
+
+DOCUMENTS = {
+    "prose": " ".join(TEXTS[:3] * 60),
+    "paragraphs": "\n\n".join(TEXTS * 10),
+    "Windows line ends": "\r\n".join(TEXTS * 5),
+    "Chinese": "储油罐区可停放4,200辆汽车；地面由再生沥青铺成。三月起重机故障，装船停了九天！" * 15,
+    "emoji and combining marks": "a\u0301 🚗👩\u200d🔧 e\u0301\u0302 " * 40,
+    "a table": "Year | Revenue | Profit\n" * 30,
+    "one long word": "x" * 3000,
+    "one character": "x",
+}
 
 
 class BrokenError(HarnessError):
@@ -28,10 +60,6 @@ class Checked:
     said: str = ""
 
 
-Check = tuple[str, Callable[[], object]]
-"""What should hold, and what tries it: it raises HarnessError where it does not, Remark for a note."""
-
-
 def run_checks(checks: Sequence[Check]) -> Iterator[Checked]:
     """Try one after the other; where the first does not hold, the others would say the same."""
     for place, (about, attempt) in enumerate(checks):
@@ -45,3 +73,20 @@ def run_checks(checks: Sequence[Check]) -> Iterator[Checked]:
                 return
         else:
             yield Checked("ok", about)
+
+
+def passages(texts: tuple[str, ...] = TEXTS) -> Passages:
+    """Passages as a setting hands them to its retriever."""
+    ids = tuple(f"d{i}:0-{len(text)}" for i, text in enumerate(texts))
+    key = sha256("\0".join(texts).encode()).hexdigest()
+    return Passages(ids, texts, tuple(map(len, texts)), key)
+
+
+def queries(texts: tuple[str, ...] = QUESTIONS) -> list[Query]:
+    """Queries by the names q1, q2 and so on."""
+    return [Query(f"q{i}", text, "train") for i, text in enumerate(texts, 1)]
+
+
+def documents() -> list[Document]:
+    """Documents by what is special about them."""
+    return [Document(name, text, (), sha256(text.encode()).hexdigest()) for name, text in DOCUMENTS.items()]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from harness.chunk import ChunkerConfig, chunk_documents
-from harness.contract.check import BrokenError, Check, Remark
-from harness.contract.samples import documents
+from harness.contract.check import BrokenError, Check, Remark, documents
 from harness.types import Chunk, Document
 
 
@@ -40,7 +39,7 @@ def chunker_checks(config: ChunkerConfig) -> list[Check]:
     ]
     return [
         *checks,
-        ("gives the same chunks when it is asked again", repeats),
+        ("gives the same chunks when called again", repeats),
         ("covers all text", covers),
         ("gives no chunk of more than 8,000 characters", no_giant),
     ]

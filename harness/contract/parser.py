@@ -16,8 +16,8 @@ def parser_checks(config: ParserConfig, files: Sequence[Path]) -> list[Check]:
     own = [path for path in files if path.suffix.lower() in suffixes_of(config)]
     if not own:
         raise ConfigError(
-            f"parser: none of the files has an ending that it reads ({', '.join(suffixes_of(config))}). Name "
-            "one with --file, and its ending in suffixes."
+            f"parser: none of the files has an extension that it reads ({', '.join(suffixes_of(config))}). "
+            "Give one with --file, and list its extension in suffixes."
         )
     checks: list[Check] = [(f"reads {path.name}", partial(_read, config, path)) for path in own]
 
@@ -25,10 +25,11 @@ def parser_checks(config: ParserConfig, files: Sequence[Path]) -> list[Check]:
         first, second = (parse_document(_file(own[0]), config).document for _ in range(2))
         if first != second:
             raise BrokenError(
-                f"Read again, {own[0].name} has another text: {_difference(first.text, second.text)}"
+                f"Read a second time, {own[0].name} has a different text: "
+                f"{_difference(first.text, second.text)}"
             )
 
-    return [*checks, ("gives the same text when it is asked again", repeats)]
+    return [*checks, ("gives the same text when called again", repeats)]
 
 
 def _file(path: Path) -> DocumentFile:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.contract.check import BrokenError, Check, Remark
-from harness.contract.samples import QUESTIONS, TEXTS
+from harness.contract.check import QUESTIONS, TEXTS, BrokenError, Check, Remark
 from harness.search import RERANKERS, RerankerConfig
 
 PAIRS = [(question, text) for question in QUESTIONS for text in TEXTS[:5]]
@@ -28,31 +27,36 @@ def reranker_checks(config: RerankerConfig) -> list[Check]:
         scores_of(PAIRS)
 
     def repeats() -> None:
-        _close(scores_of(PAIRS), scores_of(PAIRS), "The same pairs twice have other scores")
+        _close(scores_of(PAIRS), scores_of(PAIRS), "The same pairs scored twice have different scores")
 
     def turned() -> None:
         backwards = scores_of(PAIRS[::-1])[::-1]
-        _close(scores_of(PAIRS), backwards, "In another order pairs have other scores")
+        _close(scores_of(PAIRS), backwards, "In another order, pairs have different scores")
 
     def alone() -> None:
         one_by_one = [scores_of([pair])[0] for pair in PAIRS[:6]]
-        _close(scores_of(PAIRS)[:6], one_by_one, "A pair alone has another score than among others")
+        _close(scores_of(PAIRS)[:6], one_by_one, "A pair has a different score alone than among others")
 
     def tells_apart() -> None:
         scores = scores_of([(TEXTS[0], text) for text in TEXTS[:4]])
         if len(set(scores)) == 1:
             raise Remark(f"All passages have the score {scores[0]:g}.")
         if scores.index(max(scores)) != 0:
-            raise Remark("A passage that is the query itself has not the highest score. Is higher better?")
+            raise Remark(
+                "A passage that is the query itself does not have the highest score. Is higher better?"
+            )
 
     return [
         ("gives every pair one finite score", answers),
-        ("gives the same scores when it is asked again", repeats),
+        ("gives the same scores when called again", repeats),
         ("gives a pair the same score in any order", turned),
         ("gives a pair the same score alone and among others", alone),
-        ("takes an empty query and an empty passage", lambda: _take(scores_of([("", TEXTS[0]), ("a", "")]))),
-        ("takes a very long passage", lambda: _take(scores_of([(QUESTIONS[0], " ".join(TEXTS) * 100)]))),
-        ("tells passages apart, the query itself first", tells_apart),
+        (
+            "accepts an empty query and an empty passage",
+            lambda: _take(scores_of([("", TEXTS[0]), ("a", "")])),
+        ),
+        ("accepts a very long passage", lambda: _take(scores_of([(QUESTIONS[0], " ".join(TEXTS) * 100)]))),
+        ("distinguishes passages, with the query itself first", tells_apart),
     ]
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.contract.check import BrokenError, Check, Remark
-from harness.contract.samples import QUESTIONS, TEXTS, passages, queries
+from harness.contract.check import QUESTIONS, TEXTS, BrokenError, Check, Remark, passages, queries
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -25,12 +24,12 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
 
     def repeats() -> None:
         first, second = (_ranked(few, passages(), queries()) for _ in range(2))
-        _same(first, second, "The same call twice gives two rankings")
+        _same(first, second, "The same call gives two different rankings")
 
     def alone() -> None:
         together = _ranked(few, passages(), queries())
         one_by_one = [_ranked(few, passages(), [query])[0] for query in queries()]
-        _same(together, one_by_one, "A query alone has another ranking than among others")
+        _same(together, one_by_one, "A query has a different ranking alone than among others")
 
     def deep() -> None:
         _ranked(many, passages(), queries())
@@ -39,7 +38,7 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
         before = [_ranked(few, passages(TEXTS[:3]), queries()) for _ in range(2)][-1]
         _ranked(few, passages(TEXTS[3:]), queries())
         after = _ranked(few, passages(TEXTS[:3]), queries())
-        _same(before, after, "After other passages were searched, the first ones have another ranking")
+        _same(before, after, "After a search of other passages, the first ones have a different ranking")
 
     def finds() -> None:
         asked = [Query(f"q{i}", text, "train") for i, text in enumerate(TEXTS[:3])]
@@ -49,20 +48,20 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
         ]
         if missed:
             raise Remark(
-                f"{len(missed)} of {len(found)} passages, asked for word for word, do not come first. Are "
-                "scores distances, or places counted from 1?"
+                f"{len(missed)} of {len(found)} passages, given verbatim as queries, are not ranked first. "
+                "Are scores distances, or are positions counted from 1?"
             )
 
     return [
         ("ranks known passages for every query, best first, none twice", answers),
-        ("gives the same rankings when it is asked again", repeats),
+        ("gives the same rankings when called again", repeats),
         ("gives a query the same ranking alone and among others", alone),
-        ("takes a k that is larger than the number of passages", deep),
-        ("takes a single passage", lambda: _take(many, passages(TEXTS[:1]), queries())),
-        ("takes an empty query", lambda: _take(few, passages(), queries(("",)))),
-        ("takes a very long query", lambda: _take(few, passages(), queries((" ".join(QUESTIONS) * 200,)))),
-        ("keeps nothing of the passages of another search", forgets),
-        ("puts a passage first that is asked for word for word", finds),
+        ("accepts a k that is larger than the number of passages", deep),
+        ("accepts a single passage", lambda: _take(many, passages(TEXTS[:1]), queries())),
+        ("accepts an empty query", lambda: _take(few, passages(), queries(("",)))),
+        ("accepts a very long query", lambda: _take(few, passages(), queries((" ".join(QUESTIONS) * 200,)))),
+        ("keeps no passages of another search", forgets),
+        ("ranks a passage first if the query is its exact text", finds),
     ]
 
 
@@ -81,7 +80,7 @@ def _same(first: Sequence[Ranking], second: Sequence[Ranking], otherwise: str) -
         if one.chunk_ids != other.chunk_ids:
             raise BrokenError(
                 f"{otherwise}: for query {one.query_id} {_places(one)} and {_places(other)}. Fix its seed, "
-                "and break ties by place."
+                "and break ties by position."
             )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.contract.check import Check, Remark
-from harness.contract.samples import QUESTIONS, queries
+from harness.contract.check import QUESTIONS, Check, Remark, queries
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -30,16 +29,16 @@ def rewriter_checks(config: RewriterConfig) -> list[Check]:
 
     def repeats() -> None:
         if asked() != asked():
-            raise Remark("Asked again, it gives other texts. The first ones are kept under the version.")
+            raise Remark("A second call gives different texts. The first ones are kept under the version.")
 
     def alone() -> None:
         if asked() != [asked((text,))[0] for text in QUESTIONS]:
-            raise Remark("A question alone becomes another text than among others.")
+            raise Remark("A question gives a different text alone than among others.")
 
     return [
         ("gives every question one text", answers),
-        ("leaves no question without words", says_something),
-        ("gives the same texts when it is asked again", repeats),
+        ("returns text for every question", says_something),
+        ("gives the same texts when called again", repeats),
         ("gives a question the same text alone and among others", alone),
-        ("takes an empty question", lambda: asked(("",))),
+        ("accepts an empty question", lambda: asked(("",))),
     ]

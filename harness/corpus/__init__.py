@@ -10,8 +10,7 @@ from harness.corpus.documents import (
 )
 from harness.corpus.duplicates import credit_duplicates
 from harness.corpus.hits import HitFile, read_hits
-from harness.corpus.judgments import read_judgments
-from harness.corpus.labels import LabelRow, read_labels
+from harness.corpus.labels import LabelRow, read_judgments, read_labels
 from harness.corpus.parallel import SkippedDocument, bad_document, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint
 from harness.corpus.parsers import (

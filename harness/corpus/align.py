@@ -98,7 +98,7 @@ def _fold(character: str) -> str:
 
 
 def find_exact(quote: str, text: str) -> Alignment | None:
-    """The first place where the quote stands letter by letter."""
+    """The first place where the quote stands verbatim."""
     start = text.find(quote)
     return None if start < 0 else Alignment(start, start + len(quote), 100.0, text.count(quote))
 

@@ -1,4 +1,4 @@
-"""Label rows become judgments: each quote is found in the extracted text, and how well is told."""
+"""Label rows become judgments: each quote is found in the extracted text, with a score of how well."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.corpus.align import is_same_text
-from harness.corpus.answers import answer_span
+from harness.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
 from harness.corpus.documents import ids_meant
 from harness.corpus.labels import LabelRow
 from harness.corpus.locate import Method, Place, Searcher
-from harness.corpus.table import nearest
+from harness.corpus.table import meant, nearest
 from harness.errors import LabelError
 from harness.kinds import StageConfig
 from harness.text.characters import snippet
@@ -86,7 +85,7 @@ def anchor(
     """Find every row in its document.
 
     Offsets are checked, a page alone is the whole page without the space around it, a quote is sought on its
-    page (also where it runs over to the next), without a page in the whole document: letter by letter, then
+    page (also where it runs over to the next), without a page in the whole document: verbatim, then
     without whitespace, then by fuzzy alignment. Rows of ``skipped_documents`` are put aside.
 
     ``elsewhere`` is given where several parsers read the documents, and this is the text of one: the lines
@@ -336,3 +335,18 @@ def _refuse_repeats(located: Sequence[_Located]) -> None:
 
 def _digits(text: str) -> str:
     return "".join(letter for letter in text if letter.isdigit())
+
+
+def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:
+    """The first place of ``answer`` within ``start``..``end``, verbatim, else without whitespace.
+
+    The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None where it does not
+    stand there, or nothing is left of it without whitespace.
+    """
+    text = document.text[start:end]
+    answer = answer if answer in text else meant(answer)
+    found = find_exact(answer, text)
+    if found is None:
+        needle = whitespace_free(answer)
+        found = find_in_view(needle, whitespace_free(text)) if needle.text else None
+    return None if found is None else (start + found.start, start + found.end)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from glob import has_magic
-from pathlib import Path
+from glob import glob, has_magic
+from pathlib import Path, PurePath
 
 from harness.corpus.formats import FORMAT_SUFFIXES
-from harness.corpus.globbing import expand
 from harness.corpus.reading import refuse_special
 from harness.errors import CorpusError
 
@@ -52,9 +53,9 @@ def find_documents(
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
     ``more`` are endings that can be read besides `SUFFIXES`, by a parser of the user's own. Files in
-    ``leave_out``, such as the labels, are no documents; ``note`` is told which. Files of one name in several
-    folders get ids with as many of their folders as tell them apart. With ``unknown`` files that cannot be
-    read are listed too, under their whole name: reading them fails, file by file.
+    ``leave_out``, such as the labels, are no documents; ``note`` gets their names. Files of one name in
+    several folders get ids with as many of their folders as tell them apart. With ``unknown`` files that
+    cannot be read are listed too, under their whole name: reading them fails, file by file.
     Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name
     that is not UTF-8 and for two files that would share an id.
     """
@@ -150,3 +151,49 @@ def _refuse_undecodable(path: Path) -> None:
         raise CorpusError(
             f"{shown}: the file name is not UTF-8, so no result could name the document. Rename the file."
         ) from error
+
+
+def expand(pattern: str, base: Path) -> list[Path]:
+    """What ``pattern`` matches below ``base``: as ``glob.glob`` without hidden files; ``**`` is any folders.
+
+    Unlike there, ``**`` enters no folder a second time, whatever links lead to it; two links to ``.`` are
+    2^40 paths to ``glob``.
+    """
+    parts = PurePath(pattern).parts
+    if "**" not in parts:
+        # Path.glob refuses absolute patterns and takes hidden files along.
+        return [base / name for name in glob(pattern, root_dir=base)]  # noqa: PTH207
+    at = parts.index("**")
+    rest = parts[at:]
+    while rest and rest[0] == "**":
+        rest = rest[1:]
+    starts = expand(str(PurePath(*parts[:at])), base) if at else [base]
+    return [
+        found
+        for folder in _folders(starts)
+        for found in expand(str(PurePath(*rest)) if rest else "*", folder)
+    ]
+
+
+def _folders(starts: list[Path]) -> Iterator[Path]:
+    """The folders ``starts`` and all below them that are not hidden, each once; links after all real ones."""
+    seen: set[tuple[int, int]] = set()
+    real, links = deque(starts), deque[Path]()
+    while real or links:
+        folder = real.popleft() if real else links.popleft()
+        try:
+            status = folder.stat()
+            with os.scandir(folder) as entries:
+                below = sorted(entries, key=lambda entry: entry.name)
+        except OSError:  # no folder, or not for us: glob passes it over as well
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        yield folder
+        for entry in below:
+            if entry.name.startswith("."):
+                continue
+            with suppress(OSError):  # a link to itself
+                if entry.is_dir():
+                    (links if entry.is_symlink() else real).append(folder / entry.name)

@@ -150,7 +150,7 @@ def _places(
     """Where each wanted text stands: (document, start, end).
 
     All windows of ``least`` characters of a document are hashed and looked up, so that time does not grow
-    with the number of texts times the length of the documents. Equal hashes are compared letter by letter.
+    with the number of texts times the length of the documents. Equal hashes are compared verbatim.
     """
     by_hash: dict[int, list[str]] = defaultdict(list)
     for text in wanted:

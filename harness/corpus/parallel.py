@@ -47,9 +47,9 @@ def parse_documents(
     """Parse all files; both lists follow the order of ``files``.
 
     All but plain text is read in worker processes, the largest first; a file that is beyond a limit of
-    ``parsing`` or kills its worker is a bad file like any other. ``on_done`` is told of each file as it ends,
-    with what was read or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are
-    left out.
+    ``parsing`` or kills its worker is a bad file like any other. ``on_done`` gets each file as it ends, with
+    what was read or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are left
+    out.
     """
     outcomes: dict[DocumentFile, _Outcome] = {}
 

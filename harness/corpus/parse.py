@@ -31,7 +31,7 @@ _BOM = "\ufeff"
 def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | None = None) -> ParsedDocument:
     """Extract the text of one file; raises CorpusError that names file, page where known, and remedy.
 
-    ``on_page`` is told the number of every PDF page before it is read.
+    ``on_page`` is called with the number of every PDF page before it is read.
 
     PDF pages, sheets of a workbook and slides are joined with a newline between them, which belongs to the
     page before it. Line ends and spaces of text files stay as they are, so offsets count the file's own

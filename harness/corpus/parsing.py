@@ -1,4 +1,4 @@
-"""What reading a document may cost, and how much of its text may be suspect."""
+"""Limits on reading a document, and on the share of suspect text."""
 
 from __future__ import annotations
 

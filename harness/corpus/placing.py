@@ -59,7 +59,7 @@ def place_hits(
     """Place every hit of every ranking; the rows of a ranking are in rank order.
 
     Offsets are checked against the text, a page alone is the whole page without the space around it, a text
-    is sought letter by letter, then without whitespace, then by likeness of at least ``threshold``: in the
+    is sought verbatim, then without whitespace, then by likeness of at least ``threshold``: in the
     document that the row names, else in all of them. Where it stands several times, a place on the row's page
     comes first, then the first in the order of the documents, and the next ones go to further hits of the
     ranking with the same text.

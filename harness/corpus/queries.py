@@ -52,7 +52,7 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
 
     ``split`` applies only where the file has no split column. ``answerable`` is yes/no, true/false or 1/0
     (default yes), ``cluster`` any name, or empty. The apostrophe that keeps a spreadsheet from running a cell
-    as a formula is taken off. ``note`` is told what was unusual in the file. Raises CorpusError that names
+    as a formula is taken off. ``note`` gets what was unusual in the file. Raises CorpusError that names
     all lines at fault, the column and the remedy.
     """
     table = without_apostrophe(read_table(path, ("query_id", "text"), CorpusError, note))

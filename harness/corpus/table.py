@@ -100,7 +100,7 @@ def _meant(column: str, columns: Collection[str]) -> str:
 
 
 class FaultsOfRows:
-    """Collects what is wrong with the rows of a file, so that all of it is told at once."""
+    """Collects what is wrong with the rows of a file, so that all of it is reported at once."""
 
     _MOST = 20
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from harness.corpus.parsing import ParsingConfig
@@ -51,9 +51,7 @@ class Workers(Generic[K]):
     def __enter__(self) -> Workers[K]:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         for worker in self._workers:
             worker.end()
         self._workers.clear()

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from harness.config import BenchConfig
 from harness.measures import separation, thresholds
 from harness.report import FEWEST_FOR_INTERVAL, AnswerabilityRow, ThresholdRow, counted
-from harness.types import NOT_SCORED, Query, Ranking
+from harness.types import NOT_SCORED, Ranking
 
 
 def answerability(
-    setting: str, stage: str, rankings: Sequence[Ranking], queries: Sequence[Query], config: BenchConfig
+    setting: str,
+    stage: str,
+    rankings: Sequence[Ranking],
+    answerable: Mapping[str, bool],
+    config: BenchConfig,
 ) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
     """The AUROC of the top scores of one stage, and what every threshold on them would do.
 
     Both are empty where all queries are answerable or none is. A query without a ranking has no top score
     and takes no part, nor has one whose ranks came without scores.
     """
-    answerable = {query.query_id: query.answerable for query in queries}
     tops = [
         (ranking.scores[0], answerable[ranking.query_id])
         for ranking in rankings

@@ -44,8 +44,8 @@ def warn_of_unfilled_budgets(
                 short.append(f"{one.setting.name} ({told})")
         if short:
             reporter.warn(
-                f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short)}. What lies "
-                "beyond is lost to the depth of the search. "
+                f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short)}. Text "
+                "beyond that is lost to the depth of the search. "
                 + (
                     remedy
                     or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."

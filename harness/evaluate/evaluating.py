@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from harness.config import BenchConfig
-from harness.evaluate.clusters import clusters_of
-from harness.evaluate.filters import filter_rows
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
 from harness.evaluate.losses import lost_rows
-from harness.evaluate.prices import price_rows
+from harness.evaluate.prices import price_rows, reading_depth
 from harness.evaluate.record import make_record
-from harness.evaluate.routes import route_rows
 from harness.evaluate.scoring import Scored, queries_to_score, score_setting
-from harness.evaluate.surroundings import surrounding_rows
 from harness.evaluate.verdict import run_verdict
 from harness.judging.pool import Judged, judge_pool
-from harness.report import AnchoringRow, DocumentRow, LabelSensitivityRow, LossRow, Results, SummaryRow
+from harness.report import (
+    PASSAGE_RANKS,
+    AnchoringRow,
+    DocumentRow,
+    FilterRow,
+    LabelSensitivityRow,
+    LossRow,
+    RankedRow,
+    Results,
+    RouteRow,
+    SummaryRow,
+    SurroundingRow,
+    is_route,
+    spans_of_chunk,
+)
 from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.endpoints import endpoint_costs
-from harness.running.query_costs import query_costs
+from harness.running.endpoints import query_costs
 from harness.running.rewriting import asked_rows
 from harness.running.search import Searched
-from harness.types import Query
+from harness.search import Narrowed
+from harness.text.spans import Span, outside
+from harness.types import Document, Judgment, Query, Ranking
+
+AROUND = 300
+"""Characters shown before and after a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +98,8 @@ def results_of(
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
     queries = corpus.queries.queries
-    bought = endpoint_costs(searched, queries, context)
     paid = query_costs(searched, queries, context)
-    prices = price_rows(searched, summary, judged.costs, evaluated.queries, paid, config, bought)
+    prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config)
     filtered = list(filter_rows(searched, judged.judgments, corpus))
     ranked = [row for one in scored for row in one.ranked]
     return Results(
@@ -118,7 +131,7 @@ def results_of(
         clusters=evaluated.clusters,
         verdict=run_verdict(
             per_query,
-            evaluated.queries,
+            {query.query_id: query.split for query in evaluated.queries},
             evaluated.clusters,
             prices,
             corpus.doc_ids,
@@ -154,3 +167,121 @@ def _document_rows(corpus: Corpus) -> list[DocumentRow]:
     return rows + [
         DocumentRow(document=item.doc_id, status="skipped", reason=item.reason) for item in corpus.skipped
     ]
+
+
+def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
+    """The cluster of every query: what the query file says, else the document of its evidence.
+
+    Of several documents the one with the highest grade, then with most evidence, then the first by name; ''
+    for a query without evidence.
+    """
+    weights: dict[str, dict[str, tuple[int, int]]] = {}
+    for judgment in judgments:
+        grade = judgment.grade or 0
+        if grade <= 0:
+            continue
+        by_document = weights.setdefault(judgment.query_id, {})
+        highest, characters = by_document.get(judgment.doc_id, (0, 0))
+        length = judgment.end - judgment.start
+        by_document[judgment.doc_id] = (max(highest, grade), characters + length)
+    found = {}
+    for query in queries:
+        own = weights.get(query.query_id, {})
+        document = min(own, key=lambda name: (-own[name][0], -own[name][1], name)) if own else ""
+        found[query.query_id] = query.cluster or document
+    return found
+
+
+def route_rows(searched: Sequence[Searched], config: BenchConfig) -> list[RouteRow]:
+    """One row a route of every setting, nested ones against the fusion that they are part of."""
+    k = reading_depth(config.measures)
+    return [row for one in searched for row in _rows(one, k)]
+
+
+def _rows(one: Searched, k: int | None) -> Iterator[RouteRow]:
+    routes = [stage for stage in one.rankings if is_route(stage)]
+    for stage in routes:
+        fused = stage.rpartition(".")[0]
+        beside = [other for other in routes if other != stage and other.rpartition(".")[0] == fused]
+        shared = alone = total = 0
+        for at, ranking in enumerate(one.rankings[fused]):
+            first = _first(ranking, k)
+            own = first & _first(one.rankings[stage][at], k)
+            others = {chunk for other in beside for chunk in _first(one.rankings[other][at], k)}
+            shared, alone, total = shared + len(own), alone + len(own - others), total + len(first)
+        yield RouteRow(
+            setting=one.setting.name,
+            stage=stage,
+            fused=fused,
+            k=k,
+            share=shared / total if total else None,
+            share_alone=alone / total if total else None,
+            exact_share=one.exact_shares.get(stage),
+        )
+
+
+def _first(ranking: Ranking, k: int | None) -> set[str]:
+    return set(ranking.chunk_ids[:k])
+
+
+def filter_rows(
+    searched: Iterable[Searched], judgments: Sequence[Judgment], corpus: Corpus
+) -> Iterator[FilterRow]:
+    """One row a query of every filter: what it named, what was left, what labelled documents were not."""
+    for one in searched:
+        if not one.filtered:
+            continue
+        labelled: dict[str, dict[str, None]] = {}
+        for judgment in corpus.judged_for(one.setting.name, judgments)[0]:
+            if judgment.grade:
+                labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
+        for step, narrowed in one.filtered.items():
+            for query in narrowed:
+                yield _row(one.setting.name, step, query, list(labelled.get(query.query_id, ())))
+
+
+def _row(setting: str, step: str, one: Narrowed, labelled: Sequence[str]) -> FilterRow:
+    excluded = [] if one.documents is None else [doc for doc in labelled if doc not in one.documents]
+    return FilterRow(
+        setting=setting,
+        step=step,
+        query_id=one.query_id,
+        mode=one.mode,
+        named=_written(one.named),
+        dropped=" ".join(one.dropped),
+        documents=one.total if one.documents is None else len(one.documents),
+        of=one.total,
+        labelled=len(labelled),
+        excluded=" ".join(excluded),
+        failed=one.failed,
+    )
+
+
+def _written(named: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{column}={'|'.join(values)}" for column, values in named.items())
+
+
+def surrounding_rows(ranked: Iterable[RankedRow], documents: Sequence[Document]) -> list[SurroundingRow]:
+    """The text up to ``AROUND`` characters before and after every passage that passages.csv holds."""
+    shown: dict[str, list[Span]] = {}
+    around: dict[str, list[Span]] = {}
+    for chunk_id, document in _passages(ranked).items():
+        *before, (start, end) = spans_of_chunk(chunk_id)
+        shown.setdefault(document, []).extend((*before, (start, end)))
+        around.setdefault(document, []).append((max(0, start - AROUND), end + AROUND))
+    texts = {document.doc_id: document.text for document in documents}
+    return [
+        SurroundingRow(document, start, end, texts[document][start:end].replace("\r\n", " \n"))
+        for document in sorted(around)
+        for start, end in _within(outside(around[document], shown[document]), len(texts[document]))
+    ]
+
+
+def _passages(ranked: Iterable[RankedRow]) -> Mapping[str, str]:
+    """The document of every chunk among the first ranks, by its id."""
+    return {row.chunk_id: row.document for row in ranked if row.rank <= PASSAGE_RANKS}
+
+
+def _within(spans: Iterable[Span], length: int) -> Iterable[Span]:
+    """The spans cut at the end of the document."""
+    return ((start, min(end, length)) for start, end in spans if start < length)

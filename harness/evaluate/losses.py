@@ -25,7 +25,7 @@ from harness.evaluate.oracle import Evidence, greedy_order
 from harness.evaluate.scoring import queries_to_score
 from harness.judging.judges import pool_judge_config
 from harness.measures import ChunkTable, SpanQrels, parse_measure, score
-from harness.measures.overlap import overlapping
+from harness.measures.projection import overlapping
 from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.corpus import Corpus
 from harness.running.search import Searched

@@ -35,8 +35,8 @@ class Evidence:
     def of(cls, spans: SpanQrels, chunks: ChunkTable, span_rows: Ints, chunk_rows: Ints) -> Evidence:
         """Cut the given spans and chunks at each other's ends; documents are laid end to end."""
         number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
-        strangers = len(number)
-        doc = np.array([number.get(chunks.doc_ids[d], strangers) for d in chunks.doc[chunk_rows]])
+        outside = len(number)
+        doc = np.array([number.get(chunks.doc_ids[d], outside) for d in chunks.doc[chunk_rows]])
         width = int(max(spans.end[span_rows].max(initial=0), chunks.part_end.max(initial=0))) + 1
         span_from = spans.doc[span_rows] * width + spans.start[span_rows]
         span_to = spans.doc[span_rows] * width + spans.end[span_rows]

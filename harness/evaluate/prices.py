@@ -9,25 +9,22 @@ from harness.evaluate.budget import text_ranked
 from harness.evaluate.verdict import run_headline
 from harness.measures import rank_cutoff
 from harness.report import CostRow, PriceRow, SummaryRow
-from harness.running.endpoints import Bought
-from harness.running.query_costs import QueryCost
+from harness.running.endpoints import QueryCost
 from harness.running.search import Searched, reranker_names
-from harness.types import Query, Ranking
+from harness.types import Ranking
 
 
 def price_rows(
     searched: Sequence[Searched],
     summary: Sequence[SummaryRow],
     costs: Sequence[CostRow],
-    queries: Sequence[Query],
+    queries: int,
     paid: Mapping[tuple[str, str], QueryCost],
     config: BenchConfig,
-    bought: Mapping[tuple[str, str], Bought] | None = None,
 ) -> list[PriceRow]:
     """What every setting and stage costs beside its mean of the headline measure.
 
-    ``paid`` is what queries cost at endpoints, ``bought`` what vectors and scores of endpoints cost for
-    chunks and queries; both by setting and stage.
+    ``queries`` is their number, ``paid`` what they cost at endpoints by setting and stage.
     """
     first = run_headline(config)
     k = reading_depth(config.measures)
@@ -39,10 +36,9 @@ def price_rows(
         lengths, characters = _lengths(one), text_ranked(one, "characters")
         for stage, rankings in one.rankings.items():
             mean = means[one.setting.name, stage]
-            tokens = _read(rankings, lengths, k) / len(queries)
+            tokens = _read(rankings, lengths, k) / queries
             pairs, pair_tokens = _reranked(over_chunks, stage)
             cost = paid[one.setting.name, stage]
-            own = (bought or {}).get((one.setting.name, stage))
             rows.append(
                 PriceRow(
                     setting=one.setting.name,
@@ -59,7 +55,7 @@ def price_rows(
                     judge_cost=judge.get(one.setting.name),
                     rewrite_cost=cost.rewriting,
                     cost_per_1000=cost.per_1000,
-                    endpoint_cost=None if own is None else own.whole,
+                    endpoint_cost=cost.endpoints,
                 )
             )
     return rows

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from harness.answer.asking import LlmMeasure
+from harness.answer.measures import ANSWER_MEASURES
 from harness.config import BenchConfig
 from harness.judging.pool import Judged
 from harness.measures import SpanQrels, median_length
@@ -37,10 +39,11 @@ CONVENTIONS = (
     "gain: exponential 2^g-1 (ndcg_exp) and linear g (ndcg_lin); discount log2(rank+1)",
     "ideal: the best k of all judged items of the query, not of what was retrieved",
     "rank order is authoritative; ties keep the earlier stage's order",
-    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG, counted apart",
-    "unjudged text has gain 0 in the headline; judged@k says how much there is",
-    "text or evidence already read earns nothing again",
-    "a failed judgment is no grade",
+    "a query without a ranking scores 0 and counts; one without relevant text has no NDCG and is counted "
+    "separately",
+    "unjudged text has gain 0 in the headline measure; judged@k says how much was judged",
+    "text or evidence that was already read earns nothing more",
+    "a failed judgment is not a grade",
 )
 
 
@@ -48,6 +51,7 @@ def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
 ) -> RunRecord:
     """Put together what the run knows of itself."""
+    faults = context.faults.sentences()
     return RunRecord(
         config=config.model_dump(mode="json"),
         hashes=corpus.hashes,
@@ -57,8 +61,10 @@ def make_record(
         timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
         counts={
             **context.counts,
+            **({"cache_faults": faults} if faults else {}),
             **({"rewriting": rewriting_facts(context)} if context.spent else {}),
             **({"endpoints": endpoint_facts(context)} if context.served else {}),
+            **({"answer_prompts": prompts} if (prompts := _answer_prompts(config)) else {}),
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),
@@ -75,6 +81,14 @@ def make_record(
         date=context.begun.isoformat(timespec="seconds"),
         config_sha256=config.file_sha256,
     )
+
+
+def _answer_prompts(config: BenchConfig) -> dict[str, Any]:
+    """The prompts of every measure of answers that asks a language model, by the name of the measure."""
+    if all(setting.answer is None for setting in config.settings):
+        return {}
+    measures = [ANSWER_MEASURES.make(one) for one in config.answer_measures]
+    return {one.name: one.record() for one in measures if isinstance(one, LlmMeasure) and "llm" in one.needs}
 
 
 def _median_label(judged: Judged) -> float | None:

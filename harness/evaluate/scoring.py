@@ -88,7 +88,8 @@ def score_setting(
     spans = SpanQrels.from_judgments(judged.judgments)
     table = ChunkTable.of(searched.chunking.chunks)
     relevance = config.relevance
-    left_out = {query.query_id for query in queries if not query.answerable}
+    answerable = {query.query_id: query.answerable for query in queries}
+    left_out = {query_id for query_id, answered in answerable.items() if not answered}
     if relevance.unanswerable == "zero":
         left_out = set()
     qrels = _qrels(spans, table, _projection(relevance), left_out)
@@ -112,7 +113,7 @@ def score_setting(
             )
             scored.per_query.extend(_per_query(setting, stage, columns, scores))
             scored.ranked.extend(ranked)
-            separated, by_threshold = answerability(setting, stage, rankings, queries, config)
+            separated, by_threshold = answerability(setting, stage, rankings, answerable, config)
             scored.answerability.extend(separated)
             scored.thresholds.extend(by_threshold)
     return scored
@@ -182,14 +183,14 @@ def warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
     if shallow:
         reporter.warn(
             f"rankings end at rank {min(shallow)} in {len(shallow)} of {len(depths)} settings; a measure at "
-            f"cutoff {deepest} sees no more of them. Raise retrieve.top_k."
+            f"cutoff {deepest} sees nothing below that. Raise retrieve.top_k."
         )
     scored = [reranker.top_n for setting in config.settings for reranker in setting.rerank]
     flat = [top_n for top_n in scored if top_n is not None and top_n <= deepest]
     if flat:
         reporter.warn(
-            f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no chunk "
-            f"from further down can enter them. Leave out rerank.top_n, or set it above {deepest}."
+            f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no "
+            f"lower chunk can enter them. Omit rerank.top_n, or set it above {deepest}."
         )
 
 
@@ -206,8 +207,8 @@ def warn_of_parsers(config: BenchConfig, reporter: Reporter) -> None:
         )
     if blind:
         reporter.note(
-            f"{', '.join(blind)}: compare settings of one parser only by these; they depend on the length of "
-            "the extracted text, or on how it was cut."
+            f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
+            "length of the extracted text, or on how it was cut."
         )
 
 
@@ -220,7 +221,7 @@ def warn_of_pool(config: BenchConfig, reporter: Reporter) -> None:
     if judge.pool.depth < deepest:
         reporter.warn(
             f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
-            f"at {deepest}; what lies between may be unjudged and gains nothing."
+            f"at {deepest}; chunks in between may be unjudged and then gain nothing."
         )
     if (
         judge.pool.unit == "chunk"

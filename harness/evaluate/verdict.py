@@ -11,7 +11,7 @@ from harness.config import BenchConfig, Setting
 from harness.errors import HarnessError
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, PriceRow
-from harness.types import Query, QueryScore
+from harness.types import QueryScore
 from harness.verdict import (
     Scores,
     chunkings_of,
@@ -35,7 +35,7 @@ def setting_chunkings(settings: Iterable[Setting]) -> dict[str, str]:
 
 def run_verdict(
     per_query: Iterable[QueryScore],
-    queries: Sequence[Query],
+    splits: Mapping[str, str],
     clusters: Mapping[str, str],
     prices: Sequence[PriceRow],
     documents: Iterable[str],
@@ -50,7 +50,6 @@ def run_verdict(
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
         by_measure.setdefault(row.measure, []).append(row)
-    splits = {query.query_id: query.split for query in queries}
     names = {("", setting.name): setting.name for setting in config.settings}
     bootstrap = config.bootstrap
     scores = Scores(

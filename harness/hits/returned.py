@@ -24,14 +24,14 @@ _BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Strangers:
+class OtherText:
     """Texts that stand in no document: one ``document`` of all of them (None: there are none), and where."""
 
     document: Document | None
     spans: Mapping[str, tuple[int, int]]
 
     @classmethod
-    def of(cls, files: Sequence[Sequence[Sequence[PlacedHit]]], taken: Collection[str]) -> Strangers:
+    def of(cls, files: Sequence[Sequence[Sequence[PlacedHit]]], taken: Collection[str]) -> OtherText:
         """Gather them from all files, each text once; ``taken`` are the ids of the real documents."""
         hits = (hit for file in files for ranking in file for hit in ranking)
         texts = list(dict.fromkeys(hit.row.text for hit in hits if hit.place is None))
@@ -55,7 +55,7 @@ class Strangers:
 def returned(
     setting: Setting,
     rankings: Sequence[Sequence[PlacedHit]],
-    strangers: Strangers,
+    other_text: OtherText,
     corpus: Corpus,
     config: BenchConfig,
     context: Context,
@@ -72,7 +72,7 @@ def returned(
         for hit in hits:
             place = hit.place
             chunk = (
-                strangers.chunk(hit.row.text)
+                other_text.chunk(hit.row.text)
                 if place is None
                 else Chunk.of(documents[place.doc_id], place.start, place.end)
             )
@@ -88,7 +88,7 @@ def returned(
     tokenizer = context.tokenizer(setting.tokenizer)
     lengths = token_lengths(every, tokenizer)
     health = health_of(lengths[: len(chunks)], tokenizer.window)
-    key = key_of(corpus.key, strangers.document and strangers.document.sha256, [c.chunk_id for c in every])
+    key = key_of(corpus.key, other_text.document and other_text.document.sha256, [c.chunk_id for c in every])
     chunking = Chunking(tuple(every), key, health, lengths - np.int32(tokenizer.special), returned_only=True)
     return Searched(setting, chunking, {RETRIEVE: ranked}, {"evidence_not_returned": len(missed)})
 

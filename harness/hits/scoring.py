@@ -16,15 +16,24 @@ from harness.corpus.table import nearest
 from harness.errors import CorpusError
 from harness.evaluate.budget import warn_of_unfilled_budgets
 from harness.evaluate.evaluating import evaluate, results_of
-from harness.hits.returned import Strangers, returned
-from harness.hits.warnings import tell_of_file, tell_of_places
+from harness.hits.returned import OtherText, returned
 from harness.judging.label_warnings import warn_of_labels
 from harness.progress import Reporter
-from harness.report import HitRow, Results
+from harness.report import HitRow, Results, counted
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.search import RetrieverConfig
+from harness.text.characters import snippet
 from harness.types import Query
+
+_SHOWN = 3
+_WAYS = {
+    "offsets": "by offsets",
+    "page": "as whole pages",
+    "exact": "verbatim",
+    "whitespace_free": "except for white space",
+    "fuzzy": "by likeness",
+}
 
 
 class ReturnedChunksConfig(ChunkerConfig):
@@ -80,14 +89,14 @@ def score_hits(
         _refuse_unknown_queries(files, corpus.queries.queries)
         warn_of_labels(corpus, config, reporter)
         placed = _placed(files, corpus, options, context)
-        strangers = Strangers.of(placed, [document.doc_id for document in corpus.documents])
+        other_text = OtherText.of(placed, [document.doc_id for document in corpus.documents])
         hashes = {str(file.path): _sha256(file.path) for file in files}
-        corpus = replace(corpus, strange=strangers.document, hashes=corpus.hashes | hashes)
+        corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, rankings in zip(config.settings, files, placed, strict=True):
             tell_of_file(setting.name, file, corpus.queries.queries, reporter)
             tell_of_places(setting.name, rankings, reporter)
-            searched.append(returned(setting, rankings, strangers, corpus, config, context))
+            searched.append(returned(setting, rankings, other_text, corpus, config, context))
         remedy = "Write more ranks of each query."
         warn_of_unfilled_budgets(searched, config, reporter, remedy)
         evaluated = evaluate(searched, corpus, config, context)
@@ -123,7 +132,7 @@ def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) 
             if query_id not in known:
                 first = min(rows, key=lambda row: row.line)
                 raise CorpusError(
-                    f"{first.where}: there is no query {query_id!r}{nearest(query_id, known)}. Correct the "
+                    f"{first.where}: unknown query {query_id!r}{nearest(query_id, known)}. Correct the "
                     "id, or add the query to --queries."
                 )
 
@@ -168,3 +177,88 @@ def _rows(
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: Reporter) -> None:
+    """Say which queries have no hits, and what is odd about scores."""
+    silent = [query.query_id for query in queries if query.query_id not in file.rows]
+    if silent:
+        more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
+        reporter.warn(
+            f"{name}: {len(silent)} of {counted(len(queries), 'query', 'queries')} have no hits "
+            f"({', '.join(silent[:_SHOWN])}{more}): queries that have an answer score 0 and count."
+        )
+    if file.rising:
+        reporter.warn(
+            f"{name}: scores rise from row to row in every query, as distances do, but the highest score is "
+            "taken as the best. If less is better, write a column rank instead."
+        )
+    if not file.scores_kept:
+        reporter.note(
+            f"{name}: scores do not decrease with rank in all queries. Ranks decide; scores "
+            "are ignored, so answerability by score is not reported."
+        )
+
+
+def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter: Reporter) -> None:
+    """Say how the hits were placed: what was not found, repeats, stands elsewhere or several times."""
+    hits = [hit for ranking in rankings for hit in ranking]
+    ways = [hit.place.method for hit in hits if hit.place is not None]
+    told = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
+    reporter.note(f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if told else ''}{told}.")
+    missing = [hit for hit in hits if hit.place is None]
+    _tell(
+        reporter.warn,
+        name,
+        missing,
+        len(hits),
+        "not found in the documents; each keeps its rank as unjudged text",
+        lambda hit: f"line {hit.row.line}, {hit.best:.0f} % alike at best: {snippet(hit.row.text, 60)!r}",
+    )
+    _tell(
+        reporter.warn,
+        name,
+        [hit for hit in hits if hit.repeats],
+        len(hits),
+        "returned twice for one query; the second earns nothing",
+        lambda hit: f"line {hit.row.line}",
+    )
+    _tell(
+        reporter.warn,
+        name,
+        [hit for hit in hits if hit.other_page],
+        len(hits),
+        "found, but not on the page of the row; the text decides (do pages count from 1?)",
+        lambda hit: f"line {hit.row.line}",
+    )
+    _tell(
+        reporter.warn,
+        name,
+        [hit for hit in hits if hit.figures_differ],
+        len(hits),
+        "found by similarity, but the figures in hit and document differ; compare them in hits.csv",
+        lambda hit: f"line {hit.row.line}",
+    )
+    _tell(
+        reporter.note,
+        name,
+        [hit for hit in hits if hit.copies > 1],
+        len(hits),
+        "in several places of the searched text; the first was used, or the next one for the next such "
+        "hit. Give start and end, page or document to distinguish them",
+        lambda hit: f"line {hit.row.line}",
+    )
+
+
+def _tell(
+    say: Callable[[str], None],
+    name: str,
+    some: Sequence[PlacedHit],
+    total: int,
+    what: str,
+    show: Callable[[PlacedHit], str],
+) -> None:
+    if some:
+        more = f"; and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
+        shown = "; ".join(show(hit) for hit in some[:_SHOWN])
+        say(f"{name}: {len(some)} of {counted(total, 'hit')} {what} ({shown}{more}).")

@@ -19,7 +19,7 @@ MakeJudge = Callable[[JudgeTools], PoolJudge]
 
 
 def _nobody(config: LabelsConfig) -> MakeJudge:
-    raise ConfigError("relevance: labels are grades already, and there is nobody to ask for more.")
+    raise ConfigError("relevance: labels already are the grades, so there is no judge to call.")
 
 
 KINDS: Kinds[MakeJudge] = Kinds(

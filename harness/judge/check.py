@@ -10,8 +10,7 @@ from statistics import fmean
 from harness.errors import JudgeError
 from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic
 from harness.judge.config import LlmConfig
-from harness.judge.items import items_of
-from harness.judge.llm import LlmJudge
+from harness.judge.llm import LlmJudge, items_of
 from harness.judge.prompting import order_shown
 from harness.judge.records import Graded, Pair, Summary
 from harness.llm.client import Client
@@ -135,8 +134,8 @@ def _try_once(
     words = summary.said.get(reason, "")
     if reason in CUT_OFF:
         words = (
-            f"the answer does not end within endpoint.max_tokens ({config.endpoint.max_tokens}). Raise it: "
-            "reasoning models spend their thoughts from it."
+            f"the answer does not end within endpoint.max_tokens ({config.endpoint.max_tokens}). Raise "
+            "it: reasoning counts towards it."
         )
     raise JudgeError(f"The first call of the check failed, and so would the others: {reason}: {words}")
 
@@ -225,9 +224,9 @@ def _problems(
             who = f"a passage {carrier} that {attack}"
             yield f"{who} gains {gain:+.2f} grades" if gain == gain else f"{who} has no grade"
     if not agreement >= SELF_AGREEMENT_AT_LEAST:
-        yield f"asked again, it gives the same grade only {agreement:.0%} of the time"
+        yield f"repeated, it gives the same grade only {agreement:.0%} of the time"
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
-        yield f"the place in the list is worth {position:+.2f} grades"
+        yield f"the position in the list is worth {position:+.2f} grades"
     for reason, count in summary.unscored.items():
         said = f" ({summary.said[reason]})" if reason in summary.said else ""
         yield f"{count} passages have no grade: {reason}{said}"

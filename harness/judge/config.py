@@ -25,7 +25,7 @@ class PoolConfig(StageConfig):
 
     unit: Literal["chunk", "passage"] = Field(
         "passage",
-        description="`passage`: passages of the document that retrieved text touches, the same for every "
+        description="`passage`: passages of the document that overlap retrieved text, the same for every "
         "chunking; `chunk`: each retrieved chunk, as the prompt `seed_list` needs it.",
     )
     depth: int = Field(10, ge=1, description="How many chunks of every ranking go into the pool.")
@@ -33,7 +33,8 @@ class PoolConfig(StageConfig):
         600,
         ge=100,
         le=4000,
-        description="The length of a passage, about; a wide character, such as a Chinese one, counts as two.",
+        description="The approximate length of a passage; a wide character, such as a Chinese one, counts "
+        "as two.",
     )
 
 
@@ -73,15 +74,15 @@ class _GradingConfig(PoolJudgeConfig):
         0,
         ge=0,
         le=20,
-        description="How many passages that people have graded are shown before the one to grade (few-shot): "
-        "from train queries, never from the query that is judged.",
+        description="How many human-graded passages are shown before the one to grade (few-shot): "
+        "from train queries, never from the judged query.",
     )
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     samples: int = Field(
         1,
         ge=1,
         le=25,
-        description="How often each call is repeated (for a list prompt: in so many orders).",
+        description="How often each call is repeated (for a list prompt: in how many orders).",
     )
     combine: Combine = Field(
         "majority",
@@ -90,7 +91,7 @@ class _GradingConfig(PoolJudgeConfig):
         "then the mean, halves down.",
     )
     max_unscored: float = Field(
-        0.02, ge=0, le=1, description="The share of pairs without a grade above which the run fails."
+        0.02, ge=0, le=1, description="The largest share of pairs without a grade; above it the run fails."
     )
 
 
@@ -141,7 +142,7 @@ class LlmConfig(ModelConfig, _GradingConfig):
             and self.prompt.startswith(("pointwise", "umbrela"))
         ):
             raise ValueError(
-                "several samples at temperature 0 are one opinion paid several times: set "
+                "several samples at temperature 0 are the same opinion, paid for several times: set "
                 "endpoint.temperature above 0"
             )
         return self

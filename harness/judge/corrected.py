@@ -63,14 +63,14 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
     if unknown:
         raise LabelError(
             f"{len(unknown)} queries have human labels but were not judged (such as {unknown[0]}): judge "
-            "every query, for the correction compares the two on the labelled ones."
+            "every query, because the correction compares both on the labelled queries."
         )
     labelled = sorted(human)
     rest = sorted(set(judge) - set(human))
     values, counts = _columns(human, labelled)
     if counts.sum() < FEWEST:
         raise LabelError(
-            f"{int(counts.sum())} labelled queries have relevant text; below {FEWEST} an interval means "
+            f"{int(counts.sum())} labelled queries have relevant text; below {FEWEST}, an interval means "
             "little. Label more."
         )
     shares, judge_only = _judge_shares(judge, [*labelled, *rest])
@@ -105,7 +105,9 @@ def corrected_difference(
 def _paired(first: Scores, second: Scores) -> dict[str, float | None]:
     if set(first) != set(second):
         odd = sorted(set(first) ^ set(second))
-        raise LabelError(f"The two settings were not scored on the same queries; {odd[0]} is in one only.")
+        raise LabelError(
+            f"The two settings were not scored on the same queries; {odd[0]} is in only one of them."
+        )
     differences: dict[str, float | None] = {}
     for query, left in first.items():
         right = second[query]

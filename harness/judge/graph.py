@@ -43,11 +43,11 @@ class GraphConfig(PoolJudgeConfig):
     kind: Literal["graph"] = "graph"
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     restart: float = Field(
-        0.5, gt=0, le=1, description="How much the words of the question count against other passages."
+        0.5, gt=0, le=1, description="The weight of the question's words relative to other passages."
     )
     thresholds: tuple[float, float, float, float] = Field(
         (0.25, 0.45, 0.65, 0.85),
-        description="The parts of the highest weight of a question from which grades 1, 2, 3 and 4 begin.",
+        description="The fractions of a question's highest weight at which grades 1, 2, 3 and 4 begin.",
     )
 
     @field_validator("thresholds")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
 
 from harness.errors import ConfigError, JudgeError
 from harness.judge.config import LlmConfig, llm_name
 from harness.judge.examples import Example, Examples
-from harness.judge.items import Item, items_of
-from harness.judge.prompting import GradingForm, load_prompt
+from harness.judge.prompting import GradingForm, Prompt, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
-from harness.judge.sampling import combine_grades, rounded_mean, spread_of
+from harness.judge.sampling import combine_grades, expected_grade, rounded_mean, spread_of
 from harness.judge.tools import JudgeTools
-from harness.judge.weighing import expected_grade
 from harness.llm.client import Client
 from harness.llm.faults import one_line
 from harness.llm.model import Job, Model
@@ -45,7 +45,7 @@ class LlmJudge:
         self.prompt = load_prompt(config.prompt)
         if config.combine == "expected" and self.prompt.answer != "grade":
             raise ConfigError(
-                f"combine: expected needs a prompt that asks for one grade; {config.prompt} does not. Take "
+                f"combine: expected needs a prompt that asks for one grade; {config.prompt} does not. Use "
                 "pointwise, or combine: mean."
             )
         examples = Examples(candidates, config.examples) if config.examples else None
@@ -54,7 +54,7 @@ class LlmJudge:
         if examples is not None and (self.prompt.answer != "grade" or self.prompt.aspects):
             raise ConfigError(
                 f"examples need a prompt that asks for one grade and nothing else; {config.prompt} does not. "
-                "Take pointwise."
+                "Use pointwise."
             )
         self.examples = examples
         form = GradingForm(self.prompt, config.endpoint.structured, examples)
@@ -212,8 +212,8 @@ def check_unscored(summary: Summary, limit: float, total: int) -> None:
     raise JudgeError(
         f"{summary.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
         f"{limit:.1%}. A "
-        "mean over the rest would not be honest. Look at the reasons, change the endpoint, the prompt or "
-        f"max_unscored, and run again (ask_again: true repeats settled failures).{_about_length(summary)}"
+        "mean over the rest would be misleading. Check the reasons, change the endpoint, the prompt or "
+        f"max_unscored, and run again (ask_again: true repeats closed failures).{_about_length(summary)}"
         f"\n  {listed}" + (f"\n  and {more} more" if more > 0 else "")
     )
 
@@ -222,6 +222,38 @@ def _about_length(summary: Summary) -> str:
     if not summary.unscored.keys() & {"truncated", "unfinished_thought"}:
         return ""
     return (
-        " Answers were cut off: raise endpoint.max_tokens, from which reasoning models spend their thoughts; "
-        "those that ended by themselves are not bought again."
+        " Answers were cut off: raise endpoint.max_tokens, which includes reasoning; complete "
+        "answers are not paid for again."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The pairs of one query that are graded in one call, in their own order."""
+
+    pairs: tuple[Pair, ...]
+
+    @property
+    def query(self) -> str:
+        """The text of the query."""
+        return self.pairs[0].query.text
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """The texts of the passages."""
+        return tuple(pair.passage.text for pair in self.pairs)
+
+
+def items_of(pairs: Iterable[Pair], prompt: Prompt) -> Iterator[Item]:
+    """Group pairs for a prompt, lazily; the pairs of a query must follow one another."""
+    if not prompt.listwise:
+        for pair in pairs:
+            yield Item((pair,))
+        return
+    seen: set[str] = set()
+    for query_id, group in groupby(pairs, key=lambda pair: pair.query.query_id):
+        if query_id in seen:
+            raise JudgeError(f"The pairs of query {query_id} are not consecutive, as a list prompt needs.")
+        seen.add(query_id)
+        while chunk := tuple(islice(group, prompt.list_size)):
+            yield Item(chunk)

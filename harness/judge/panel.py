@@ -33,12 +33,12 @@ class PanelConfig(PoolJudgeConfig):
     )
     combine: Literal["median", "majority"] = Field(
         "median",
-        description="How the members' grades become one: the middle one (of two the lower), or the most "
-        "frequent (of equals the lower).",
+        description="How the members' grades are combined: the median (of two, the lower), or the most "
+        "frequent (in a tie, the lower).",
     )
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     max_unscored: float = Field(
-        0.02, ge=0, le=1, description="The share of pairs without a grade above which the run fails."
+        0.02, ge=0, le=1, description="The largest share of pairs without a grade; above it the run fails."
     )
 
     @property
@@ -55,7 +55,7 @@ class PanelConfig(PoolJudgeConfig):
     @classmethod
     def _share_a_pool(cls, members: tuple[LlmConfig, ...]) -> tuple[LlmConfig, ...]:
         if any("pool" in member.model_fields_set for member in members):
-            raise ValueError("members share one pool: set it beside members, not within")
+            raise ValueError("members share one pool: set it next to members, not inside")
         return members
 
     @model_validator(mode="after")
@@ -65,7 +65,7 @@ class PanelConfig(PoolJudgeConfig):
             for member in self.members
         ]
         if len(set(whose)) < len(whose):
-            raise ValueError("two members are the same judge; use samples to ask one judge several times")
+            raise ValueError("two members are the same judge; use samples to repeat the calls of one judge")
         return self
 
 

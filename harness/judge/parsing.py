@@ -15,11 +15,15 @@ _STATED = re.compile(
     r"(?:grade|score|rating|评分|分数|等级)[\s*]*(?:[:：=]|\bis\b)[\s*]*"
     r"(?P<value>-?\d+(?:[.,]\d+)?)(?P<rest>.*)$"
 )
+
 _ENDS_THERE = re.compile(r"[\s*`.。]*")
 _LISTED = re.compile(
     r"(?i)(?:\b(?:grades|scores)\b|评分|分数)[\s*]*[:：=][\s*]*(\[?-?\d+(?:\s*,\s*-?\d+)+\]?)"
 )
+
 _BARE = re.compile(r"[\s`]*(-?\d{1,4})\s*\.?[\s`]*")
+_FINAL_SCORE = re.compile(r"(?i)final[ _]score\b[\s*:\"'=(]*(?P<value>-?\d+(?:[.,]\d+)?)")
+_BARE_SCORE = re.compile(r"\s*(?:#+\s*)?(?P<value>-?\d{1,4})\s*\.?\s*")
 
 
 class _TwiceNamedError(ValueError):
@@ -163,3 +167,23 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
+def parse_final_score(text: str, max_grade: int) -> int | Malformed:
+    """Read ``##final score: 2``, also without the marks, or the number alone.
+
+    Two different scores in one answer are ambiguous. UMBRELA's own reader takes the first pattern that it
+    finds and counts an answer without any as 0; here such an answer has no grade.
+    """
+    if len(text) > LONGEST:
+        return Malformed("too_long")
+    bare = _BARE_SCORE.fullmatch(text)
+    found = {match["value"] for match in ([bare] if bare else _FINAL_SCORE.finditer(text))}
+    if not found:
+        return Malformed("no_grade")
+    if len(found) > 1:
+        return Malformed("ambiguous")
+    value = found.pop()
+    if not value.lstrip("-").isdigit():
+        return Malformed("not_a_whole_number")
+    return int(value) if 0 <= int(value) <= max_grade else Malformed("out_of_scale")

@@ -16,13 +16,12 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.judge.examples import Example, Examples
-from harness.judge.parsing import parse_grade, parse_labelled, parse_plain
-from harness.judge.published import parse_final_score
+from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
 from harness.kinds import StageConfig
 from harness.llm import fences
 from harness.llm.fences import mark_of
 from harness.llm.form import Malformed, Messages, Structured
-from harness.llm.prompt_files import built_in, parse, read_content, slots_of
+from harness.llm.prompt import parse, read_content, slots_of
 from harness.types import MAX_GRADE, Asked
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -62,14 +61,9 @@ class Prompt(StageConfig):
         return self.answer in {"labelled", "plain"}
 
 
-def built_in_prompts() -> list[str]:
-    """The names of the prompts that come with the harness."""
-    return built_in(FOLDER)
-
-
 def load_prompt(name: str) -> Prompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    return parse_prompt(read_content(name, FOLDER, "judge"), name)
+    return parse_prompt(read_content(name, FOLDER, "a judge"), name)
 
 
 def parse_prompt(content: bytes, name: str) -> Prompt:
@@ -89,8 +83,7 @@ def parse_prompt(content: bytes, name: str) -> Prompt:
     if prompt.distinct and prompt.list_size > prompt.max_grade + 1:
         raise ConfigError(
             f"The prompt file {name} asks for distinct scores of 0..{prompt.max_grade}, so list_size is "
-            "at most "
-            f"{prompt.max_grade + 1}."
+            f"at most {prompt.max_grade + 1}."
         )
     return prompt
 

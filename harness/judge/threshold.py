@@ -167,7 +167,7 @@ def same_model_warning(
     other = all(_bare(name) != _bare(judge_model) for name in same)
     return (
         f"The judge {judge_model} also ranks ({', '.join(same)}{': the same weights' if other else ''}): a "
-        "model that grades its own order agrees with itself, which measures nothing. Use another judge or "
+        "model that grades its own ranking agrees with itself, which measures nothing. Use another judge or "
         "human labels."
     )
 

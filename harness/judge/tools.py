@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from harness.judge.examples import Example
 from harness.judge.records import Pair, Sink, Summary
-from harness.judge.scoring import Encoder, PairScorer
 from harness.llm.money import Estimate
 from harness.llm.records import Ledger
 from harness.progress import Reporter
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors, one row each."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors of shape (texts, dimensions)."""
+
+
+class PairScorer(Protocol):
+    """Scores (query, passage) texts, one number each, higher for more relevant."""
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """One score per pair."""
 
 
 class JudgeTools(Protocol):

@@ -142,4 +142,4 @@ def judgment_row(
 
 
 def _not_graded(at: int) -> tuple[str, str, tuple[int, ...], str]:
-    raise RuntimeError(f"the judge has handed on nothing for pair {at}")
+    raise RuntimeError(f"the judge has returned nothing for pair {at}")

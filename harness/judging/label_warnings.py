@@ -31,16 +31,16 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         reporter.warn,
         _lines(row for row in found if row.figures_differ),
         ("label was", "labels were"),
-        "found by likeness, but the figures in quote and text differ; compare them in the anchoring.csv of a "
+        "found by similarity, but figures in quote and text differ; compare them in the anchoring.csv of a "
         "run",
         ("label file, line", "label file, lines"),
     )
     _tell(
         reporter.warn,
         _lines(row for row in found if row.copies > 1 and not _credited(row, config.anchor)),
-        ("quote stands", "quotes stand"),
-        "more than once where it was looked for, and the first place was taken; quote more of the text, or "
-        "label every copy under one evidence name",
+        ("quote was", "quotes were"),
+        "found more than once in the searched text, and the first place was used; quote more of the text, or "
+        "label every copy with one evidence name",
         ("label file, line", "label file, lines"),
     )
     unanswerable = {query.query_id for query in queries if not query.answerable}
@@ -60,7 +60,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         reporter.warn,
         forgotten,
         ("query has no label and is", "queries have no label and are"),
-        "left out of NDCG and recall as if nothing answered; label what answers, or mark answerable: no",
+        "left out of NDCG and recall; label the passages that answer, or mark answerable: no",
     )
     _warn_of_length(labels, config, reporter)
 
@@ -82,7 +82,8 @@ def _warn_of_length(labels: Sequence[Judgment], config: BenchConfig, reporter: R
         if length > 2 * enough:
             reporter.warn(
                 f"the median label has {length:,.0f} characters, and {name} counts any {enough} of them as "
-                "finding it, whether they answer or not. Shorten the labels, or name the words that answer "
+                "found evidence, whether they contain the answer or not. Shorten the labels, or name the "
+                "words that answer "
                 "in their column answer."
             )
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.config import BenchConfig
 from harness.judge import PEOPLE, Pair, Pool, PoolConfig, PoolJudge, PoolJudgeConfig, Summary, pool_of
 from harness.judge.addressing import speaks_to_judge
-from harness.judge.costs import cost_by_setting
 from harness.judge.panel import together
 from harness.judge.records import Sink
 from harness.judging.graded import GradedPool, LazyRows, judgment_row
@@ -100,17 +102,17 @@ def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) 
 
 
 def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
-    """Warn of passages that speak to the judge; returns their words by the id of the passage."""
+    """Warn of passages that address the judge; returns their words by the id of the passage."""
     found: dict[str, str] = {}
     for pair in pairs:
         if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):
             found[pair.passage.chunk_id] = words
     if found:
-        passages = "a passage speaks" if len(found) == 1 else f"{len(found)} passages speak"
+        passages = "a passage addresses" if len(found) == 1 else f"{len(found)} passages address"
         shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
         more = "; …" if len(found) > FLAGS_SHOWN else ""
         context.reporter.warn(
-            f"{passages} to the judge ({shown}{more}). See what it answered: "
+            f"{passages} the judge ({shown}{more}). See its answers: "
             "`harness judge answers CONFIG --flagged`."
         )
     return found
@@ -176,4 +178,28 @@ def _spent(summary: Summary) -> dict[str, Any]:
         **({"panel": summary.panel} if summary.panel else {}),
         "samples_disagree": summary.disagreeing,
         "served_models": sorted(summary.served_models),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SettingCost:
+    """``alone``: what the judgments that a setting uses have cost. ``shared``: each split among its users."""
+
+    alone: float
+    shared: float
+
+
+def cost_by_setting(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> dict[str, SettingCost]:
+    """Cost per setting, from the cost of each judged pair and the numbers of the pairs that each uses.
+
+    ``shared`` sums to the cost of all used pairs; ``alone`` is what the setting would have cost by itself.
+    Both are NaN for a setting that uses a pair whose cost is unknown (NaN): an unknown cost is not zero.
+    """
+    numbers = {setting: np.unique(np.asarray(of, dtype=np.int64)) for setting, of in used.items()}
+    users = np.zeros(len(costs))
+    for of in numbers.values():
+        users[of] += 1
+    return {
+        setting: SettingCost(float(costs[of].sum()), float((costs[of] / users[of]).sum()))
+        for setting, of in numbers.items()
     }

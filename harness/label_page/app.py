@@ -148,7 +148,7 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _answered(work: Callable[[], Response]) -> Response:
-    """Do the work beside the event loop; what goes wrong is told in words."""
+    """Do the work beside the event loop; what goes wrong is said in words."""
     try:
         return await run_in_threadpool(work)
     except LabelError as error:

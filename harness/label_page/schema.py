@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import LabelError
-from harness.store.wal import use_write_ahead_log
+from harness.store.wal import transaction, use_write_ahead_log
 
 VERSION = 1
 # 'LABL', so that another SQLite file is not taken for this one
@@ -59,20 +57,6 @@ def connect(path: Path) -> sqlite3.Connection:
             "another file: --state FILE."
         ) from error
     return db
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All of the block or nothing; nobody else writes in between."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        # a full disk may have ended the transaction already
-        with suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:

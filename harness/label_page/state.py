@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from harness.errors import LabelError
 from harness.label_page.items import Item, Label, Question, Said
-from harness.label_page.schema import connect, transaction
+from harness.label_page.schema import connect
+from harness.store.wal import transaction
 from harness.text.characters import encodable
 
 _ITEM = 'item_id, query_id, doc_id, start, "end", page, text, above, priority, origin'
@@ -67,9 +67,7 @@ class State:
     def __enter__(self) -> State:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def close(self) -> None:

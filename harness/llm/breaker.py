@@ -62,6 +62,6 @@ class Breaker:
             raise EndpointDownError(
                 f"The endpoint gave no usable answer {self._failures} times in a row; the last "
                 f"reason: {reason if reason.endswith('.') else reason + '.'} "
-                "What was answered is in the ledger. Look at the endpoint, then run again: it goes on "
+                "All answers are in the ledger. Check the endpoint, then run again: it resumes "
                 "from here."
             )

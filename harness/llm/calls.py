@@ -14,20 +14,83 @@ from harness.llm.breaker import Breaker
 from harness.llm.client import ChatClient, Client, Message, Reply
 from harness.llm.faults import CallError, one_line
 from harness.llm.form import FINAL_REASONS, Malformed, read_reply
-from harness.llm.interrupt import sleep_unless
+from harness.llm.interrupt import Workers
 from harness.llm.limiter import RateLimiter
 from harness.llm.model import Model
-from harness.llm.recording import Read, Recorder
+from harness.llm.money import Price
 from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
 from harness.llm.tokens import estimate_tokens
 from harness.types import Answered, Asked
 
+Read = tuple[int, ...] | Malformed | None
+
+
+class Recorder:
+    """Writes the answers of one model into its ledger, by the prices of ``price``; counts in ``spending``."""
+
+    def __init__(self, model: Model, spending: Spending, price: Price | None) -> None:
+        self._ledger = model.ledger
+        self._spending = spending
+        self._price = price
+
+    def record(
+        self,
+        call: Asked,
+        read: Read,
+        raw: str,
+        *,
+        settled: bool,
+        seconds: float,
+        reply: Reply | None = None,
+    ) -> Answered:
+        """Keep one try of a call: what was read in the reply or, without one, why there is none."""
+        price = self.price_of(reply) if reply else 0.0
+        grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
+        answered = Answered(
+            query=call.query,
+            passages=call.passages,
+            prompt_sha=call.prompt_sha,
+            model=call.model,
+            parameters=call.parameters,
+            sample=call.sample,
+            settled=settled,
+            grades=grades,
+            reason=reason,
+            raw=raw,
+            prompt_tokens=reply.prompt_tokens if reply else None,
+            completion_tokens=reply.completion_tokens if reply else None,
+            price=price,
+            seconds=seconds,
+            request_id=reply.request_id if reply else "",
+            served_model=reply.served_model if reply else "",
+            finish=reply.finish if reply else None,
+            logprobs=reply.logprobs if reply else None,
+        )
+        self._ledger.record(self._ledger.key(call), answered)
+        if reply:
+            spending = self._spending
+            spending.served_models.add(reply.served_model)
+            spending.prompt_tokens += reply.prompt_tokens or 0
+            spending.completion_tokens += reply.completion_tokens or 0
+            spending.cost = add(spending.cost, price)
+        return answered
+
+    def price_of(self, reply: Reply) -> float | None:
+        """What a reply has cost; None where the price or the tokens are unknown."""
+        price = self._price
+        if price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
+            return None
+        return price.of(reply.prompt_tokens, reply.completion_tokens)
+
 
 class Asker:
-    """Asks calls of one model within its limits and records every answer; counts in ``spending``."""
+    """Asks calls of one model within its limits and records every answer; counts in ``spending``.
 
-    def __init__(self, model: Model, spending: Spending) -> None:
+    One of the ``workers`` waits wherever a pause is due.
+    """
+
+    def __init__(self, model: Model, spending: Spending, workers: Workers) -> None:
         config, endpoint = model.config, model.config.endpoint
         self._config = config
         self._form = model.form
@@ -44,7 +107,7 @@ class Asker:
         self._backoff = Backoff()
         # Jitter alone; nothing that is measured depends on it.
         self._rng = random.Random()
-        self.stopping = asyncio.Event()
+        self._wait = workers.wait
 
     async def ask(self, call: Asked) -> Answered:
         """Ask until there is a usable answer, a final reason, or no time; what stands is on record.
@@ -78,7 +141,7 @@ class Asker:
                 if again is None:
                     return answer
                 pause = again
-            await self.wait(asked_for + pause)
+            await self._wait(asked_for + pause)
             left -= pause
 
     @property
@@ -99,7 +162,7 @@ class Asker:
         await self._budget.reserve(most)
         spent = 0.0
         try:
-            await self._limiter.acquire(tokens + endpoint.max_tokens, self.wait)
+            await self._limiter.acquire(tokens + endpoint.max_tokens, self._wait)
             self._spending.calls += 1
             started = self._clock()
             try:
@@ -157,9 +220,9 @@ class Asker:
         waited = self._limiter.held_in_vain
         if waited <= longest:
             return
-        in_all = f", {waited:.0f} s in all without an answer in between" if waited > seconds + 1 else ""
+        in_all = f", {waited:.0f} s in total without an answer in between" if waited > seconds + 1 else ""
         raise LlmError(
-            f"The endpoint asks to wait {seconds:g} s (Retry-After){in_all}, and "
+            f"The endpoint asks to wait {seconds:g} s (Retry-After){in_all}, but "
             f"endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the "
             "ledger: run again when the pause is over, or raise the limit."
         )
@@ -183,7 +246,3 @@ class Asker:
         elif answer.reason not in FINAL_REASONS:
             self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
         return answer
-
-    async def wait(self, seconds: float) -> None:
-        """Sleep, unless the run ends before; then raises StoppedError."""
-        await sleep_unless(self.stopping, seconds)

@@ -1,13 +1,36 @@
-"""The settings of a language model: where it is served, what it costs, when to stop asking."""
+"""The settings of a language model: where it is served, what it costs, when to stop, how it is batched."""
 
 from __future__ import annotations
 
 from pydantic import Field, field_validator, model_validator
 
 from harness.kinds import StageConfig
-from harness.llm.batches.options import BatchOptions
 from harness.llm.endpoint import Endpoint
 from harness.llm.money import Price
+
+
+class BatchOptions(StageConfig):
+    """The limits of an endpoint's batches; the defaults are those of OpenAI's Batch API."""
+
+    max_requests: int = Field(50_000, ge=1, description="The most requests in one batch.")
+    max_bytes: int = Field(
+        200_000_000, ge=1_000, description="The largest file of requests that a batch may have, in bytes."
+    )
+    queued_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="How many prompt tokens the endpoint accepts in waiting batches at once (OpenAI: the "
+        "batch queue limit of a model); the rest is sent as batches end. Null: no limit.",
+    )
+    poll: float = Field(30.0, gt=0, description="Seconds between two checks of the batches in progress.")
+    tries: int = Field(
+        3,
+        ge=1,
+        le=10,
+        description="In how many batches of one run a call is sent if it gets no answer, for example "
+        "because a batch "
+        "expires.",
+    )
 
 
 class ModelConfig(StageConfig):
@@ -15,23 +38,25 @@ class ModelConfig(StageConfig):
 
     endpoint: Endpoint = Field(description="Where the model is served.")
     max_cost: float | None = Field(
-        None, gt=0, description="What one run may spend, in the currency of `prices`; it can be resumed."
+        None,
+        gt=0,
+        description="The most that one run may spend, in the currency of `prices`; it can be resumed.",
     )
-    max_calls: int | None = Field(None, gt=0, description="How many requests one run may make.")
+    max_calls: int | None = Field(None, gt=0, description="The maximum number of requests of one run.")
     prices: dict[str, Price] = Field(
         default_factory=dict, description="The price table, by model name; without it costs are unknown."
     )
     answers_per_call: int = Field(
-        2, ge=1, le=10, description="How many unusable answers are paid for before a call is given up."
+        2, ge=1, le=10, description="How many unusable answers are paid for before giving up on a call."
     )
     ask_again: bool = Field(
-        False, description="Ask again the calls that earlier runs settled without a usable answer."
+        False, description="Repeat calls that earlier runs closed without a usable answer."
     )
     breaker: int = Field(
         30,
         ge=2,
-        description="After so many calls in a row without a usable answer the run stops: at once if the "
-        "endpoint answers uselessly or refuses, else after `breaker_seconds`.",
+        description="The run stops after this many calls in a row without a usable answer: at once if the "
+        "endpoint gives unusable answers or refuses, otherwise after `breaker_seconds`.",
     )
     breaker_seconds: float | None = Field(
         None,
@@ -77,7 +102,7 @@ class ModelConfig(StageConfig):
     def _batches_carry_no_headers(self) -> ModelConfig:
         if self.batch and "headers" in self.endpoint.parameters():
             raise ValueError(
-                "the requests of a batch have no headers of their own: leave endpoint.headers or batch out"
+                "the requests of a batch have no headers of their own: omit endpoint.headers or batch"
             )
         return self
 
@@ -85,7 +110,7 @@ class ModelConfig(StageConfig):
     def _a_limit_needs_a_price(self) -> ModelConfig:
         if self.max_cost is not None and self.price is None:
             raise ValueError(
-                f"max_cost needs the price of {self.endpoint.model!r} in prices: without it nothing can "
+                f"max_cost needs the price of {self.endpoint.model!r} in prices: without it the cost cannot "
                 "be counted"
             )
         return self

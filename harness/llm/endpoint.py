@@ -49,34 +49,33 @@ class Endpoint(HttpEndpoint):
 
     azure: AzureOptions | None = Field(None, description="An Azure resource instead of `base_url`.")
     temperature: float | None = Field(0.0, ge=0, le=2, description="Not sent when null.")
-    seed: int | None = Field(0, description="Sample i is sent seed + i; not sent when null.")
+    seed: int | None = Field(0, description="Sample i is sent with seed + i; not sent when null.")
     top_p: float | None = Field(None, gt=0, le=1, description="Nucleus sampling; not sent when null.")
     reasoning_effort: str | None = Field(
         None,
         min_length=1,
-        description="How long a reasoning model thinks, in the endpoint's words (such as `none`, `low`, "
+        description="How long a reasoning model thinks, in the endpoint's terms (such as `none`, `low`, "
         "`high`); not sent when null.",
     )
     max_tokens: int = Field(
-        400, gt=0, description="The longest answer, thoughts included; sent as `max_tokens`."
+        400, gt=0, description="The longest answer, including reasoning; sent as `max_tokens`."
     )
     max_completion_tokens: int | None = Field(
         None,
         gt=0,
-        description="The same limit under the name that newer models want; write it in place of "
-        "`max_tokens`.",
+        description="The same limit under the name that newer models expect; use it instead of `max_tokens`.",
     )
     top_logprobs: int | None = Field(
         None,
         ge=0,
         le=20,
-        description="Ask for the log probabilities of the answer's tokens and of so many alternatives to "
+        description="Request the log probabilities of the answer's tokens and of this many alternatives to "
         "each; kept in the ledger.",
     )
     structured: Literal["json_schema", "json_object", "none"] = Field(
-        "json_schema", description="How the form of the answer is asked for: `none` is words alone."
+        "json_schema", description="How the answer format is requested: `none` means by the prompt only."
     )
-    max_concurrency: int = Field(16, gt=0, description="Calls on their way at once.")
+    max_concurrency: int = Field(16, gt=0, description="Maximum number of concurrent calls.")
 
     @model_validator(mode="before")
     @classmethod
@@ -84,14 +83,14 @@ class Endpoint(HttpEndpoint):
         """One limit under one of two names; ``max_tokens`` holds its value in either case."""
         if isinstance(fields, dict) and "max_tokens_field" in fields:
             raise ValueError(
-                "there is no max_tokens_field any more: write max_completion_tokens in place of max_tokens "
-                "where the endpoint calls its limit that, else leave it out"
+                "max_tokens_field was removed: use max_completion_tokens instead of max_tokens if "
+                "the endpoint uses that name, otherwise omit it"
             )
         if not isinstance(fields, dict) or fields.get("max_completion_tokens") is None:
             return fields
         limit = fields["max_completion_tokens"]
         if fields.get("max_tokens", limit) != limit:
-            raise ValueError("max_tokens and max_completion_tokens are one limit: write one of them")
+            raise ValueError("max_tokens and max_completion_tokens are the same limit: keep one of them")
         return {**fields, "max_tokens": limit}
 
     def parameters(self) -> dict[str, object]:

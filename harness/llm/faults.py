@@ -106,7 +106,7 @@ def read_error(body: object) -> Said:
 
 def classify_status(status: int, said: Said, headers: dict[str, str]) -> CallError:
     """Turn an HTTP error of the chat-completions protocol into what to do about it."""
-    words, code = said.words or f"status {status} and not a word", said.code
+    words, code = said.words or f"status {status} without a message", said.code
     if code in {"content_filter", "content_policy_violation"} or _mentions(words, _FILTERED):
         return CallError("content_filter", words, settled=True)
     if code == "context_length_exceeded" or status == 413 or _mentions(words, _TOO_LONG):
@@ -140,11 +140,11 @@ def _bad_parameter(said: Said, words: str) -> CallError | None:
     if named is None:
         return None
     if named == "max_tokens" and "max_completion_tokens" in words:
-        advice = "Write endpoint.max_completion_tokens in place of endpoint.max_tokens."
+        advice = "Use endpoint.max_completion_tokens instead of endpoint.max_tokens."
     elif named in {"model", "max_tokens", "max_completion_tokens"}:
         advice = f"Change {_KEYS[named]}."
     else:
-        advice = f"Change {_KEYS[named]}; null leaves it out."
+        advice = f"Change {_KEYS[named]}; null omits it."
     return _fatal("bad_parameter", words, advice)
 
 

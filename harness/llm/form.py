@@ -14,6 +14,8 @@ from harness.llm.fences import render
 from harness.types import Answered, Asked
 
 Messages = list[dict[str, str]]
+About = tuple[str, tuple[str, ...]]
+"""What a call is about: a text, which stands for ``{{ query }}``, and the passages shown with it."""
 Structured = Literal["json_schema", "json_object", "none"]
 
 # Asking again would bring the same: the endpoint has decided.
@@ -24,6 +26,7 @@ ENDED_BY_ITSELF = {"", "stop", "end_turn", "eos", "eos_token", "stop_sequence", 
 _AT_THE_LIMIT = {"length", "max_tokens", "model_length", "max_output_tokens"}
 _FILTERED = {"content_filter", "sensitive", "safety"}
 
+_FENCE = re.compile(r"^```\w*\s*|\s*```$")
 # The marks between which reasoning models put their thoughts.
 _THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
 _THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷")
@@ -112,6 +115,17 @@ def after_thoughts(text: str) -> str | Malformed:
     ends = [mark.end() for mark in _THOUGHT_END.finditer(text)]
     answer = text[ends[-1] if ends else 0 :]
     return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
+
+
+def json_in(text: str) -> Any | Malformed:
+    """The JSON that an answer is, in a code fence or not, after a reasoning model's thoughts."""
+    said = after_thoughts(text)
+    if isinstance(said, Malformed):
+        return said
+    try:
+        return json.loads(_FENCE.sub("", said))
+    except (ValueError, RecursionError):
+        return Malformed("no_json")
 
 
 def text_of(answer: Answered) -> str | None:

@@ -31,7 +31,7 @@ class HttpConfig(StageConfig):
     section: ClassVar[str] = ""
 
     headers: dict[str, str] = Field(
-        default_factory=dict, description="More HTTP headers; nothing secret, because records keep them."
+        default_factory=dict, description="Additional HTTP headers; no secrets, because they are recorded."
     )
     headers_env: dict[str, str] = Field(
         default_factory=dict,
@@ -39,14 +39,14 @@ class HttpConfig(StageConfig):
         "it, such as `{Authorization: SEARCH_TOKEN}`.",
     )
     timeout: float = Field(60, gt=0, description="Seconds for one try of a request.")
-    deadline: float = Field(180, gt=0, description="Seconds for all tries of a request together.")
+    deadline: float = Field(180, gt=0, description="Seconds for all tries of a request in total.")
     longest_pause: float = Field(
         600,
         ge=0,
-        description="Seconds for which the endpoint may ask to wait (Retry-After) before it answers "
-        "anything; beyond that the run stops and names the pause.",
+        description="The longest pause the endpoint may request (Retry-After) before any answer, in "
+        "seconds; beyond it the run stops and states the pause.",
     )
-    max_concurrency: int = Field(8, gt=0, description="Requests on their way at once.")
+    max_concurrency: int = Field(8, gt=0, description="Maximum number of concurrent requests.")
     requests_per_minute: float | None = Field(None, gt=0, description="The rate limit.")
 
     @field_validator("headers")
@@ -113,10 +113,10 @@ class HttpEndpoint(HttpConfig):
 
     model: str = Field(
         min_length=1,
-        description="The model's name, which is sent; answers are kept under it. Name it truly, also where a "
-        "server ignores it, and prefer a dated name, which does not change in time.",
+        description="The model's name, which is sent; answers are stored under it. Give the true name "
+        "even if a server ignores it, and prefer a dated name, which does not change over time.",
     )
-    base_url: str = Field("https://api.openai.com/v1", description="The address, up to and with `/v1`.")
+    base_url: str = Field("https://api.openai.com/v1", description="The address, up to and including `/v1`.")
     api_key_env: str | None = Field(
         "OPENAI_API_KEY",
         description="The *name* of the environment variable with the key, never the key; null: no key is "
@@ -124,7 +124,7 @@ class HttpEndpoint(HttpConfig):
     )
     extra_body: dict[str, Any] = Field(
         default_factory=dict,
-        description="More fields of the request, such as `chat_template_kwargs` or `truncate: true`.",
+        description="Additional fields of the request, such as `chat_template_kwargs` or `truncate: true`.",
     )
     tokens_per_minute: float | None = Field(None, gt=0, description="The rate limit in tokens.")
 
@@ -192,7 +192,8 @@ def plain_url(url: str, secrets: str = "endpoint.api_key_env") -> str:
         raise ConfigError("The address of an endpoint begins with http:// or https:// and names a host.")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
-            "The address of an endpoint holds no user, password or query: name the variable with the key in "
+            "The address of an endpoint must not contain a user, password or query: give the variable "
+            "with the key in "
             f"{secrets}."
         )
     return url
@@ -208,7 +209,7 @@ def _read_secret(variable: str, what: str, otherwise: str) -> str:
     # An HTTP library that refuses such a header quotes it, key and all.
     if not value.isascii() or not value.isprintable() or (what == "key" and " " in value):
         raise ConfigError(
-            f"The environment variable {variable} holds blanks or characters that cannot be part of a "
+            f"The environment variable {variable} contains blanks or characters that cannot be part of a "
             f"{what.split()[0]}: set it again."
         )
     return value

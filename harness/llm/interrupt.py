@@ -1,12 +1,16 @@
-"""How a signal ends asynchronous work in order."""
+"""Asynchronous work by several at once, and how a signal or a failure ends it in order."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from typing import TypeVar
 
 from harness.errors import LlmError
+from harness.stopping import Stopped, on_stop
+
+J = TypeVar("J")
 
 
 class StoppedError(LlmError):
@@ -32,3 +36,42 @@ async def sleep_unless(stopping: asyncio.Event, seconds: float) -> None:
             await asyncio.wait_for(stopping.wait(), seconds)
     if stopping.is_set():
         raise StoppedError("the run is ending")
+
+
+class Workers:
+    """Several who do jobs of one stream side by side; ``stopping`` is set when they are to end.
+
+    The first failure ends all. Interrupted, they finish what they are at, for it has been paid for.
+    """
+
+    def __init__(self) -> None:
+        self.stopping = asyncio.Event()
+        self._failure: BaseException | None = None
+
+    async def run(self, count: int, jobs: Iterator[J], do: Callable[[J], Awaitable[None]]) -> None:
+        """Work until there is no job left; raises the first failure."""
+        workers = [asyncio.create_task(self._work(jobs, do)) for _ in range(count)]
+        try:
+            with on_stop(canceller()):
+                await asyncio.wait(workers)
+        except (asyncio.CancelledError, Stopped):
+            self.stopping.set()
+            await asyncio.wait(workers)
+            raise
+        if self._failure is not None:
+            raise self._failure
+
+    async def wait(self, seconds: float) -> None:
+        """Sleep, unless the run ends before; then raises StoppedError."""
+        await sleep_unless(self.stopping, seconds)
+
+    async def _work(self, jobs: Iterator[J], do: Callable[[J], Awaitable[None]]) -> None:
+        try:
+            while not self.stopping.is_set() and (job := next(jobs, None)) is not None:
+                await do(job)
+        except StoppedError:
+            return
+        except BaseException as error:
+            # the others follow from it
+            self._failure = self._failure or error
+            self.stopping.set()

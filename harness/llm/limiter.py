@@ -115,7 +115,7 @@ def limiter_of(
 ) -> RateLimiter:
     """The limiter of an address, which lasts as long as the process: a rate is one over all that is sent.
 
-    A pause that the last sender did not wait for is not taken over, for it has told of it.
+    A pause that the last sender did not wait for is not taken over, because it has reported it.
     """
     key = (address, requests_per_minute, tokens_per_minute)
     known = _limiters.get(key)

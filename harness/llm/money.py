@@ -20,11 +20,14 @@ class Price(StageConfig):
     input: float = Field(ge=0, description="Per million tokens read.")
     output: float = Field(ge=0, description="Per million tokens written.")
     noted: str = Field(
-        "", description="When, or where, you looked it up; shown beside every estimate that rests on it."
+        "", description="When or where you looked it up; shown with every estimate that uses it."
     )
 
     batch_factor: float = Field(
-        0.5, ge=0, le=1, description="What part of these prices a call in a batch costs (`batch: true`)."
+        0.5,
+        ge=0,
+        le=1,
+        description="The fraction of these prices that a call in a batch costs (`batch: true`).",
     )
 
     @field_validator("noted", mode="before")
@@ -88,7 +91,7 @@ class Estimate:
         calls = f"{self.items:,} {self.noun}: {self.calls:,} calls to make"
         calls += f", {self.already_answered:,} already in the ledger"
         if self.in_batches:
-            calls += f", {self.in_batches:,} on their way in batches"
+            calls += f", {self.in_batches:,} in progress in batches"
         if not self.calls:
             return f"{calls}; nothing {'more ' if self.in_batches else ''}to pay"
         price = f"price unknown: the table of prices has no {self.model}"
@@ -162,6 +165,6 @@ class Budget:
     def _message(self, limit: str) -> str:
         spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
         return (
-            f"Asking stopped at {limit} after {self._calls} calls{spent} in this run. Every answer is in "
-            "the ledger: raise the limit and run again, it goes on from here."
+            f"Calls stopped at {limit} after {self._calls} calls{spent} in this run. Every answer is in "
+            "the ledger: raise the limit and run again; it resumes from here."
         )

@@ -10,7 +10,7 @@ from harness.types import Answered, Asked, SentBatch, SentCall
 
 
 class SentBatches(Protocol):
-    """Where batches on their way are noted; ``harness.store.sent_batches.SentBatches`` is the real one."""
+    """Where batches in progress are noted; ``harness.store.sent_batches.SentBatches`` is the real one."""
 
     def add(self, model: str, endpoint: dict[str, Any], calls: Iterable[SentCall]) -> int:
         """Write a batch down that is to be sent; returns its number."""
@@ -25,7 +25,7 @@ class SentBatches(Protocol):
         """Cross a batch out."""
 
     def all(self, model: str | None = None) -> list[SentBatch]:
-        """The batches on their way, oldest first."""
+        """The batches in progress, oldest first."""
 
     def calls(self, number: int) -> list[SentCall]:
         """The calls of a batch."""
@@ -42,7 +42,7 @@ class Ledger(Protocol):
 
     @property
     def batches(self) -> SentBatches:
-        """The batches on their way."""
+        """The batches in progress."""
 
     def has(self, key: str, request_id: str) -> bool:
         """Whether an answer with that id of its request is recorded for a call."""

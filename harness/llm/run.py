@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
 
 from harness.errors import LlmError
+from harness.llm.asking_run import AskingRun, Given, HandOn
 from harness.llm.batches.run import BatchRun, take_in_ended
 from harness.llm.calls import Asker
-from harness.llm.interrupt import StoppedError, canceller
+from harness.llm.interrupt import StoppedError, Workers
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
-from harness.progress import Describable, Reporter, Task
-from harness.stopping import Stopped, on_stop
+from harness.progress import Describable, Reporter
 from harness.types import Answered, Asked
 
 POLL = 0.2
 SHOW_EVERY = 1.0
 
 T = TypeVar("T")
-HandOn = Callable[[T, list[Answered]], None]
 
 
 def ask(
@@ -44,8 +43,8 @@ def ask(
     """
     started = time.monotonic()
     with reporter.task(name, total) as task:
-        given = (model, iter(jobs), hand_on, reporter, spending, task)
-        run_to_end(BatchRun(*given).go() if model.config.batch else _Run(*given).go())
+        given = Given(model, iter(jobs), hand_on, reporter, spending, task)
+        run_to_end(BatchRun(given).go() if model.config.batch else _Run(given).go())
     spending.seconds = time.monotonic() - started
 
 
@@ -55,8 +54,8 @@ def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) ->
     For several models that are asked the same, whose batches can then be answered side by side.
     """
     with reporter.task("sending", 0) as task:
-        given = (model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
-        run_to_end(BatchRun(*given, wait=False).go())
+        given = Given(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
+        run_to_end(BatchRun(given, wait=False).go())
 
 
 def answers(
@@ -74,75 +73,38 @@ def answers(
     return [found[place] for place in range(len(calls))], spending
 
 
-class _Run(Generic[T]):
-    """The state of one run."""
+class _Run(AskingRun[T]):
+    """A run that asks one call after the other, several at once."""
 
-    def __init__(
-        self,
-        model: Model,
-        jobs: Iterator[Job[T]],
-        hand_on: HandOn[T],
-        reporter: Reporter,
-        spending: Spending,
-        task: Task,
-    ) -> None:
-        self._model = model
-        self._jobs = jobs
-        self._hand_answers_on = hand_on
-        self._reporter = reporter
-        self._spending = spending
-        self._task = task
-        self._name = model.config.endpoint.model
+    def __init__(self, given: Given[T]) -> None:
+        super().__init__(given)
         self._done = 0
-        self._failure: BaseException | None = None
         self._started = time.monotonic()
         self._being_asked: dict[str, asyncio.Future[Answered]] = {}
-        self._our_turn = False
-        self._waiting_noted = False
         self._in_batches: asyncio.Task[frozenset[str]] | None = None
+        self._workers = Workers()
         self._asker: Asker
 
     async def go(self) -> None:
         """Work until there is no job left; whatever happens, wait for the calls that are on their way."""
-        self._asker = Asker(self._model, self._spending)
+        self._asker = Asker(self._model, self._spending, self._workers)
         showing = asyncio.create_task(self._keep_showing())
-        workers = [
-            asyncio.create_task(self._work()) for _ in range(self._model.config.endpoint.max_concurrency)
-        ]
         try:
-            with on_stop(canceller()):
-                await asyncio.wait(workers)
-        except (asyncio.CancelledError, Stopped):
-            # Interrupted: what is on its way has been paid for, so wait for it and record it.
-            self._asker.stopping.set()
-            await asyncio.wait(workers)
-            raise
+            await self._workers.run(self._model.config.endpoint.max_concurrency, self._jobs, self._do)
         finally:
             showing.cancel()
-            if self._our_turn:
-                self._model.ledger.end_turn(self._name)
+            self.end_turn()
             await self._asker.close()
-        if self._failure is not None:
-            raise self._failure
 
-    async def _work(self) -> None:
-        try:
-            while not self._asker.stopping.is_set():
-                job = next(self._jobs, None)
-                if job is None:
-                    return
-                answers = [self._model.find(call) or await self._answer(call) for call in job.calls]
-                # less those that this run has asked: _ask takes them off
-                self._spending.from_ledger += len(answers)
-                self._hand_on(job, answers)
-                # A ledger full of answers must not keep the other workers from their replies.
-                await asyncio.sleep(0)
-        except StoppedError:
-            return
-        except BaseException as error:
-            # The first failure, from which the others follow.
-            self._failure = self._failure or error
-            self._asker.stopping.set()
+    async def _do(self, job: Job[T]) -> None:
+        answers = [self._model.find(call) or await self._answer(call) for call in job.calls]
+        # less those that this run has asked: _ask takes them off
+        self._spending.from_ledger += len(answers)
+        self._done += job.size
+        self.hand_on(job, answers)
+        self._show()
+        # A ledger full of answers must not keep the other workers from their replies.
+        await asyncio.sleep(0)
 
     async def _answer(self, call: Asked) -> Answered:
         """The answer to a call that the ledger lacks; one that another worker is asking is waited for."""
@@ -165,15 +127,15 @@ class _Run(Generic[T]):
 
     async def _ask(self, call: Asked) -> Answered:
         while True:
-            self._our_turn = self._our_turn or self._model.ledger.take_turn(self._name)
+            ours = self.takes_turn()
             # Another run may have settled the call since it was looked up.
             result = self._model.find(call)
             if result is not None:
                 return result
-            if self._our_turn:
+            if ours:
                 break
-            self._note_waiting()
-            await self._asker.wait(POLL)
+            self.note_waiting()
+            await self._workers.wait(POLL)
         result = await self._from_batch(call)
         if result is not None:
             return result
@@ -185,30 +147,16 @@ class _Run(Generic[T]):
         """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
         if self._in_batches is None:
             self._in_batches = asyncio.create_task(
-                take_in_ended(self._model, self._spending, self._reporter, self._asker.wait)
+                take_in_ended(self._model, self._spending, self._reporter, self._workers.wait)
             )
         on_their_way = await asyncio.shield(self._in_batches)
         if self._model.ledger.key(call) in on_their_way:
             raise LlmError(
-                f"{len(on_their_way):,} calls of {self._name} are on their way in batches, and one of them "
-                "would be asked and paid twice. Wait for them with `batch: true`, or end them with `harness "
-                "judge batches --cancel` and run again."
+                f"{len(on_their_way):,} calls of {self._name} are in progress in batches, and one of them "
+                "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
+                "`harness judge batches --cancel` and run again."
             )
         return self._model.find(call)
-
-    def _note_waiting(self) -> None:
-        if not self._waiting_noted:
-            self._waiting_noted = True
-            self._reporter.note(
-                f"Another run is asking {self._name} with this ledger. This one uses its answers and waits "
-                "for its turn, so that nothing is paid twice."
-            )
-
-    def _hand_on(self, job: Job[T], answers: list[Answered]) -> None:
-        self._done += job.size
-        self._task.advance(job.size)
-        self._hand_answers_on(job.about, answers)
-        self._show()
 
     def _show(self) -> None:
         if isinstance(self._task, Describable):
@@ -217,7 +165,7 @@ class _Run(Generic[T]):
     def _progress(self) -> str:
         rate = self._done / max(1e-9, time.monotonic() - self._started)
         parts = [f"{rate:.1f}/s", *self._spending.progress()]
-        if self._waiting_noted and not self._our_turn:
+        if self.waiting:
             parts.append("waits for another run")
         if self._asker.paused_for > 0:
             parts.append(f"waits {self._asker.paused_for:.0f} s, as the endpoint asks")

@@ -7,13 +7,11 @@ and the core types only; bad input is a ValueError.
 
 from harness.measures.answerability import separation, thresholds
 from harness.measures.chunks import ChunkTable
-from harness.measures.grading import UNJUDGED
 from harness.measures.headline import across_chunkings, across_parsers, headline, trusted_for
 from harness.measures.measure import Measure
 from harness.measures.projection import Projection, project
-from harness.measures.qrels import SpanQrels
-from harness.measures.relabel import Text, median_length, relabelled
-from harness.measures.score import ScoreTable, compute, score
+from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
+from harness.measures.score import UNJUDGED, ScoreTable, compute, score
 from harness.measures.table import (
     FAMILIES,
     about,

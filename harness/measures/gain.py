@@ -1,4 +1,4 @@
-"""What a grade is worth."""
+"""What a grade is worth, and what a rank costs."""
 
 from __future__ import annotations
 
@@ -25,3 +25,11 @@ def gain_exp(grades: AnyArray) -> Floats:
 def gain_lin(grades: AnyArray) -> Floats:
     """``g`` itself (Järvelin and Kekäläinen, TOIS 2002; trec_eval); 0 for grades below 1."""
     return np.maximum(grades, 0).astype(np.float64)
+
+
+def log2_discount(positions: AnyArray) -> Floats:
+    """``1 / log2(rank + 1)`` for 0-based positions, so 1 at the first rank (Burges et al., ICML 2005)."""
+    if not len(positions):
+        return np.zeros(0)
+    table = 1.0 / np.log2(np.arange(2.0, positions.max() + 3.0))
+    return np.asarray(table[positions], dtype=np.float64)

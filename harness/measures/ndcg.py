@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.measures.discount import log2_discount
+from harness.measures.gain import log2_discount
 from harness.measures.graded import Graded
 from harness.measures.ragged import AnyArray, Floats, Ints, head, mean_within, positions, segment_sum
 

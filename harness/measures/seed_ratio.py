@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measures.discount import log2_discount
-from harness.measures.gain import gain_exp, gain_lin
+from harness.measures.gain import gain_exp, gain_lin, log2_discount
 from harness.measures.ragged import AnyArray
 
 

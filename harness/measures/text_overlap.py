@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.measures.overlap import overlapping_parts
+from harness.measures.projection import overlapping_parts
 from harness.measures.ragged import Bools, Floats, Ints, head, segment_sum
 from harness.measures.trail import Trail
 

@@ -12,8 +12,7 @@ from pydantic import Field
 
 from harness.kinds import StageConfig
 from harness.models import Model, ModelTokenizer, resolve
-from harness.models.batches import length_sorted_batches
-from harness.models.computing import ComputingConfig
+from harness.models.computing import ComputingConfig, length_sorted_batches
 from harness.models.load import load_bi_encoder, not_finite
 
 Value = NDArray[np.float32] | bytes

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 from harness.errors import ModelError
-from harness.models.compiled import run_in_openvino
 from harness.models.resolve import Model, read_json_list
+
+_PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
 def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32", backend: str = "torch") -> Any:
@@ -60,7 +62,7 @@ def load_sparse_encoder(
     autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
     if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
         raise ModelError(
-            f"{model.name} is no learned sparse model: it has neither the head of a masked language model "
+            f"{model.name} is not a learned sparse model: it has neither the head of a masked language model "
             "nor a trained autoencoder. Name a SPLADE model, or use it as a bi-encoder: retrieve: {kind: "
             "exact, …}."
         )
@@ -84,7 +86,7 @@ def load_multi_vector_encoder(
 def _only_torch(model: Model, backend: str) -> None:
     if backend != "torch":
         raise ModelError(
-            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; leave it out for "
+            f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; omit it for "
             "sparse and multi-vector models."
         )
 
@@ -123,7 +125,7 @@ def _whole(model: Model) -> Iterator[None]:
     if needed:
         raise ModelError(
             f"{model.name}: the weights in {model.folder} lack {', '.join(needed[:3])}"
-            f"{' and more' if len(needed) > 3 else ''}; random numbers would stand in for them. Fetch the "
+            f"{' and more' if len(needed) > 3 else ''}; random numbers would be used instead. Fetch the "
             "whole model, or name one of the right kind."
         )
 
@@ -131,7 +133,7 @@ def _whole(model: Model) -> Iterator[None]:
 def not_finite(model: Model) -> ModelError:
     """The error for a model that computes no numbers."""
     return ModelError(
-        f"{model.name}: the model in {model.folder} computes values that are no finite numbers: its weights "
+        f"{model.name}: the model in {model.folder} computes values that are not finite numbers: its weights "
         "are damaged, or dtype is too small for it. Fetch or save it again."
     )
 
@@ -160,3 +162,59 @@ def _silence_loading_bars() -> None:
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()
+
+
+def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
+    """Let the transformer of a sentence-transformers model compute in OpenVINO; returns the model.
+
+    ``loaded`` holds float32 weights; ``dtype`` is what OpenVINO computes in. Tokenizer, pooling, scaling and
+    everything else of the model stay as they are. Raises ModelError without the package ``openvino``, for a
+    ``device`` other than the CPU, and for a model that cannot be converted.
+    """
+    if device not in (None, "cpu"):
+        raise ModelError(f"backend: openvino computes on the CPU, not on {device}: omit device.")
+    try:
+        import openvino
+    except ImportError as error:
+        raise ModelError("backend: openvino needs its package: pip install 'harness[fast]'") from error
+    transformer = loaded[0]
+    example = dict(transformer.tokenizer(["two words", "one"], return_tensors="pt", padding=True))
+    try:
+        compiled = openvino.Core().compile_model(
+            _converted(transformer.model, example), "CPU", {"INFERENCE_PRECISION_HINT": _PRECISION[dtype]}
+        )
+    except Exception as error:
+        why = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelError(
+            f"OpenVINO cannot run this model ({why[:200]}). Remove backend from its step."
+        ) from error
+    output = transformer.modality_config["text"]["method_output_name"]
+    transformer.model.forward = _Forward(compiled, list(example), output)
+    return loaded
+
+
+def _converted(model: Any, example: dict[str, Any]) -> Any:
+    # openvino.convert_model would report the conversion to its makers; the front end below it does not
+    from openvino.frontend import FrontEndManager
+    from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
+
+    front = FrontEndManager().load_by_framework("pytorch")
+    with warnings.catch_warnings():
+        # of the tracer; tests hold the numbers of traced models against torch at many lengths
+        warnings.simplefilter("ignore")
+        # named, because it must outlive the conversion
+        decoder = TorchScriptPythonDecoder(model, example_input=example)
+        return front.convert(front.load(decoder))
+
+
+class _Forward:
+    """Takes the place of the forward method of a transformer: tensors in, tensors by name out."""
+
+    def __init__(self, compiled: Any, inputs: list[str], output: str) -> None:
+        self._compiled, self._inputs, self._output = compiled, inputs, output
+
+    def __call__(self, **features: Any) -> dict[str, Any]:
+        import torch
+
+        given = {name: features[name].numpy() for name in self._inputs}
+        return {self._output: torch.from_numpy(self._compiled(given)[0].copy())}

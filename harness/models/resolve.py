@@ -24,13 +24,14 @@ EMBEDDED = {
 }
 Dtype = Literal["float32", "bfloat16", "float16"]
 DTYPE_TEXT = (
-    "What the model computes in. `bfloat16` and `float16` are several times faster where the hardware has "
-    "them, GPUs and recent server processors, and change figures a little; they are cached apart."
+    "The number format of the computation. `bfloat16` and `float16` are several times faster where the "
+    "hardware has them, GPUs and recent server processors, and change figures slightly; they are cached "
+    "separately."
 )
 Backend = Literal["torch", "openvino"]
 BACKEND_TEXT = (
-    "What runs the model. `openvino` takes about half of the CPU time of `torch` for the same numbers to six "
-    "digits, and needs `pip install 'harness[fast]'`; it is cached apart."
+    "The library that runs the model. `openvino` takes about half the CPU time of `torch`, with the same "
+    "numbers to six digits, and needs `pip install 'harness[fast]'`; it is cached separately."
 )
 # the last one: how a ColBERT of Stanford reads text
 _HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "artifact.metadata"]
@@ -110,7 +111,7 @@ def _embedded(name: str) -> Model:
 
 def _from_folder(name: str, origin: str, folder: Path) -> Model:
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
-        raise ModelError(f"{name!r}: the folder {folder} holds no model (no config.json).\n{_choices()}")
+        raise ModelError(f"{name!r}: the folder {folder} contains no model (no config.json).\n{_choices()}")
     if not list(folder.rglob("*.safetensors")):
         raise ModelError(
             f"{name}: no .safetensors file in {folder}. Only safetensors weights are loaded, because other "

@@ -26,7 +26,7 @@ def check_files(name: str, folder: Path) -> None:
         parts = read_object(name, path).get("weight_map")
         for part in set(parts.values()) if isinstance(parts, dict) else ():
             if not (folder / str(part)).is_file():
-                raise damaged(name, path, f"it names {str(part)[:80]!r}, which is not there")
+                raise damaged(name, path, f"it names {str(part)[:80]!r}, which does not exist")
 
 
 def check_hub_file(name: str, path: Path, sha256: str) -> None:
@@ -41,7 +41,7 @@ def check_hub_file(name: str, path: Path, sha256: str) -> None:
     else:
         return
     if not same:
-        raise damaged(name, path, "its content is not what was fetched")
+        raise damaged(name, path, "its content differs from the fetched file")
 
 
 def read_object(name: str, path: Path) -> dict[str, object]:

@@ -24,7 +24,7 @@ class SparseConfig(ComputingConfig, EncoderConfig):
     model: str = Field(description="Hub id or local folder.")
     role: Role = Field("passage", description="What it encodes.")
     max_active_dims: int | None = Field(
-        None, ge=1, description="The most weights that a text keeps, the largest."
+        None, ge=1, description="The maximum number of weights kept per text, the largest ones."
     )
 
     @property

@@ -56,8 +56,8 @@ class TokenEncoder(LocalEncoder):
         if self._is_multi_vector and not has_projection(self.model):
             raise ModelError(
                 f"{self.model.name}: the projection of this multi-vector model is not among the weights in "
-                f"{self.model.folder}; an untrained one would stand in for it, which is noise. Name a "
-                "trained ColBERT model, or embedded:maxsim."
+                f"{self.model.folder}; an untrained one would be used, which is noise. Use a trained "
+                "ColBERT model, or embedded:maxsim."
             )
 
     @property

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from harness.errors import LabelError
-from harness.measures.discount import log2_discount
-from harness.measures.gain import gain_exp, gain_lin
+from harness.measures.gain import gain_exp, gain_lin, log2_discount
 from harness.stats.arrays import Floats, Ints
 from harness.types import MAX_GRADE
 

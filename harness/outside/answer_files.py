@@ -12,6 +12,7 @@ from harness.corpus.table import FaultsOfRows, Row, Table, read_table
 from harness.errors import CorpusError
 from harness.outside.exchange import Exchange, Passage
 from harness.text.characters import encodable
+from harness.text.golden import golden_answers
 
 # What columns are called: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -23,6 +24,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "answer": ("response", "answer"),
     "reason": ("reason",),
     "reference": ("reference", "ground_truth", "golden"),
+    "other_references": ("other_references",),
     "answerable": ("answerable",),
     "cited": ("cited",),
 }
@@ -35,7 +37,8 @@ def read_answers(path: Path) -> list[Exchange]:
     Columns as ragas has them: ``user_input``, ``retrieved_contexts``, ``response``, ``reference``, or those
     of ragas 0.1 (``question``, ``contexts``, ``answer``, ``ground_truth``). Also read are ``query_id``,
     ``documents`` and ``retrieved_context_ids`` (lists, one entry a context), ``cited`` (a list of numbers of
-    contexts, from 1), ``answerable`` and ``reason``. Only the question must be there. Lists stand in cells as
+    contexts, from 1), ``answerable``, ``reason`` and ``other_references`` (a list of further golden answers;
+    ``reference`` may be a list too). Only the question must be there. Lists stand in cells as
     JSON or as Python writes them. Raises CorpusError that names all lines at fault.
     """
     table = read_table(path, (), CorpusError)
@@ -79,8 +82,10 @@ def _row(one: Exchange) -> dict[str, Any]:
     }
     if one.answer is not None:
         row["response"] = encodable(one.answer)
-    if one.reference is not None:
-        row["reference"] = encodable(one.reference)
+    if one.references:
+        row["reference"] = encodable(one.references[0])
+    if one.references[1:]:
+        row["other_references"] = list(map(encodable, one.references[1:]))
     if any(passage.document for passage in one.read):
         row["documents"] = [passage.document for passage in one.read]
     if any(passage.passage_id for passage in one.read):
@@ -134,11 +139,20 @@ def _exchange(table: Table, row: Row, columns: Mapping[str, str], number: int) -
         read,
         answer,
         "" if answer else cell("reason") or "the file has no answer",
-        cell("reference") or None,
+        _golden(cell("reference"), cell("other_references"), where),
         _TRUE[answerable],
         _cited(cell("cited"), len(read), where),
         where,
     )
+
+
+def _golden(first: str, others: str, where: str) -> tuple[str, ...]:
+    """The golden answers: those of the column reference, and what other_references adds."""
+    try:
+        more = golden_answers(others) if others else ()
+        return tuple(dict.fromkeys((*golden_answers(first), *more)))
+    except ValueError as error:
+        raise CorpusError(f"{where}: {error}.") from error
 
 
 def _listed(text: str, where: str, column: str) -> list[Any]:

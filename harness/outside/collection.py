@@ -17,6 +17,7 @@ from harness.outside.answer_files import read_answers, write_answers
 from harness.outside.exchange import Exchange, Passage
 from harness.outside.traces import read_traces
 from harness.text.characters import encodable
+from harness.text.golden import golden_cell
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80
@@ -80,7 +81,7 @@ def _write(
                     encodable(one.question),
                     "yes" if one.answerable else "no",
                     firsts[one.question],
-                    encodable(one.reference or ""),
+                    encodable(golden_cell(one.references)),
                 )
                 for one in exchanges
             ],

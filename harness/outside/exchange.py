@@ -22,7 +22,8 @@ class Exchange:
     """A question, what was read for it in the order read, and the answer.
 
     ``answer`` None: there is none, and ``reason`` says why. ``cited`` are 0-based indexes into ``read``.
-    ``where`` is where it stands in a file, for messages.
+    ``references`` are the golden answers, of which each is right. ``where`` is where it stands in a file, for
+    messages.
     """
 
     query_id: str
@@ -30,7 +31,7 @@ class Exchange:
     read: tuple[Passage, ...]
     answer: str | None
     reason: str = ""
-    reference: str | None = None
+    references: tuple[str, ...] = ()
     answerable: bool = True
     cited: tuple[int, ...] = ()
     where: str = ""
@@ -47,4 +48,6 @@ class Exchange:
             )
             for place, passage in enumerate(self.read, start=1)
         )
-        return Case(query, shown, self.answer, self.reason, self.reference, self.cited, judgments)
+        first = next(iter(self.references), None)
+        others = self.references[1:]
+        return Case(query, shown, self.answer, self.reason, first, self.cited, judgments, others)

@@ -30,14 +30,14 @@ Call = Annotated[
     AfterValidator(_is_call),
     Field(
         description="`package.module:function`, found in the working folder or among installed packages. It "
-        "is imported and called when the step runs, with your rights."
+        "is imported and called when the step runs, with your permissions."
     ),
 ]
 Version = Annotated[
     str,
     Field(
         min_length=1,
-        description="Stated by you; what the code returned is cached under it. Change it with the code.",
+        description="You set it; results of the code are cached under it. Change it when the code changes.",
     ),
 ]
 Arguments = Annotated[
@@ -54,7 +54,7 @@ def find_call(name: str) -> Callable[..., Any]:
             found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"call: {name}: there is no module {error.name}, neither in the working folder nor installed."
+            f"call: {name}: no module {error.name} in the working folder or installed."
         ) from error
     except Exception as error:
         raise ConfigError(
@@ -86,8 +86,8 @@ def calling(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise HarnessError(
-            f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. It is your code; "
-            "docs/own-steps.md says what it is given and must return."
+            f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. This is your code; "
+            "docs/own-steps.md says what it receives and must return."
         ) from error
 
 

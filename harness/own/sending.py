@@ -25,8 +25,8 @@ _MOST_BYTES = 256_000_000
 # Statuses after which another try may help: too many requests, a time-out, a conflict, an outage.
 _PASSING = {408, 409, 425, 429}
 _ADVICE = {
-    401: "Check headers_env and the rights of what it names.",
-    403: "Check headers_env and the rights of what it names.",
+    401: "Check headers_env and the permissions of that key.",
+    403: "Check headers_env and the permissions of that key.",
     404: "Check the url.",
     405: "Check the method.",
     422: "Check the request.",
@@ -63,7 +63,7 @@ def send(
 ) -> list[Any]:
     """The answers to all messages in their order, each what ``response`` finds in the JSON.
 
-    ``keep`` is told of each at once, with its place. Raises ServiceError at the first message that has no
+    ``keep`` gets each at once, with its place. Raises ServiceError at the first message that has no
     answer in time; those on their way are given up.
     """
     answers: dict[int, Any] = {}
@@ -134,7 +134,7 @@ class _Sending:
                 if pause is None:
                     raise self._error(
                         message,
-                        f"{fault}, also at the last of {tries} tries. Look at the service, or raise "
+                        f"{fault}, even after {tries} tries. Check the service, or raise "
                         f"deadline ({self._service.deadline:g} s).",
                     ) from None
             else:
@@ -185,7 +185,7 @@ class _Sending:
             answer = json.loads(content)
         except ValueError:
             shown = self._secret.cut(one_line(content[:300].decode("utf-8", "replace")))
-            raise self._error(message, f"answered with what is no JSON: {shown[:120]!r}.") from None
+            raise self._error(message, f"did not answer with JSON: {shown[:120]!r}.") from None
         try:
             found = compiled(message.response).search(answer)
         except JMESPathError as error:
@@ -198,7 +198,7 @@ class _Sending:
             shown = self._secret.cut(one_line(content[:300].decode("utf-8", "replace")))
             raise self._error(
                 message,
-                f"gave an answer in which response ({message.response}) finds nothing: "
+                f"gave an answer in which response ({message.response}) matches nothing: "
                 f"{shown[:120]!r}. Correct the expression, or the request.",
             )
         return found
@@ -210,7 +210,7 @@ class _Sending:
             raise self._error(
                 message,
                 f"{fault}, and asks to wait {fault.after:g} s (Retry-After), "
-                f"{waited:.0f} s in all without an answer; longest_pause allows "
+                f"{waited:.0f} s in total without an answer; longest_pause allows "
                 f"{self._service.longest_pause:g} s. "
                 "Run again when the pause is over, or raise it.",
             ) from None

@@ -1,8 +1,10 @@
-"""A service of the user's own: where it is asked, how hard, and what its answers look like."""
+"""A service of the user's own: where it is asked, in which words, how hard, and how its answers are read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -10,9 +12,47 @@ from pydantic import AfterValidator, Field, field_validator
 
 from harness.llm.http_endpoint import HttpConfig, as_json, plain_url
 from harness.own.code import Version
-from harness.own.template import names_in
 
+_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 SECRETS = "headers_env"
+Method = Literal["POST", "PUT", "GET"]
+Request = Annotated[dict[str, Any], AfterValidator(as_json)]
+
+
+def fill(template: Any, values: Mapping[str, Any]) -> Any:
+    """The template with every name replaced.
+
+    A text that is one name and nothing else becomes the value itself, a list or a number as well; a name
+    within a text becomes text, of anything but text its JSON.
+    """
+    if isinstance(template, str):
+        whole = _NAME.fullmatch(template.strip())
+        if whole:
+            return values[whole[1]]
+        return _NAME.sub(lambda found: _text(values[found[1]]), template)
+    if isinstance(template, Mapping):
+        return {key: fill(value, values) for key, value in template.items()}
+    if isinstance(template, list | tuple):
+        return [fill(value, values) for value in template]
+    return template
+
+
+def names_in(template: Any) -> set[str]:
+    """The names that a template has."""
+    if isinstance(template, str):
+        return {found[1] for found in _NAME.finditer(template)}
+    parts = (
+        template.values()
+        if isinstance(template, Mapping)
+        else template
+        if isinstance(template, list | tuple)
+        else ()
+    )
+    return {name for part in parts for name in names_in(part)}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _is_plain(url: str) -> str:
@@ -20,29 +60,27 @@ def _is_plain(url: str) -> str:
 
 
 Url = Annotated[str, AfterValidator(_is_plain)]
-Method = Literal["POST", "PUT", "GET"]
-Request = Annotated[dict[str, Any], AfterValidator(as_json)]
 
 
 class ServiceConfig(HttpConfig):
     """Base of the configurations of steps that ask a service over HTTP."""
 
-    url: Url = Field(description="Where the service is asked, with http:// or https://.")
+    url: Url = Field(description="The URL of the service, with http:// or https://.")
     method: Method = Field(
         "POST", description="`POST` and `PUT` send the request as JSON, `GET` as the query of the URL."
     )
     request: Request = Field(
-        description="What is sent, with `{{ names }}` that are filled in (docs/own-steps.md lists them)."
+        description="The request, with `{{ names }}` that are filled in (docs/own-steps.md lists them)."
     )
     response: str = Field(
-        "@", description="Where the answer is in the JSON that comes back: a JMESPath expression."
+        "@", description="A JMESPath expression that extracts the answer from the returned JSON."
     )
     version: Version
     batch_size: int = Field(
-        32, ge=1, description="How many items a request holds, where it asks for several at once."
+        32, ge=1, description="How many items one request contains, if it can contain several."
     )
     timeout: float = Field(30, gt=0, description="Seconds for one try of a request.")
-    deadline: float = Field(120, gt=0, description="Seconds for all tries of a request together.")
+    deadline: float = Field(120, gt=0, description="Seconds for all tries of a request in total.")
 
     @field_validator("response")
     @classmethod
@@ -86,4 +124,4 @@ def compiled(expression: str) -> Any:
     except JMESPathError as error:
         # its message points at the place on a line of its own
         reason = " ".join(str(error).split())
-        raise ValueError(f"{expression!r} is no JMESPath expression: {reason}") from None
+        raise ValueError(f"{expression!r} is not a JMESPath expression: {reason}") from None

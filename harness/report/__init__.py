@@ -3,10 +3,8 @@
 from harness.report.by_labels import ByLabels, read_by_labels
 from harness.report.cells import to_csv
 from harness.report.expected import read_expected
-from harness.report.filters import FilterCounts, count_filters
 from harness.report.frames import read_table
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
-from harness.report.label_note import label_note
 from harness.report.losses import is_route, loss_table, worst_table
 from harness.report.offsets import read_chunk_offsets
 from harness.report.read import (
@@ -18,7 +16,6 @@ from harness.report.read import (
     read_summary,
 )
 from harness.report.render import Part, render
-from harness.report.results import ChunkQrels, Results
 from harness.report.rows import (
     AnchoringRow,
     AnswerabilityRow,
@@ -40,9 +37,17 @@ from harness.report.rows import (
     SurroundingRow,
     ThresholdRow,
 )
+from harness.report.rows.filters import FilterCounts, count_filters
 from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER
 from harness.report.rows.ranked import spans_of_chunk
-from harness.report.summaries import best_of, chunk_table, last_stages, other_measures, summary_table
+from harness.report.summaries import (
+    best_of,
+    chunk_table,
+    label_note,
+    last_stages,
+    other_measures,
+    summary_table,
+)
 from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
 from harness.report.text import one_line_width, two_line_width
-from harness.report.write import PASSAGE_RANKS, write_results
+from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results

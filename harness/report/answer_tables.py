@@ -46,7 +46,7 @@ def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
             (setting, *(number(means[setting].get(part)) for part in parts), number(left[setting]))
             for setting in sorted(means, key=lambda name: -left[name])
         ),
-        notes=("A loss below 0: answers are right without the evidence.",)
+        notes=("A loss below 0 means that answers are right without the evidence.",)
         if any(loss < 0 for own in means.values() for loss in own.values())
         else (),
     )
@@ -94,7 +94,7 @@ def prediction_table(rows: Sequence[AnswerPredictionRow]) -> Table | None:
         ),
         left=frozenset({0, 1}),
         notes=(
-            "The best of many measures is partly chosen by chance: where its interval includes 0, it says no "
-            "more about the answers than chance does. All of them: answer_prediction.csv.",
+            "The best of many measures is partly chosen by chance: if its interval includes 0, it predicts "
+            "the answers no better than chance. All of them: answer_prediction.csv.",
         ),
     )

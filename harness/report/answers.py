@@ -60,5 +60,5 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
     if uneven:
         yield (
             f"Means of {', '.join(uneven)} are over different questions: answer_comparisons.csv compares the "
-            "settings on the questions that all have a value for."
+            "settings on the questions for which all have a value."
         )

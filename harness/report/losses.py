@@ -92,7 +92,7 @@ def loss_table(rows: Sequence[LossRow]) -> Table:
         )
     if any(CHUNKING not in losses for losses, _ in means.values()):
         notes.append(
-            "How another pipeline has cut the documents is not known: what that costs is part of candidates."
+            "It is unknown how the other pipeline cut the documents: the cost of that is part of candidates."
         )
     return Table(
         title=f"Lost at each step, from 1 down to {rows[0].measure}: means over "
@@ -154,7 +154,7 @@ def worst_table(
     worst = "worst query" if len(own) == 1 else f"{len(own)} worst queries"
     return Table(
         title=f"The {worst} of {setting} by {measure}",
-        columns=("query", "split", measure, "lost most by", "question", "expected", "ranked first"),
+        columns=("query", "split", measure, "largest losses", "question", "expected", "ranked first"),
         rows=tuple(
             (
                 one.query_id,

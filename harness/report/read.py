@@ -80,7 +80,7 @@ def documents_and_texts(names: Iterable[str]) -> frozenset[str]:
 def no_result(folder: Path, error: FileNotFoundError) -> HarnessError:
     """The error for a folder that lacks a file every result has."""
     return HarnessError(
-        f"{folder} holds no results of a benchmark ({Path(error.filename).name} is missing). "
+        f"{folder} contains no benchmark results ({Path(error.filename).name} is missing). "
         f"Name a folder such as results/quickstart, written by harness bench."
     )
 

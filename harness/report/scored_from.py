@@ -30,7 +30,7 @@ def read_scored_from(folder: Path) -> ScoredFrom:
     missing = [name for name in SCORED_FROM if not (folder / name).exists()]
     if missing:
         raise HarnessError(
-            f"{folder} was scored on other judgments, and cannot be scored again without "
+            f"{folder} was scored on other judgments, and cannot be rescored without "
             f"{', '.join(missing)}. Copy the whole folder of results, or run the benchmark again."
         )
     return ScoredFrom(_queries(folder), _rankings(folder), read_chunk_offsets(folder))

@@ -14,6 +14,7 @@ from harness.report.cells import original
 from harness.report.columns import TABLES, Cells, R, TableSpec, spec_of
 
 RECORD = "record.json"
+REPORT = "report.html"
 Row = Cells
 
 _ANY = "*"
@@ -47,7 +48,7 @@ def damaged(path: Path, why: str = "") -> HarnessError:
     """The error for a file of results that is not as a benchmark has left it."""
     reason = f" ({why})" if why else ""
     return HarnessError(
-        f"{path} is damaged: it cannot be read as a benchmark wrote it{reason}. Run the benchmark again."
+        f"{path} is damaged: it is not as a benchmark wrote it{reason}. Run the benchmark again."
     )
 
 
@@ -92,10 +93,10 @@ def read_record(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise damaged(path, _reason(error)) from None
     if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
-        raise damaged(path, "it does not hold a configuration")
+        raise damaged(path, "it does not contain a configuration")
     wrong = _wrong(record, _RECORD, "")
     if wrong:
-        raise damaged(path, f"{wrong} is not what it should be")
+        raise damaged(path, f"{wrong} has the wrong type or value")
     return record
 
 

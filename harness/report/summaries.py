@@ -1,8 +1,10 @@
-"""What a result comes to, as tables: means by setting, and how its chunks look."""
+"""What a result comes to, as tables: means by setting, how its chunks look, how long its labels are."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from harness.report.losses import is_route
 from harness.report.rows import SummaryRow
@@ -86,7 +88,7 @@ def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """The health of every setting's chunks, from the rows of chunks.csv."""
     shares = ("share_under_32", "share_overlong", "share_cut_mid_sentence", "share_covered_twice")
     return Table(
-        title="Chunks: lengths in tokens, and what their borders cut",
+        title="Chunks: lengths in tokens, and what their boundaries cut",
         columns=("setting", "chunks", "p5", "p50", "p95", "<32", "too long", "cut", "twice", "tables cut"),
         rows=tuple(
             (
@@ -121,8 +123,8 @@ def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, .
     empty = [split for split in SPLITS if (own := cells.get((measure, split))) and not _queries(own)]
     if len(empty) == 1 and _queries(row):
         notes.append(
-            f"No query is in {empty[0]}, so nothing can be chosen on train and held against validation: give "
-            "the query file a column split, or change split: in the configuration."
+            f"No query is in {empty[0]}, so nothing can be chosen on train and checked on validation: add "
+            "a column split to the query file, or change split: in the configuration."
         )
     if left_out:
         notes.append(f"More in summary.csv: {', '.join(left_out)}.")
@@ -139,3 +141,21 @@ def _mean(row: SummaryRow) -> float:
 
 def _interval(row: SummaryRow) -> str:
     return interval(row.ci_low, row.ci_high, row.n_queries)
+
+
+def label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | None:
+    """One sentence on the median label, from the configuration and the counts of a run record.
+
+    None where all settings cut documents alike, or the record does not say.
+    """
+    chunkers = {
+        json.dumps([setting.get("chunk"), setting.get("read")], sort_keys=True, default=str)
+        for setting in config.get("settings", ())
+    }
+    length = counts.get("label_characters_p50")
+    if len(chunkers) < 2 or length is None:
+        return None
+    return (
+        f"The median label has {length:,.0f} characters. Measures of text read may favour other chunk sizes "
+        "with longer or shorter labels: harness compare checks it."
+    )

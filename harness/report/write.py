@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.report.cells import to_csv, write_csv
 from harness.report.columns import TABLES, R, TableSpec, spec_of
 from harness.report.offsets import offset_rows
-from harness.report.results import Results
 from harness.report.rows import (
     ChunkOffsetRow,
     JudgmentRow,
@@ -24,10 +23,55 @@ from harness.report.rows import (
 )
 from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
+from harness.types import Chunk, Query, QueryScore, Ranking, RunRecord
 
 VERDICT = "verdict.json"
 PASSAGE_RANKS = 10
 """Ranks whose passages are written with their text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkQrels:
+    """The grades of one chunking's chunks, as (query, chunk, grade) rows.
+
+    Of ``queries`` with a relevant chunk, ``repeating`` have several that stand for one evidence. TREC qrels
+    cannot say so: other tools count each of them, we count the evidence once.
+    """
+
+    rows: list[tuple[str, str, int]]
+    queries: int
+    repeating: int
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What is written to ``results/<name>/``.
+
+    ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades. ``rows`` are
+    those of all other tables, each written to the file that its class declares. ``extras`` maps query ids to
+    what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the verdict
+    as plain values, with its ``sentences``. ``cut`` maps a setting to a name of its chunking, which settings
+    with the same chunks share, and to these.
+    """
+
+    name: str
+    queries: tuple[Query, ...]
+    summary: list[SummaryRow]
+    per_query: list[QueryScore]
+    ranked: list[RankedRow]
+    runs: dict[tuple[str, str], list[Ranking]]
+    qrels: dict[str, ChunkQrels]
+    record: RunRecord
+    judgments: Sequence[JudgmentRow] = ()
+    rows: Sequence[Any] = ()
+    extras: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    verdict: Mapping[str, Any] = field(default_factory=dict)
+    cut: Mapping[str, tuple[str, Sequence[Chunk]]] = field(default_factory=dict)
+
+    def of(self, row: type[R]) -> list[R]:
+        """The rows of one of the other tables."""
+        return [one for one in self.rows if isinstance(one, row)]
 
 
 def write_results(folder: Path, results: Results, file_name: Callable[[str], str]) -> None:

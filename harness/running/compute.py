@@ -102,8 +102,8 @@ class Kept:
                 found = store.get(list(dict.fromkeys(part)))
                 if not found.keys() >= set(part):
                     raise StoreError(
-                        f"{self.path} does not hold all {self.name} that were computed. They are too large "
-                        "for memory: let `cache` name a folder that can be written to, and run again."
+                        f"{self.path} does not contain all computed {self.name}. They are too "
+                        "large for memory: set `cache` to a writable folder, and run again."
                     )
                 yield from (found[key] for key in part)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from harness.llm import Spending
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
+from harness.running.program import program_key
 from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, Purpose, RerankerConfig
-from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock
+from harness.search.rerank.local_model import LocalModelScorer
+from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
 
 
 @dataclass(slots=True)
@@ -63,9 +65,7 @@ class Context:
     def __enter__(self) -> Context:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         for sentence in self.faults.sentences():
             self.reporter.warn(sentence)
         if self._in_use is not None:
@@ -118,13 +118,24 @@ class Context:
         return self._rerankers[key]
 
     def try_models(self) -> None:
-        """Load every model that is in use and try it on a word; raises ModelError for a damaged one."""
-        for encoder in self._encoders.values():
-            # an endpoint is sent nothing before there is something to pay for
-            if isinstance(encoder, LocalEncoder):
-                encoder.try_out()
-        for scorer in self._rerankers.values():
-            scorer.try_out()
+        """Load every model that is in use and try it on a word; raises ModelError for a damaged one.
+
+        A model that has passed is not loaded again while its files, its settings, the libraries and the
+        machine are the same.
+        """
+        # an endpoint is sent nothing before there is something to pay for
+        encoders = [one for one in self._encoders.values() if isinstance(one, LocalEncoder)]
+        models: list[LocalEncoder | PairScorer] = [*encoders, *self._rerankers.values()]
+        for model in models:
+            if not isinstance(model, LocalEncoder | LocalModelScorer):
+                model.try_out()
+                continue
+            how = model.computing if isinstance(model, LocalEncoder) else model.config
+            facts = type(model).__name__, model.model.fingerprint, how.model_dump(mode="json")
+            key = key_of(*facts, program_key(), platform.node())
+            if self.artifacts.get("tried", key) is None:
+                model.try_out()
+                self.artifacts.put("tried", key, True)
 
     def models(self) -> dict[str, dict[str, str]]:
         """The models in use, by name, for the run record."""

@@ -153,8 +153,8 @@ def _one_parser(config: BenchConfig) -> ParserConfig:
     parsers = parsers_of(config.settings)
     if len(parsers) > 1:
         raise ConfigError(
-            f"{config.name}: this needs one text of every document, and the settings read them with several "
-            f"parsers ({', '.join(parsers)}). Name one under parse."
+            f"{config.name}: this needs one text per document, but the settings use several parsers "
+            f"({', '.join(parsers)}). Choose one under parse."
         )
     return next(iter(parsers.values()))
 
@@ -165,8 +165,24 @@ def read_inputs(config: BenchConfig, context: Context) -> Inputs:
         note = context.reporter.note
         queries = read_queries(config.queries, config.split, note)
         label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
-        read = [path for path in (config.queries, config.labels, _span_file(config)) if path is not None]
-        return Inputs(queries, label_rows, (*read, *_files_of_steps(config)))
+        return Inputs(queries, label_rows, _beside_documents(config))
+
+
+def input_files(config: BenchConfig) -> list[Path]:
+    """Every file that a run reads as documents, queries, labels or tables, each once.
+
+    Raises CorpusError or LabelError as reading them does where one is not there.
+    """
+    others = _beside_documents(config)
+    found = [
+        _files(config, parser, lambda _: None, others) for parser in parsers_of(config.settings).values()
+    ]
+    return list(dict.fromkeys([*(file.path for files in found for file in files), *others]))
+
+
+def _beside_documents(config: BenchConfig) -> tuple[Path, ...]:
+    read = [path for path in (config.queries, config.labels, _span_file(config)) if path is not None]
+    return (*read, *_files_of_steps(config))
 
 
 def read_documents(
@@ -203,13 +219,13 @@ def read_texts(
         named = next((name for name in ids_meant(only) if name in {file.doc_id for file in files}), None)
         if named is None:
             ids = [file.doc_id for file in files]
-            raise CorpusError(f"There is no document {only!r}{nearest(only, ids)}. Correct the name.")
+            raise CorpusError(f"Unknown document: {only!r}{nearest(only, ids)}. Correct the name.")
         files = [file for file in files if file.doc_id == named]
     return _parse(config, parser, context, files, {str(item.path): _sha256(item.path) for item in files})
 
 
 def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: None) -> list[DocumentFile]:
-    """The files of the documents with their ids; ``note`` is told what is left out.
+    """The files of the documents with their ids; ``note`` gets what is left out.
 
     Of several parsers the first says which files can be read.
     """
@@ -268,7 +284,7 @@ def with_duplicates(
     if found.joined:
         context.reporter.note(
             f"{counted(found.joined, 'label has', 'labels have')} no evidence name and the text of another "
-            "label of the query: such labels count as one evidence."
+            "label of the query: such labels count as the same evidence."
         )
     return found.judgments
 

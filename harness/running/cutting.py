@@ -1,4 +1,4 @@
-"""Documents → chunks, cut at most once per text and chunker."""
+"""Documents → chunks and outlines (sentences and tables), each found at most once per text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from functools import partial
 from itertools import pairwise, repeat
 from typing import Any
 
-from harness.chunk import ChunkerConfig, chunk_documents, chunker_fingerprint
+import numpy as np
+
+from harness.chunk import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documents, chunker_fingerprint
 from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -58,3 +60,22 @@ def _from_spans(
             list(pairwise(flat))[::2], before.get(doc_id, repeat([])), strict=False
         )
     ]
+
+
+def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
+    """The outline of every document by its id; one file of the cache serves all chunkings."""
+    key = key_of(corpus.key, OUTLINE_VERSION)
+    stored = context.artifacts.get("outlines", key)
+    if stored is None:
+        found = {}
+        with context.reporter.task("outline documents", len(corpus.documents)) as task:
+            for document in corpus.documents:
+                found[document.doc_id] = Outline.of(document.text)
+                task.advance()
+        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
+        context.artifacts.put("outlines", key, flat)
+        return found
+    return {
+        doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
+        for doc_id, both in stored.items()
+    }

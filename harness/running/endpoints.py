@@ -1,4 +1,4 @@
-"""What endpoints would be asked by a plan, were asked in a run, and cost each setting."""
+"""What endpoints and services would be asked by a plan, were asked in a run, and cost each setting."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.config import Setting
-from harness.llm import Spending
+from harness.llm import ModelConfig, Spending
 from harness.llm.records import add
 from harness.llm.tokens import estimate_tokens
+from harness.own.service import ServiceConfig
+from harness.progress import Reporter
 from harness.running.compute import digest
 from harness.running.context import Context
+from harness.running.rewriting import rewriting_costs
 from harness.running.search import RETRIEVE, Point, Searched, is_searched, rerank_pairs, reranker_names
 from harness.running.served import kept, not_asked, shares
 from harness.running.tools import RunTools
@@ -168,7 +171,7 @@ def _cost(keys: Mapping[str, tuple[ServedEncoder, set[bytes]]], context: Context
 
 
 def endpoint_facts(context: Context) -> dict[str, Any]:
-    """For the run record: what was asked of endpoints, by model."""
+    """For the run record: the requests to endpoints, by model."""
     return {name: _facts(spent) for name, spent in context.served.items()}
 
 
@@ -187,3 +190,86 @@ def _facts(spent: Spending) -> dict[str, Any]:
 def problems(missing: Iterable[NotAsked]) -> list[str]:
     """What keeps endpoints from being asked, each once; those that have nothing to do have no problem."""
     return list(dict.fromkeys(one.problem for one in missing if one.problem))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCost:
+    """``rewriting``: what language models were paid for all queries; ``per_1000``: what a thousand cost.
+
+    Whoever paid, in this run or before. None where a price is unknown, as that of a service of one's own is,
+    and for ``per_1000`` where a language model filters, whose calls are not separated by setting.
+    ``endpoints`` is what vectors and scores of endpoints cost for chunks and queries; None without one too.
+    """
+
+    rewriting: float | None
+    per_1000: float | None
+    endpoints: float | None
+
+
+def query_costs(
+    searched: Sequence[Searched], queries: Sequence[Query], context: Context
+) -> dict[tuple[str, str], QueryCost]:
+    """What all queries cost, by setting and by stage: up to and with it."""
+    bought = endpoint_costs(searched, queries, context)
+    found: dict[tuple[str, str], QueryCost] = {}
+    for one in searched:
+        name = one.setting.name
+        rewriting = rewriting_costs(one.setting, queries, context)
+        known = not asks_endpoints(one.setting)
+        unknown = bool(services_of(one.setting)) or _asks_to_filter(one.setting.finder)
+        for stage in one.rankings:
+            # what comes after retrieval rests on all that was asked for it
+            rewritten = rewriting[stage if stage in rewriting else RETRIEVE]
+            own = bought.get((name, stage))
+            other = 0.0 if known else own.queries if own is not None else None
+            total = None if unknown or rewritten is None or other is None else rewritten + other
+            per_1000 = None if total is None or not queries else 1000 * total / len(queries)
+            found[name, stage] = QueryCost(rewritten, per_1000, None if own is None else own.whole)
+    return found
+
+
+def _asks_to_filter(retriever: RetrieverConfig) -> bool:
+    """Whether a language model reads queries for a filter of the retriever or of its routes."""
+    return isinstance(retriever.filter, ModelConfig) or any(map(_asks_to_filter, retriever.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """A service that would be asked, by so many ``settings``; ``problem`` is what keeps it from that."""
+
+    url: str
+    settings: int
+    problem: str
+
+
+def services_of(setting: Setting) -> list[ServiceConfig]:
+    """The services that a setting asks, each once."""
+    steps = [setting.rewrite, *setting.rerank, *_steps_below(setting.retrieve)]
+    found = {step.model_dump_json(): step for step in steps if isinstance(step, ServiceConfig)}
+    return list(found.values())
+
+
+def _steps_below(retriever: RetrieverConfig) -> Iterator[object]:
+    yield from (retriever, retriever.rewrite)
+    for part in retriever.parts:
+        yield from _steps_below(part)
+
+
+def warn_of_services(settings: Sequence[Setting], reporter: Reporter) -> None:
+    """Tell, before anything takes time, what will keep a service from being asked."""
+    problems = [service.problem() for setting in settings for service in services_of(setting)]
+    for problem in dict.fromkeys(filter(None, problems)):
+        reporter.warn(problem)
+
+
+def unasked(points: Sequence[Point], queries: Sequence[Query], context: Context) -> tuple[Unasked, ...]:
+    """The services that searching would ask, because not all of their answers are kept; asks nothing."""
+    found: dict[str, Unasked] = {}
+    for point in points:
+        services = services_of(point.setting)
+        if not services or is_searched(point.setting, point.chunking, queries, context):
+            continue
+        for service in services:
+            before = found.get(service.url, Unasked(service.url, 0, service.problem()))
+            found[service.url] = Unasked(service.url, before.settings + 1, before.problem)
+    return tuple(found.values())

@@ -1,19 +1,44 @@
-"""Warn where a model that reads English alone is given other text."""
+"""Warn if a model for English only is given text in other languages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from harness.config import Setting
-from harness.models.languages import reads_english_alone
 from harness.progress import Reporter
 from harness.running.corpus import Corpus
 from harness.text.scripts import main_script, outside_latin
+
+# The last part of a name, of a hub id or a folder. Multilingual kin have other names:
+# `paraphrase-multilingual-…`, `multilingual-e5-…`, `bge-m3`, `…-v3`.
+_ENGLISH = re.compile(
+    r"""
+      (all|paraphrase|multi-qa|msmarco|nli|stsb|gtr-t5|sentence-t5)-(?!.*(multilingual|xlm)).*
+    | maxsim
+    | ms-marco-(?!multilingual).*
+    | bge-(small|base|large)-en.*  | bge-reranker-(base-en|large-en).*
+    | e5-(small|base|large)(-v2|-unsupervised)?
+    | gte-(small|base|large|tiny)(-en.*)?
+    | nomic-embed-text-v1(\.5)?
+    | mxbai-(embed|rerank|colbert)-(xsmall|base|large)-v1
+    | snowflake-arctic-embed-(xs|s|m|l)(-v1\.5|-long)?
+    | jina-embeddings-v2-(small|base)-en | jina-colbert-v1-en | jina-reranker-v1-.*-en
+    | colbertv?2(\.0)? | answerai-colbert-.*
+    | splade-.* | opensearch-neural-sparse-encoding-(?!multilingual).*
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 # A few names and quotes in another script do not make a text another language.
 _WORTH_A_WARNING = 0.1
 # Enough of a document to know its script by.
 _LOOKED_AT = 20_000
+
+
+def reads_english_alone(name: str) -> bool:
+    """Whether a model is known to; False for every name that is not known."""
+    return _ENGLISH.fullmatch(re.split(r"[/:]", name.rstrip("/"))[-1]) is not None
 
 
 def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Reporter) -> None:
@@ -28,10 +53,10 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Rep
     if max(there, asked) < _WORTH_A_WARNING:
         return
     script = main_script(documents if there >= asked else queries)
-    read = "reads English alone" if len(english) == 1 else "read English alone"
+    read = "is for English only" if len(english) == 1 else "are for English only"
     reporter.warn(
-        f"{', '.join(english)} {read}, by what is known of the name, but {there:.0%} of the letters of the "
-        f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Take a "
+        f"{', '.join(english)} {read}, judging by the name, but {there:.0%} of the letters of the "
+        f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Use a "
         "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 (docs/chinese.md)."
     )
 

@@ -179,6 +179,7 @@ def _warn_of_cut(chunks: Sequence[Chunk], spans: Sequence[Span], setting: Settin
     cut = sum(start > c.start or end < c.end for c, (start, end) in zip(chunks, spans, strict=True))
     if cut:
         context.reporter.warn(
-            f"{setting.name}: {cut} of {len(chunks)} chunks are not whole in what is read for them. Cut the "
-            "larger chunks where the small ones end, or read windows."
+            f"{setting.name}: {cut} of {len(chunks)} chunks are not completely inside the text that is read "
+            f"for them. Cut the "
+            "larger chunks at boundaries of the small ones, or read windows."
         )

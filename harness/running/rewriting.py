@@ -125,7 +125,7 @@ def _through(
 
 
 def rewriting_facts(context: Context) -> dict[str, Any]:
-    """For the run record: what was asked of language models before retrieval, by prompt and model."""
+    """For the run record: the calls of language models before retrieval, by prompt and model."""
     return {
         name: {
             "purpose": context.purposes.get(name, "rewriting"),

@@ -133,8 +133,8 @@ def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
             if not told:
                 told = True
                 context.reporter.note(
-                    f"Another run is asking {model.endpoint.model} with this cache. This one waits for its "
-                    "turn and uses what it has bought."
+                    f"Another run is asking {model.endpoint.model} with this cache. This run waits for its "
+                    "turn and reuses what the other has paid for."
                 )
             time.sleep(_POLL)
         yield
@@ -144,6 +144,6 @@ def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
 
 def _not_kept(model: Served) -> StoreError:
     return StoreError(
-        f"What {model.endpoint.model} gives costs money, and the cache cannot keep it. Let `cache` name a "
-        "folder that can be written to, and run again."
+        f"What {model.endpoint.model} gives costs money, and the cache cannot keep it. Set `cache` "
+        "to a writable folder, and run again."
     )

@@ -16,9 +16,8 @@ from harness.models import ModelTokenizer
 from harness.progress import Reporter
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.cutting import cut
+from harness.running.cutting import cut, outlines
 from harness.running.facts import facts_of
-from harness.running.outlines import outlines
 from harness.running.tools import RunTools
 from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
 from harness.types import Answered, Chunk, Document
@@ -28,7 +27,7 @@ _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 @dataclass(slots=True)
 class RunSources:
-    """``harness.search.sources.Sources`` over a corpus; what was asked for once is kept."""
+    """``harness.search.sources.Sources`` over a corpus; what was computed once is kept."""
 
     corpus: Corpus
     context: Context
@@ -63,7 +62,7 @@ class RunSources:
     def chunks(self, config: StageConfig) -> Sequence[Chunk]:
         """All chunks of another chunker."""
         if not isinstance(config, ChunkerConfig):
-            raise TypeError(f"{type(config).__name__} is no chunker")
+            raise TypeError(f"{type(config).__name__} is not a chunker")
         return cut(self.corpus, config, self.tokenizer, self.context)[0]
 
     def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
@@ -74,5 +73,5 @@ class RunSources:
         self, model: ModelConfig, form: Form, shown: Sequence[tuple[str, ...]], name: str
     ) -> list[Answered]:
         """The answers of a language model about passages, from the ledger where it has them."""
-        texts = [""] * len(shown)
-        return RunTools(self.context).answers(model, form, texts, name, purpose="context", passages=shown)
+        asked = [("", passages) for passages in shown]
+        return RunTools(self.context).answers(model, form, asked, name, "context")

@@ -45,13 +45,13 @@ def _warn_of_pages(parsed: Sequence[ParsedDocument], parser: ParserConfig, conte
     if silent:
         have = counted(len(silent), "document has", "documents have")
         context.reporter.warn(
-            f"{have} pages without text though something is drawn on them, most likely scans: "
+            f"{have} pages without text although something is drawn on them, most likely scans: "
             f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf)."
         )
     if damaged:
         have = counted(len(damaged), "document has", "documents have")
         context.reporter.warn(
-            f"{have} pages with damaged content, of which a part may be missing: {_listed(damaged)}. "
+            f"{have} pages with damaged content, part of which may be missing: {_listed(damaged)}. "
             "Download or export them again."
         )
     if short:
@@ -60,7 +60,7 @@ def _warn_of_pages(parsed: Sequence[ParsedDocument], parser: ParserConfig, conte
         context.reporter.warn(
             f"{parser.kind} may have lost text of {counted(len(short), 'document')}; the second "
             f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
-            "Look at these pages, or choose another parser kind."
+            "Check these pages, or choose another kind of parser."
         )
 
 
@@ -70,8 +70,9 @@ def _warn_of_repairs(parsed: Sequence[ParsedDocument], context: Context) -> None
         shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
         more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
         context.reporter.warn(
-            f"{counted(len(repaired), 'document')} could be read only in spite of faults ({shown}{more}); "
-            "the documents.csv that a run writes lists all of them"
+            f"{counted(len(repaired), 'document')} could be read, but only after repairing errors "
+            f"({shown}{more}); "
+            "documents.csv of a run lists all of them"
         )
 
 
@@ -101,6 +102,6 @@ def warn_of_answer_key(documents: Sequence[Document], queries: Sequence[Query], 
         if held * 2 > len(questions):
             reporter.warn(
                 f"{document.doc_id} holds {held} of the {len(questions)} questions word for word: is it a "
-                "list of questions? It will be found for all of them. Leave it out of documents if "
-                "those who search do not have it."
+                "list of questions? It will be retrieved for all of them. Remove it from documents if "
+                "real users would not have it."
             )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.config import LatencyConfig
-from harness.llm import Form, ModelConfig, came_in_batch
+from harness.llm import About, Form, ModelConfig, came_in_batch
 from harness.running.filtering import Boost, only, to_the_end
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs
@@ -85,18 +85,14 @@ class TimedTools(RunTools):
         self,
         model: ModelConfig,
         form: Form,
-        texts: Sequence[str],
+        asked: Sequence[About],
         name: str,
-        *,
         purpose: Purpose = "rewriting",
-        passages: Sequence[tuple[str, ...]] = (),
         sample: int = 0,
     ) -> list[Answered]:
         """The answers of the ledger; raises NotMeasuredError for those that came in batches."""
         begun = perf_counter()
-        found = RunTools.answers(
-            self, model, form, texts, name, purpose=purpose, passages=passages, sample=sample
-        )
+        found = RunTools.answers(self, model, form, asked, name, purpose, sample)
         if any(came_in_batch(one) for one in found):
             raise NotMeasuredError(
                 "the language model has answered in batches, whose time is not that of a query"
@@ -127,7 +123,7 @@ class TimedSearch:
         if why := self._not_called(rewriter.own_code):
             return Taken(why=why), asked
         if not rewriter.repeatable and not rewriter.own_code:
-            return Taken(why=f"{rewrite.kind} may cost something"), asked
+            return Taken(why=f"{rewrite.kind} may cost money"), asked
 
         def again(texts: tuple[Query, ...]) -> tuple[Query, ...]:
             return tuple(query for group in rewriter.again(texts, self.tools) for query in group)
@@ -254,7 +250,7 @@ class TimedSearch:
         if why := self._not_called(scorer.own_code):
             return Taken(why=why)
         if not isinstance(scorer, LocalModelScorer) and not scorer.own_code:
-            return Taken(why=f"{config.kind} is no model on this machine")
+            return Taken(why=f"{config.kind} is not a model on this machine")
         before = self._rankings(self.one.steps[place])
         chosen = {stage: self._rankings(stage) for stage in self.one.rankings}
         texts = iter(rerank_pairs(replace(self.one, rankings=chosen), place, self.sample))
@@ -279,7 +275,7 @@ class TimedSearch:
         """Why code of the user's is not measured; '' where it is, and for all other steps."""
         if not own_code or self.config.own_code:
             return ""
-        return "code of your own is not called again unless latency: {own_code: true} allows it"
+        return "your own code is not called again unless latency: {own_code: true} allows it"
 
     def _rankings(self, stage: str) -> list[Ranking]:
         """The rankings of a stage in the order of the sample."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.llm import Form, Model, ModelConfig, Spending, jobs_of
+from harness.llm import About, Form, Model, ModelConfig, Spending, jobs_of
 from harness.llm import answers as answers_of
 from harness.models.encoder import EncoderConfig, LocalEncoder, Value
 from harness.progress import Reporter
@@ -92,7 +92,7 @@ class RunTools:
         """What an encoder makes of one text, computed now by a model on this machine."""
         found = self.context.encoder(encoder)
         if not isinstance(found, LocalEncoder):
-            raise NotMeasuredError(f"{encoder.model_name} is no model on this machine")
+            raise NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
         (value,) = found.encode([text])
         return value
 
@@ -155,20 +155,17 @@ class RunTools:
         self,
         model: ModelConfig,
         form: Form,
-        texts: Sequence[str],
+        asked: Sequence[About],
         name: str,
-        *,
         purpose: Purpose = "rewriting",
-        passages: Sequence[tuple[str, ...]] = (),
         sample: int = 0,
     ) -> list[Answered]:
-        """The answers of a language model about the texts, in their order; equal texts are asked once."""
-        shown = list(zip(texts, passages or [()] * len(texts), strict=True))
+        """The answers of a language model in the order asked; what is equal is asked once."""
         title = f"{name} by {model.endpoint.model}"
         so_far = self._within_limits(model, purpose)
         with Ledger(self.context.cache.ledger) as ledger:
             asker = Model(model, form, ledger, before=so_far)
-            calls = {one: asker.call(*one, sample) for one in shown}
+            calls = {one: asker.call(*one, sample) for one in asked}
             estimate = asker.estimate(jobs_of(calls.values()), _NOUNS.get(purpose, "queries"))
             if estimate.calls and not self.context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
@@ -180,12 +177,14 @@ class RunTools:
             with self.timed(stage):
                 found, spending = answers_of(asker, list(calls.values()), reporter=self.reporter, name=stage)
             self.context.answer_costs.append(asker.cost(calls.values()))
+        if failed := sum(not one.usable for one in found):
+            self.context.count("calls_failed", failed)
         so_far.add_spending(spending)
         self.context.spent.setdefault(title, Spending()).add_spending(spending)
         self.context.spent[title].from_ledger += spending.from_ledger
         self.context.purposes[title] = purpose
-        by_text = dict(zip(calls, found, strict=True))
-        return [by_text[one] for one in shown]
+        answered = dict(zip(calls, found, strict=True))
+        return [answered[one] for one in asked]
 
     def _within_limits(self, model: ModelConfig, purpose: Purpose) -> Spending:
         """What this run has asked under the limits of ``model``: one section's, whatever its prompts."""

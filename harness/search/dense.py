@@ -44,11 +44,11 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     )
     endpoint: EmbeddingEndpoint | None = Field(
         None,
-        description="Where the bi-encoder is served by OpenAI's protocol, in place of `model`; its keys are "
-        "below.",
+        description="An endpoint with OpenAI's protocol that serves the bi-encoder, instead of `model`; "
+        "its keys are below.",
     )
-    query_prefix: str = Field("", description="Put before every query, for models trained with one.")
-    passage_prefix: str = Field("", description="Put before every chunk, for models trained with one.")
+    query_prefix: str = Field("", description="A prefix for every query, for models trained with one.")
+    passage_prefix: str = Field("", description="A prefix for every chunk, for models trained with one.")
 
     @model_validator(mode="before")
     @classmethod
@@ -100,10 +100,12 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         vectors: Floats,
         tools: Tools,
     ) -> Found:
-        """Search among ``vectors`` [passages, d] for each row of ``asked`` [queries, d]."""
+        """Search among ``vectors`` [passages ≥ 1, d] for each row of ``asked`` [queries ≥ 1, d]."""
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Embed what is not embedded yet, then search."""
+        if not passages.ids or not queries:
+            return Found([Ranking(query.query_id, (), ()) for query in queries])
         read, questions = self._texts(passages, queries)
         with tools.timed("embed"):
             vectors = tools.vectors(read, self.config.embed)
@@ -115,7 +117,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
         """Embeds each query by itself, and searches the open store with it."""
         if not self.config.embed.runs_here:
-            raise NotMeasuredError(f"{self.config.embed.model_name} is no model on this machine")
+            raise NotMeasuredError(f"{self.config.embed.model_name} is not a model on this machine")
         read, _ = self._texts(passages, ())
         vectors = tools.vectors(read, self.config.embed)
         with self.opened(passages, vectors, tools) as search:

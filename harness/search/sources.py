@@ -1,10 +1,10 @@
-"""What a run lends to the steps that look at documents: their text, and what is known of it."""
+"""What a run lends to the steps that look at documents: their text, and what stands next to a chunk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from harness.llm import Form, ModelConfig
 from harness.progress import Reporter
 from harness.text.headings import Heading, HeadingStyle
 from harness.types import Answered, Chunk, Document
+
+WindowUnit = Literal["sentences", "characters"]
 
 
 class Sources(Protocol):
@@ -45,3 +47,21 @@ class Sources(Protocol):
         self, model: ModelConfig, form: Form, shown: Sequence[tuple[str, ...]], name: str
     ) -> list[Answered]:
         """The answers of a language model about passages shown together, as ``Tools.answers`` has it."""
+
+
+def window_of(
+    chunk: Chunk, amount: int, unit: WindowUnit, text: str, sentences: Callable[[], NDArray[np.int64]]
+) -> tuple[int, int]:
+    """The span of a chunk and ``amount`` sentences or characters on both sides, within its document.
+
+    ``sentences`` gives the half-open spans [N, 2] of the document's sentences in their order. A sentence that
+    the border of the chunk cuts counts as the first on its side.
+    """
+    if unit == "characters":
+        return max(0, chunk.start - amount), min(len(text), chunk.end + amount)
+    spans = sentences()
+    before = int(np.searchsorted(spans[:, 0], chunk.start, side="left"))
+    after = int(np.searchsorted(spans[:, 1], chunk.end, side="right"))
+    start = int(spans[max(0, before - amount), 0]) if before else chunk.start
+    end = int(spans[min(len(spans), after + amount) - 1, 1]) if after < len(spans) else chunk.end
+    return min(start, chunk.start), max(end, chunk.end)

@@ -84,7 +84,7 @@ class Found:
 
     ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
     ``asked`` are the queries as it has put them in the end; none where that is as they came. ``filtered`` is
-    what a filter made of each query, none where there was no filter.
+    what a filter found in each query, none where there was no filter.
     """
 
     rankings: list[Ranking]
@@ -139,15 +139,15 @@ class FilterConfig(StageConfig):
 
     kind: str
     file: Path = Field(
-        description="CSV or JSONL with one row a document; rows of other documents are ignored."
+        description="CSV or JSONL with one row per document; rows of other documents are ignored."
     )
     key: str = Field(
         "document", description="The column with the name of the document's file, with or without ending."
     )
     fields: tuple[str, ...] = Field(
         (),
-        description="Columns of names that a question may name, the most telling first; a list of lists is a "
-        "sweep.",
+        description="Columns of names that a question may mention, the most specific first; a list of "
+        "lists is a sweep.",
     )
     years: tuple[str, ...] = Field(
         (), description="Columns that hold years, such as `2018` or `FY2018`, matched as numbers."
@@ -155,23 +155,25 @@ class FilterConfig(StageConfig):
     years_back: int = Field(
         0,
         ge=0,
-        description="A document of one year also answers for so many years before it, as annual reports do.",
+        description="A document of one year also covers this many years before it, as annual reports do.",
     )
-    separator: str = Field(";", min_length=1, description="What parts several values in one cell.")
+    separator: str = Field(";", min_length=1, description="The separator between several values in one cell.")
     boost: float | None = Field(
         None,
         gt=0,
-        description="Empty: nothing is searched but the documents named. Else what is added to the score of "
-        "every chunk of theirs, in units of the retriever (cosine ends at 1, BM25 at some 20).",
+        description="Empty: only the named documents are searched. Otherwise the amount added to the "
+        "score of each of their chunks, on the scale of the retriever (cosine goes up to 1, BM25 to about "
+        "20).",
     )
     on_empty: Literal["drop", "nothing"] = Field(
         "drop",
-        description="No document has all that is named: columns are left aside from the last on (`years` "
-        "first) until one has, or nothing is found (`nothing`).",
+        description="If no document has everything that is named: ignore columns from the last one on "
+        "(`years` first) until one does, or find nothing (`nothing`).",
     )
     on_missing: Literal["fail", "keep"] = Field(
         "fail",
-        description="A document without a row, or with an empty cell: `fail` lists them, `keep` searches "
+        description="For documents without a row, or with an empty cell: `fail` stops and lists them, "
+        "`keep` searches "
         "them for every query.",
     )
 
@@ -208,17 +210,17 @@ class RetrieverConfig(StageConfig):
     top_chars: int | None = Field(
         None,
         ge=1,
-        description="Instead of `top_k`: retrieve chunks until they hold this many characters, so that all "
-        "chunkings are searched equally deep.",
+        description="Instead of `top_k`: retrieve chunks until they contain this many characters, so that "
+        "all chunkings are searched equally deep.",
     )
     rewrite: Annotated[SerializeAsAny[RewriterConfig] | None, Section("rewrite")] = Field(
         None,
-        description="A rewriter of the queries for this retriever alone; it rewrites what the "
-        "setting's has made of them.",
+        description="A query rewriter for this retriever only; it is applied after the "
+        "rewriter of the setting.",
     )
     filter: Annotated[SerializeAsAny[FilterConfig] | None, Section("filter")] = Field(
         None,
-        description="A filter of the documents that this retriever alone searches, such as one route.",
+        description="A document filter for this retriever only, such as for one route.",
     )
 
     @model_validator(mode="after")
@@ -250,11 +252,11 @@ class RerankerConfig(StageConfig, ABC):
     top_n: int | None = Field(
         None,
         ge=1,
-        description="How many chunks of each ranking are scored; those below follow in the retriever's "
+        description="How many chunks of each ranking are scored; the rest follow in the retriever's "
         "order. Empty: all.",
     )
     reads_context: bool = Field(
-        True, description="Whether it reads a chunk with what `context` puts around it, or the chunk alone."
+        True, description="Whether it reads a chunk with the text that `context` adds, or the chunk alone."
     )
 
     @property

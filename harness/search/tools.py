@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import LlmError
-from harness.llm import Form, ModelConfig
+from harness.llm import About, Form, ModelConfig
 from harness.llm.money import Estimate
 from harness.models.encoder import EncoderConfig, Value
 from harness.progress import Reporter
@@ -53,7 +53,7 @@ class ServiceNotAskedError(NotAskedError):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        self.args = (f"Rankings depend on answers of {url}, which has not been asked yet.",)
+        self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
 
 
 class Slot(Protocol):
@@ -121,17 +121,15 @@ class Tools(Protocol):
         self,
         model: ModelConfig,
         form: Form,
-        texts: Sequence[str],
+        asked: Sequence[About],
         name: str,
-        *,
         purpose: Purpose = "rewriting",
-        passages: Sequence[tuple[str, ...]] = (),
+        sample: int = 0,
     ) -> list[Answered]:
-        """The answers of a language model to a prompt about each text, from the ledger where it has them.
+        """The answers of a language model to a prompt about each of ``asked``, from the ledger where it can.
 
-        ``name`` is that of the prompt; ``passages`` are shown beside each text, none where there are
-        none. Raises NotAskedError where the run may not ask, and LlmError where the model cannot be
-        asked.
+        ``name`` is that of the prompt, ``sample`` the number of the repetition. Raises NotAskedError where
+        the run may not ask, and LlmError where the model cannot be asked.
         """
 
     def kept(self, kind: str, key: str) -> Any | None:

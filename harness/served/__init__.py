@@ -6,6 +6,5 @@ sent by ``fetch`` alone. A reply that is not whole, finite and of the right shap
 or a score of zero.
 """
 
-from harness.served.endpoint import EmbeddingEndpoint, RerankEndpoint, ServedEndpoint
-from harness.served.estimate import ServedEstimate
+from harness.served.endpoint import EmbeddingEndpoint, RerankEndpoint, ServedEndpoint, ServedEstimate
 from harness.served.fetching import Asked, fetch

@@ -6,13 +6,12 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
 from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
-from harness.llm.interrupt import canceller
+from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
 from harness.llm.records import Spending, add
@@ -20,7 +19,6 @@ from harness.llm.retry import Backoff
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
 from harness.served.endpoint import ServedEndpoint
-from harness.stopping import Stopped, on_stop
 
 _MOST_BYTES = 512_000_000
 _UNUSABLE = "unusable_answer"
@@ -28,7 +26,7 @@ _UNUSABLE = "unusable_answer"
 _MOST_UNUSABLE = 2
 # httpx' names for what fails before a request is on its way: it cannot be billed.
 _NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
-_KEPT = "What was paid for is kept: run again, and it goes on from there."
+_KEPT = "Everything paid for is kept: run again to resume."
 
 
 class ServedError(LlmError):
@@ -58,7 +56,7 @@ Keep = Callable[[Asked, list[Any], int], None]
 
 
 def fetch(endpoint: ServedEndpoint, requests: Iterable[Asked], keep: Keep, spending: Spending) -> None:
-    """Send all requests; ``keep`` is told at once of each reply: its rows, and the tokens it used.
+    """Send all requests; ``keep`` gets each reply at once: its rows, and the tokens it used.
 
     Raises ServedError at the first request that comes to nothing, BudgetError at a limit, ConfigError without
     a key. Requests that are on their way are waited for and kept in any case, for they are paid for.
@@ -90,43 +88,18 @@ class _Fetching:
         self._backoff = Backoff()
         # Jitter alone; no number depends on it.
         self._rng = random.Random()
-        self._failure: BaseException | None = None
+        self._workers = Workers()
 
     async def go(self) -> None:
         """Send until there is nothing left or something fails."""
         import httpx
 
-        self._stopping = asyncio.Event()
         headers = {**self._endpoint.headers, **self._secrets}
         with self._secret.kept_from_logs():
             async with httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False) as client:
-                workers = [
-                    asyncio.create_task(self._work(client)) for _ in range(self._endpoint.max_concurrency)
-                ]
-                try:
-                    with on_stop(canceller()):
-                        await asyncio.wait(workers)
-                except (asyncio.CancelledError, Stopped):
-                    # Interrupted: what is on its way has been paid for, so wait for it and keep it.
-                    self._stopping.set()
-                    await asyncio.wait(workers)
-                    raise
-        if self._failure is not None:
-            raise self._failure
-
-    async def _work(self, client: Any) -> None:
-        try:
-            while not self._stopping.is_set():
-                asked = next(self._requests, None)
-                if asked is None:
-                    return
-                await self._ask(client, asked)
-        except _StoppedError:
-            return
-        except BaseException as error:
-            # The first failure, from which the others follow.
-            self._failure = self._failure or error
-            self._stopping.set()
+                await self._workers.run(
+                    self._endpoint.max_concurrency, self._requests, lambda asked: self._ask(client, asked)
+                )
 
     async def _ask(self, client: Any, asked: Asked) -> None:
         left, tries, unusable = self._endpoint.deadline, 0, 0
@@ -150,7 +123,7 @@ class _Fetching:
                 self._limiter.answered()
                 self._keep(asked, rows, used)
                 return
-            await self._wait(asked_for + pause)
+            await self._workers.wait(asked_for + pause)
             left -= pause
 
     async def _send(self, client: Any, asked: Asked, left: float) -> tuple[list[Any], int]:
@@ -163,7 +136,7 @@ class _Fetching:
         spent = 0.0
         clock = asyncio.get_running_loop().time
         try:
-            await self._limiter.acquire(asked.tokens, self._wait)
+            await self._limiter.acquire(asked.tokens, self._workers.wait)
             self._spending.calls += 1
             started = clock()
             try:
@@ -238,7 +211,7 @@ class _Fetching:
         if waited > longest:
             raise ServedError(
                 f"{self._endpoint.model} asks to wait {seconds:g} s (Retry-After), {waited:.0f} s in all "
-                f"without an answer, and endpoint.longest_pause allows {longest:g} s. It says: {fault}. Run "
+                f"without an answer, but endpoint.longest_pause allows {longest:g} s. It says: {fault}. Run "
                 f"again when the pause is over, or raise the limit. {_KEPT}"
             )
 
@@ -272,15 +245,3 @@ class _Fetching:
 
     def _clean(self, text: str) -> str:
         return one_line(self._secret.cut(text))
-
-    async def _wait(self, seconds: float) -> None:
-        """Sleep, unless the run ends before."""
-        if seconds > 0:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), seconds)
-        if self._stopping.is_set():
-            raise _StoppedError
-
-
-class _StoppedError(Exception):
-    """The run is ending; this request is not tried again."""

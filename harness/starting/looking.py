@@ -76,8 +76,7 @@ def look(folder: Path, cache: Path, context: Context) -> Look:
         found = f" (it holds {_listed(unread)})" if unread else ""
         raise CorpusError(
             f"{folder}: no document that can be read{found}. Known endings: {', '.join(SUFFIXES)}. Name "
-            "another "
-            "folder, or convert the files."
+            "another folder, or convert the files."
         )
     empty = Look(folder, kinds, unread, 0, 0, 0, "", 0, 0.0)
     parsed, skipped = read_texts(_config(empty.patterns, cache), context)

@@ -21,8 +21,7 @@ def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
     if there:
         raise ConfigError(
             f"{folder}: {', '.join(there)} {'is' if len(there) == 1 else 'are'} there already and "
-            "nothing is "
-            "overwritten. Name another folder with --out."
+            "nothing is overwritten. Name another folder with --out."
         )
 
 

@@ -23,7 +23,7 @@ def key_of(*parts: Any) -> str:
 class Artifacts:
     """Get and put JSON-able values below ``folder``.
 
-    A file that fails its checksum counts as absent and is made anew; ``faults`` is told of it, and of values
+    A file that fails its checksum counts as absent and is made anew; ``faults`` counts it, and of values
     that cannot be kept because the folder cannot be written.
     """
 

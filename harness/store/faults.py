@@ -1,4 +1,4 @@
-"""What was wrong with the cache in one run, to be told once at its end."""
+"""What was wrong with the cache in one run, reported once at its end."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ class Faults:
                 f"{count} of {what} ({self._where[what]})" for what, count in self._damaged.items()
             )
             told.append(
-                f"parts of the cache were damaged and were computed again: {kinds}. The figures are not "
+                f"parts of the cache were damaged and have been computed again: {kinds}. The figures are not "
                 "affected; check the disk."
             )
         if self._not_kept:
-            told.append(f"the cache cannot be written ({self._not_kept}); what was computed is not kept.")
+            told.append(f"the cache cannot be written ({self._not_kept}); computed results are not kept.")
         return told
 
 
 def no_room(path: Path, reason: object) -> StoreError:
     """The error for a full disk."""
     return StoreError(
-        f"{path} cannot be written: {reason}. Make room (harness cache says what the cache holds) and run "
-        "the same command again: it goes on with what is stored."
+        f"{path} cannot be written: {reason}. Free some space (harness cache shows what the cache contains) "
+        "and run the same command again: it resumes from what is stored."
     )
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from harness.errors import StoreError
 from harness.store.faults import Faults, no_room, sqlite_kind
 from harness.store.seal import seal, unseal
-from harness.store.wal import use_write_ahead_log
+from harness.store.wal import transaction, use_write_ahead_log
 
 _ASK_AT_ONCE = 500
 _CONDEMNED = ".damaged"
@@ -30,7 +28,7 @@ class KeyValue:
     Every value carries a checksum. One that fails it counts as absent and may be written anew. A file whose
     structure is damaged is condemned, which every process that uses it finds out by itself, and a new one is
     begun beside it: other processes have it open, so it can be neither renamed nor removed. A file that
-    cannot be written is only read. ``faults`` is told of all of it.
+    cannot be written is only read. ``faults`` counts all of it.
     """
 
     def __init__(
@@ -47,9 +45,7 @@ class KeyValue:
     def __enter__(self) -> KeyValue:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -111,18 +107,11 @@ class KeyValue:
         return found
 
     def _write(self, rows: Mapping[bytes, bytes]) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._db):
             anew = [(key,) for key in rows if key in self._damaged]
             self._db.executemany("DELETE FROM item WHERE key = ?", anew)
             sealed = ((key, seal(key, value)) for key, value in rows.items())
             self._db.executemany("INSERT OR IGNORE INTO item VALUES (?, ?)", sealed)
-            self._db.execute("COMMIT")
-        except BaseException:
-            # a full disk may have ended the transaction already
-            with suppress(sqlite3.Error):
-                self._db.execute("ROLLBACK")
-            raise
 
     def _guarded(self, work: Callable[[], T]) -> T:
         """Run ``work`` on the database; where its file proves damaged, once more on a new one."""

@@ -15,7 +15,7 @@ _MARK = "CACHEDIR.TAG"
 _ROOMS = {_MARK, "artifacts", "chroma", "vectors", "scores"}
 _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
-    "# This folder was made by harness. Everything in it can be computed again:\n"
+    "# This folder was made by harness. Everything in it can be recomputed:\n"
     "# `harness cache --clear` removes it.\n"
 )
 

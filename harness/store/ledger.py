@@ -15,15 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from harness.errors import LlmError
 from harness.store.ledger_faults import explained, unusable
 from harness.store.ledger_rows import ANSWERED, COLUMNS, LedgerEntry, dump, from_json, from_row, to_row
-from harness.store.ledger_schema import VERSION, Transaction, prepare
+from harness.store.ledger_schema import VERSION, prepare
 from harness.store.sent_batches import SentBatches
 from harness.store.turn import Turn
+from harness.store.wal import transaction
 from harness.types import Answered, Asked
 
 __all__ = ["VERSION", "Imported", "Ledger", "LedgerEntry"]
@@ -58,7 +58,8 @@ class Ledger:
             self._db.close()
             raise LlmError(
                 f"The ledger {path} cannot be opened: {error}. If it is damaged, move it away "
-                "and import the last export; it is never rebuilt silently, for it holds what was paid for."
+                "and import the last export; it is never rebuilt silently, because it contains answers that "
+                "were paid for."
             ) from error
         except LlmError:
             self._db.close()
@@ -67,9 +68,7 @@ class Ledger:
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     @explained
@@ -154,7 +153,7 @@ class Ledger:
             taken = self._turns[model].take()
         except sqlite3.DatabaseError as error:
             raise LlmError(
-                f"{path}, by which runs take turns at the ledger, cannot be used: {error}. Make the folder "
+                f"{path}, the lock file of the ledger, cannot be used: {error}. Make the folder "
                 "and the file writable, or remove the file while no run is judging."
             ) from error
         if taken:
@@ -174,7 +173,7 @@ class Ledger:
             key=key,
             answered_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-        with Transaction(self._db):
+        with transaction(self._db):
             self._add(entry)
 
     def entries(self) -> Iterator[LedgerEntry]:
@@ -197,7 +196,7 @@ class Ledger:
         Raises LlmError that names the line where a row is malformed or does not belong to its key.
         """
         added = already = 0
-        with Transaction(self._db):
+        with transaction(self._db):
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue

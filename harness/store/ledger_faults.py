@@ -32,9 +32,9 @@ def unusable(path: Path, error: sqlite3.Error) -> LlmError:
     """The error for a ledger file that SQLite cannot read or write."""
     kind = sqlite_kind(error)
     if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        todo = "Make room on the disk and run it again: answers that are in it are not bought again"
+        todo = "Free space on the disk and run again: answers that are in it are not paid for again"
     elif kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         todo = "It is damaged: move it away and import the last export; it is never rebuilt silently"
     else:
-        todo = "Is another program using it, or may it not be written?"
+        todo = "Is another program using it, or is it read-only?"
     return LlmError(f"The ledger {path} cannot be used: {error}. {todo}.".replace("?.", "?"))

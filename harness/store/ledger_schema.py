@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 from harness.errors import LlmError
-from harness.store.wal import use_write_ahead_log
+from harness.store.wal import transaction, use_write_ahead_log
 
 VERSION = 2
 _SCHEMA = """
@@ -39,26 +37,6 @@ CREATE INDEX answers_by_parameters ON answers (model, prompt_sha, parameters);
 """
 
 
-class Transaction:
-    """BEGIN IMMEDIATE, so that reading and writing are one step for other processes too."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self._db.execute("COMMIT")
-            return
-        # a full disk may have ended the transaction already
-        with suppress(sqlite3.Error):
-            self._db.execute("ROLLBACK")
-
-
 def prepare(db: sqlite3.Connection, path: Path) -> None:
     """Make the tables of a new file, or bring those of an earlier version up to this one, all or nothing.
 
@@ -68,7 +46,7 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
     db.execute("PRAGMA synchronous = FULL")
     if db.execute("PRAGMA user_version").fetchone()[0] == VERSION:
         return
-    with Transaction(db):
+    with transaction(db):
         version = db.execute("PRAGMA user_version").fetchone()[0]
         tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
         if version == VERSION:
@@ -80,7 +58,7 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
         else:
             raise LlmError(
                 f"{path} is not a ledger of version {VERSION} or earlier (it says {version}). "
-                "Export it with the harness that wrote it, and import the lines into a new one."
+                "Export it with the version that wrote it, and import the lines into a new ledger."
             )
         for statement in _statements(script):
             db.execute(statement)

@@ -17,8 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from harness.errors import LlmError
 from harness.store.ledger_rows import dump
-from harness.store.ledger_schema import Transaction
-from harness.store.wal import use_write_ahead_log
+from harness.store.wal import transaction, use_write_ahead_log
 from harness.types import Asked, SentBatch, SentCall
 
 P = ParamSpec("P")
@@ -46,16 +45,16 @@ def _explained(method: Callable[P, T]) -> Callable[P, T]:
         except sqlite3.Error as error:
             path = args[0].path  # type: ignore[attr-defined]
             raise LlmError(
-                f"{path}, which holds the batches on their way, cannot be used: {error}. Make room and make "
-                "it writable. If it is damaged, look the batches up with your provider before you move it "
-                "away: what they answer is paid for, and without this file it would be asked again."
+                f"{path}, which holds the batches in progress, cannot be used: {error}. Free space and make "
+                "it writable. If it is damaged, look up the batches at your provider before you move it "
+                "away: their answers are paid for, and without this file the calls would be made again."
             ) from error
 
     return guarded
 
 
 class SentBatches:
-    """The batches on their way of one ledger; whoever changes them has the model's turn at the ledger."""
+    """The batches in progress of one ledger; whoever changes them has the model's turn at the ledger."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,7 +64,7 @@ class SentBatches:
         """Write a batch down that is to be sent; returns its number."""
         rows = list(calls)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._open() as db, Transaction(db):
+        with self._open() as db, transaction(db):
             number = db.execute(
                 "INSERT INTO batches (model, endpoint, file_id, batch_id, made_at, size) "
                 "VALUES (?, ?, '', '', ?, ?)",
@@ -91,13 +90,13 @@ class SentBatches:
     @_explained
     def remove(self, number: int) -> None:
         """Cross a batch out: its answers are in the ledger, or there are none to come."""
-        with self._open() as db, Transaction(db):
+        with self._open() as db, transaction(db):
             db.execute("DELETE FROM calls WHERE batch = ?", (number,))
             db.execute("DELETE FROM batches WHERE number = ?", (number,))
 
     @_explained
     def all(self, model: str | None = None) -> list[SentBatch]:
-        """The batches on their way, oldest first; those of one model, if it is named."""
+        """The batches in progress, oldest first; those of one model, if it is named."""
         if not self.path.exists():
             return []
         with self._open() as db:
@@ -132,7 +131,7 @@ class SentBatches:
             return frozenset(key for (key,) in db.execute("SELECT key FROM calls"))
 
     def _set(self, number: int, column: str, value: str) -> None:
-        with self._open() as db, Transaction(db):
+        with self._open() as db, transaction(db):
             db.execute(f"UPDATE batches SET {column} = ? WHERE number = ?", (value, number))
 
     @contextmanager
@@ -142,7 +141,7 @@ class SentBatches:
             use_write_ahead_log(db)
             db.execute("PRAGMA synchronous = FULL")
             if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-                with Transaction(db):
+                with transaction(db):
                     if db.execute("PRAGMA user_version").fetchone()[0] == 0:
                         for statement in _SCHEMA:
                             db.execute(statement)

@@ -1,9 +1,11 @@
-"""Write-ahead logging for SQLite files that several runs open at the same moment."""
+"""SQLite files that several runs open at the same moment: write-ahead logging, and transactions."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 _PAUSE = 0.01
 
@@ -24,3 +26,17 @@ def use_write_ahead_log(db: sqlite3.Connection, patience: float = 60.0) -> None:
             time.sleep(_PAUSE)
         else:
             return
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """BEGIN IMMEDIATE, so that reading and writing are one step for other processes too."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        # a full disk may have ended the transaction already
+        with suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise

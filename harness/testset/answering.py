@@ -14,7 +14,7 @@ from harness.store.ledger import Ledger
 from harness.testset.config import TestsetConfig
 from harness.testset.documents import documents_of
 from harness.testset.grades import Held, held
-from harness.testset.prompts import read_prompt
+from harness.testset.prompts import load_prompt
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow, to_csv
 from harness.testset.state import State
 from harness.testset.steps import Outcome, chosen_of
@@ -57,12 +57,11 @@ def answer_by_model(
     if config.answering is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could answer (answer or llm). Name one, or "
-            "write "
-            f"the answers yourself: harness testset {state.folder} answer --by-hand"
+            f"write the answers yourself: harness testset {state.folder} answer --by-hand"
         )
     chosen = chosen_of(state)
     name = prompt or ("answer_zh" if config.language == "zh" else "answer")
-    words = read_prompt(name, FOLDER, ("query", "passages"))
+    words = load_prompt(name, FOLDER, ("query", "passages"))
     title = f"{config.answering.endpoint.model} ({words.name})"
     rows = _rows(state, chosen)
     evidence = _evidence(state, config, context)
@@ -91,8 +90,7 @@ def answer_by_model(
     if len(open_) > len(todo):
         told.append(
             f"{counted(len(open_) - len(todo), 'question has', 'questions have')} no passage of grade 2 "
-            "or above to "
-            "answer from."
+            "or above to answer from."
         )
     if usable < len(todo):
         told.append(f"The column note of {state.path(AnswerRow)} says why the others have none.")

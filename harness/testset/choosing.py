@@ -43,8 +43,7 @@ def choose(
     if not state.has(Question):
         raise ConfigError(
             f"{state.path(Question)} is not there yet. Propose questions first: harness testset "
-            f"{state.folder} "
-            "propose"
+            f"{state.folder} propose"
         )
     edited = {} if again else {one.query_id: one for one in state.rows(Candidate)}
     candidates = _merged(state.rows(Question), edited)
@@ -83,8 +82,7 @@ def _told(
         f"{path}: {counted(facts['proposed'], 'question')}; {facts['kept']} "
         f"kept{f' ({kinds})' if kinds else ''}.",
         f"To look at: {counted(facts['leading'], 'leading question')} that copy the words of their "
-        "passage, "
-        f"{facts['near_duplicates']} near-duplicates by {facts['likeness_by']} (columns look, like, "
+        f"passage, {facts['near_duplicates']} near-duplicates by {facts['likeness_by']} (columns look, like, "
         "copied_words).",
     ]
     if auto and facts["kept_leading"]:

@@ -87,8 +87,8 @@ def _passages(state: State) -> str:
         return "\n".join([*lines, "None were gathered.\n"])
     lines.append(
         f"{len(found)} passages were gathered. A retriever that is compared on this test set and stands "
-        "in this list "
-        "has an advantage over one that does not; a passage that none of them found is unjudged.\n"
+        "in this list has an advantage over one that does not; a passage that none of them found is "
+        "unjudged.\n"
     )
     lines.append(_table(("found by", "passages"), by.most_common()))
     vain = sum(row.passages == 0 for row in state.rows(SearchedRow))

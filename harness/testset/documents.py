@@ -25,8 +25,7 @@ def documents_of(state: State, config: TestsetConfig, context: Context) -> dict[
             what = "is missing" if now is None else "has changed"
             raise CorpusError(
                 f"{row.doc_id} {what} since {state.path(DocumentRow)} was written, so offsets would not "
-                "hold. "
-                "Put the document back, or begin anew: harness init with another --out."
+                "hold. Put the document back, or begin anew: harness init with another --out."
             )
     return documents
 

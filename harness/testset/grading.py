@@ -42,8 +42,7 @@ def grade_by_judge(
     if config.grading is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could grade (llm or judge). Name one, or "
-            "let people "
-            f"grade: harness testset {state.folder} grade --sheet sheet.xlsx"
+            f"let people grade: harness testset {state.folder} grade --sheet sheet.xlsx"
         )
     chosen = chosen_of(state)
     pool = pool_of_chosen(state, chosen)

@@ -33,8 +33,7 @@ def propose_offline(
     if not drafted:
         raise ConfigError(
             "Nothing can be drafted: the documents have no headings, no tables and no sentences with "
-            "figures. "
-            "Propose with a language model, or --from a list of your own."
+            "figures. Propose with a language model, or --from a list of your own."
         )
     told = _save(state, drafted, documents.values(), "drafted offline", add)
     told.append("These are drafts, made by rules: read every one, and reword what nobody would ask.")
@@ -62,8 +61,7 @@ def propose_given(
     told = _save(state, taken, documents.values(), f"taken from {path.name}", add)
     told.append(
         f"{path}: {counted(given.entries, 'entry', 'entries')}, {len(given.questions)} different "
-        "questions in "
-        f"{given.where}; {given.without} without one."
+        f"questions in {given.where}; {given.without} without one."
     )
     if len(given.questions) > count:
         told.append(
@@ -105,8 +103,7 @@ def propose_by_model(
         reasons = ", ".join(f"{reason} {times}" for reason, times in found.failed.items())
         raise ConfigError(
             f"None of {len(briefs)} answers holds a question that can be used ({reasons}). See what it "
-            "said: "
-            f"harness judge export --cache {config.cache}; then change the model or the prompt."
+            f"said: harness judge export --cache {config.cache}; then change the model or the prompt."
         )
     told = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
     cost = "at unknown cost (no price)" if found.spending.cost is None else f"for {found.spending.cost:.4f}"

@@ -86,8 +86,7 @@ def import_review(state: State, config: TestsetConfig, context: Context, path: P
     if rows:
         told.append(
             f"{state.path(DisagreementRow)}: {counted(len(rows), 'disagreement')}. Write the grade that "
-            "holds into "
-            "the column resolved; an unresolved one between people leaves its passage unjudged."
+            "holds into the column resolved; an unresolved one between people leaves its passage unjudged."
         )
     return Outcome(tuple(told))
 

@@ -52,8 +52,7 @@ def chosen_of(state: State) -> list[Candidate]:
     if not kept:
         raise ConfigError(
             f"{state.path(Candidate)}: no question is kept. Write yes into the column keep, or let a "
-            "balanced "
-            f"choice be made: harness testset {state.folder} choose --auto"
+            f"balanced choice be made: harness testset {state.folder} choose --auto"
         )
     _refuse_repeated(state, kept)
     return kept

@@ -5,10 +5,9 @@ Of settings with one another, of a result with an earlier one, and of a ranking 
 
 from harness.verdict.changes import changed_table, reranked, reranked_table
 from harness.verdict.compared import compared_parts
-from harness.verdict.costs import costs_of
-from harness.verdict.filters import filter_notes, filter_table
 from harness.verdict.label_sensitivity import label_parts, sensitivity_of
-from harness.verdict.same_rankings import same_ranking_notes
+from harness.verdict.remarks import costs_of, filter_notes, filter_table
+from harness.verdict.same_rankings import ranked_alike, same_ranking_notes
 from harness.verdict.stored import (
     Stored,
     measure_to_take,

@@ -30,7 +30,7 @@ def changed_table(
     common = [name for name in after.settings if name in before.settings]
     before = _in_order_of(after, before)
     if common and _equal(before, after, common):
-        return (f"Nothing has changed in {after.measure} for the settings that both results have.",)
+        return (f"{after.measure} is unchanged for the settings that both results have.",)
     title = f"what has changed in {after.measure}, setting by setting"
     return _changes(before, after, title, names, options)
 

@@ -53,11 +53,12 @@ def standings_table(verdict: Verdict) -> Table:
         row += [f"{prices[one.setting]:,.0f}", "yes" if one.setting in on_front else ""] if prices else []
         rows.append(tuple(row))
     notes = [
-        "The interval is of one mean; the interval of their difference says whether two settings differ."
+        "Each interval is of one mean; whether two settings differ is shown by the interval of their "
+        "difference."
     ]
     notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
     if prices:
-        notes.append(f"front: no other setting is as good for as few {verdict.costs.unit}.")
+        notes.append(f"front: no other setting is as good at as few {verdict.costs.unit}.")
     return Table(
         f"{verdict.measure}: means over {people.queries} queries",
         tuple(columns),
@@ -105,7 +106,7 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
 def _held(verdict: Verdict) -> str:
     if verdict.turning is None:
         return ""
-    return ", unless longer or shorter labels turn the sign (no: labels)"
+    return ", unless longer or shorter labels change the sign (no: labels)"
 
 
 def difference_row(one: Comparison) -> tuple[str, ...]:

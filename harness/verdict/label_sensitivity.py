@@ -49,7 +49,7 @@ class LabelSensitivity:
         """One row a setting, best first, and a row with the lengths of the labels."""
         rows = sorted(self.means.items(), key=lambda item: -item[1][0])
         return Table(
-            f"{self.measure} with labels longer and shorter: means",
+            f"{self.measure} with longer and shorter labels: means",
             ("setting", *self.ways),
             (
                 *((setting, *map(number, means)) for setting, means in rows),
@@ -68,12 +68,12 @@ class LabelSensitivity:
         ]
         if real and not turned:
             told.append(
-                "All differences called real keep their sign however the labels are drawn."
+                "All real differences keep their sign however the labels are drawn."
                 if len(real) > 1
-                else "The difference called real keeps its sign however the labels are drawn."
+                else "The real difference keeps its sign however the labels are drawn."
             )
         told += [
-            f"{one.setting} against {one.against}: do not rely on it. The sign of the difference turns with "
+            f"{one.setting} against {one.against}: do not rely on it. The difference changes sign with "
             f"labels {_listed(ways)}."
             for one, ways in turned
         ]

@@ -17,11 +17,7 @@ def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, 
 
     ``settings`` are configured settings as plain values, by what they are called.
     """
-    groups: dict[str, list[str]] = {}
-    for called, setting in settings.items():
-        own = {key: value for key, value in setting.items() if key not in ("name", "answer")}
-        groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(called)
-    same = [names for names in groups.values() if len(names) > 1]
+    same = [names for names in ranked_alike(settings) if len(names) > 1]
     if not same:
         return ()
     shown = "; ".join(_told(names) for names in same[:_NAMED])
@@ -31,6 +27,15 @@ def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, 
         f"Settings that differ only in `answer` have the same rankings, so they tie here: {shown}{rest}. "
         "Choose between them by their answers.",
     )
+
+
+def ranked_alike(settings: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """The settings in groups that have the same rankings, as they differ at most in ``answer``."""
+    groups: dict[str, list[str]] = {}
+    for called, setting in settings.items():
+        own = {key: value for key, value in setting.items() if key not in ("name", "answer")}
+        groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(called)
+    return list(groups.values())
 
 
 def _told(names: Iterable[str]) -> str:

@@ -19,9 +19,8 @@ from harness.report import (
     read_by_labels,
     read_result,
 )
-from harness.verdict.costs import costs_of
-from harness.verdict.filters import filter_notes
 from harness.verdict.label_sensitivity import sensitivity_of
+from harness.verdict.remarks import costs_of, filter_notes
 from harness.verdict.same_rankings import same_ranking_notes
 from harness.verdict.verdicts import Scores, chunkings_of, options_of
 
@@ -78,8 +77,8 @@ def refuse_no_quality(measure: str) -> None:
     """Raise ConfigError for a measure that no setting can be chosen by."""
     if not is_quality(measure):
         raise ConfigError(
-            f"{measure} says how much was judged, not how good a ranking is. "
-            "Name a quality such as ndcg_exp@10."
+            f"{measure} says how much was judged, not how good a ranking is. Name "
+            "a measure of quality such as ndcg_exp@10."
         )
 
 
@@ -172,5 +171,6 @@ def _by_labels(folders: Mapping[str, Path]) -> tuple[str, ...]:
 
 def _price(name: str) -> ConfigError:
     return ConfigError(
-        f"{name} is a price, where less is better. Compare by a measure of quality; prices stand beside it."
+        f"{name} is a cost, where less is better. Compare by a measure of quality; costs are shown next to "
+        f"it."
     )

@@ -11,7 +11,7 @@ from harness.cli import main
 from tests.judge.fake_server import FakeServer, says
 
 NEAR = tuple(f"Near miss {letter}." for letter in "abcde")
-ONE = Evidence("q1", "How many?", "39,717", {"0": ("It employs 39,717 people.",)}, NEAR)
+ONE = Evidence("q1", "How many?", ("39,717",), {"0": ("It employs 39,717 people.",)}, NEAR)
 
 
 def trials(*evidence, **options):
@@ -32,12 +32,14 @@ def test_a_rate_is_as_many_near_misses():
 def test_rejection_takes_the_evidence_away():
     found, _ = trials(ONE)
     assert sorted(found["q1-rejection-1"].passages) == sorted(NEAR)
-    _, left = trials(Evidence("q1", "?", "1", ONE.facts, NEAR[:3]))
+    _, left = trials(Evidence("q1", "?", ("1",), ONE.facts, NEAR[:3]))
     assert left["rejection", "too few near misses"] == 1
 
 
 def test_integration_shows_every_fact():
-    two = Evidence("q2", "?", "5 km; 2021", {"0": ("It is 5 km.", "5 km long."), "1": ("Since 2021.",)}, NEAR)
+    two = Evidence(
+        "q2", "?", ("5 km; 2021",), {"0": ("It is 5 km.", "5 km long."), "1": ("Since 2021.",)}, NEAR
+    )
     found, left = trials(two, rates=(0.4, 0.8))
     # room for three: both facts, then a second passage of the first
     assert sorted(found["q2-integration-0.4"].passages) == [
@@ -57,7 +59,7 @@ def test_counterfactual_changes_every_digit_of_the_figures_of_the_answer_alone()
     text = "In 2025 it employs 39,717 people, once 39717; 41,205 shares."
     (one,) = (
         t
-        for t in trials(Evidence("q", "?", "39,717", {"0": (text,)}, NEAR), rates=(0.0,))[0].values()
+        for t in trials(Evidence("q", "?", ("39,717",), {"0": (text,)}, NEAR), rates=(0.0,))[0].values()
         if t.ability == "counterfactual"
     )
     (changed,) = one.passages
@@ -68,15 +70,15 @@ def test_counterfactual_changes_every_digit_of_the_figures_of_the_answer_alone()
 
 
 def test_no_counterfactual_without_a_figure_that_stands_there():
-    words = Evidence("q", "?", "Norway", {"0": ("Norway won.",)}, NEAR)
-    other = Evidence("r", "?", "40", {"0": ("Forty people.",)}, NEAR)
+    words = Evidence("q", "?", ("Norway",), {"0": ("Norway won.",)}, NEAR)
+    other = Evidence("r", "?", ("40",), {"0": ("Forty people.",)}, NEAR)
     found, left = trials(words, other, rates=(0.0,))
     assert not [one for one in found.values() if one.ability == "counterfactual"]
     assert left["counterfactual", "the figures of the answer do not stand in the passages as written"] == 1
 
 
 def test_questions_without_a_golden_answer_are_counted():
-    found, left = trials(Evidence("q", "?", "", ONE.facts, NEAR))
+    found, left = trials(Evidence("q", "?", (), ONE.facts, NEAR))
     assert not found
     assert left["noise", "no golden answer"] == 1
 
@@ -132,6 +134,29 @@ def test_a_model_is_tried(tmp_path, monkeypatch, capsys):
     ]
 
 
+def test_trials_without_an_answer_end_the_run_where_they_are_too_many(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zh_refine.jsonl").write_text(json.dumps(RGB))
+    assert run("abilities", "rgb", "zh_refine.jsonl", "--output", "t.jsonl", "--rates", "0,0.4") == 0
+
+    def reply(request, number):
+        # the passages of rejection alone hold no answer
+        known = "35 minutes" in request["body"]["messages"][-1]["content"]
+        return says("35 minutes.") if known else says("", refusal="No.")
+
+    with FakeServer(reply) as server:
+        endpoint = {"model": "fake", "base_url": server.url, "api_key_env": None}
+        for most, code in ((0.1, 1), (0.34, 0)):
+            section = {"kind": "llm", "prompt": "abilities", "endpoint": endpoint, "max_failed": most}
+            (tmp_path / "c.yaml").write_text(json.dumps({"answer": section, "cache": "c"}))
+            assert run("abilities", "try", "t.jsonl", "--config", "c.yaml", "--quiet") == code
+    told = capsys.readouterr()
+    assert "The trials: 1 of 3 questions have no answer by abilities v1 by fake (refusal x1)" in " ".join(
+        told.err.split()
+    )
+    assert "Trials without an answer are left out: refusal (1)." in " ".join(told.out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -152,5 +177,11 @@ def test_wrong_usage(words, told, tmp_path, monkeypatch, capsys):
 def test_an_answer_that_stands_within_another_figure_cannot_be_marked():
     # 139,717 holds 39,717: copying it would count as the right answer
     text = "It employs 39,717 people and has 139,717 shares."
-    _, left = trials(Evidence("q", "?", "39,717", {"0": (text,)}, NEAR), rates=(0.0,))
+    _, left = trials(Evidence("q", "?", ("39,717",), {"0": (text,)}, NEAR), rates=(0.0,))
     assert left["counterfactual", "the figures of the answer do not stand in the passages as written"] == 1
+
+
+def test_several_golden_answers_are_further_ways_to_say_each_part():
+    one = Evidence("q", "?", ("5 km; 2021", "5 kilometres; in 2021", "both"), {}, NEAR)
+    # the third has one part where the first has two, and cannot be put beside it
+    assert one.golden == (("5 km", "5 kilometres"), ("2021", "in 2021"))

@@ -84,6 +84,15 @@ def test_counterfactual_shows_the_false_passages(tmp_path):
     assert one.changed == "Norway → Sweden"
 
 
+def test_counterfactual_instances_with_their_true_passages_are_tried_for_noise(tmp_path):
+    rgb(tmp_path / "t.jsonl", FACT)
+    found = list(rgb_trials(read_rgb(tmp_path / "t.jsonl", true=True), RgbOptions(rates=(0.4,))))
+    assert [one.ability for one in found] == ["noise", "rejection"]
+    # two of noise leave room for three, and there are two true passages: 5 - 2 = 3 passages of noise
+    assert sorted(found[0].passages) == ["n1", "n2", "n3", "p1", "p2"]
+    assert not found[0].changed
+
+
 def test_the_same_seed_gives_the_same_trials(tmp_path):
     assert trials(tmp_path, PLAIN) == trials(tmp_path, PLAIN)
     assert trials(tmp_path, PLAIN) != trials(tmp_path, PLAIN, seed=1)

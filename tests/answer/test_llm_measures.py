@@ -110,16 +110,30 @@ SUPPORT = {"golden": ["It is long."], "said": ["It is long."]}
 
 def test_answer_correctness():
     near = {"said": [1, 0], "golden": [3, 4]}
-    reply = replies(SUPPORT, statements=statements_of(CORRECT))
+    reply = replies(SUPPORT, statements=statements_of(CORRECT), contradicted=verdicts([1]))
     (found,), tools = run("answer_correctness", [case("said", "golden")], reply, near.get)
     # F1 = 1 / (1 + 3/2) = 0.4, cosine 0.6: 0.75 * 0.4 + 0.25 * 0.6
     assert found.value == pytest.approx(0.45, abs=1e-7)
     assert found.details["f1"] == 0.4
-    assert len(tools.asked) == 4
+    # the one unsupported statement is asked about once more
+    assert len(tools.asked) == 5
+    assert tools.asked[-1][2] == ('["golden"]', '["It is red."]')
+    assert [one.get("contradicts") for one in found.details["statements"]] == [None, 1]
+    (found,), tools = run(
+        "answer_correctness", [case("said", "golden")], reply, near.get, contradictions=False
+    )
+    assert (found.value, len(tools.asked)) == (pytest.approx(0.45, abs=1e-7), 4)
     (found,), _ = run(
         "answer_correctness", [case("said", "golden")], reply, similarity_weight=0, statements_weight=2
     )
     assert found.value == 0.4
+
+
+def test_a_failed_call_about_contradictions_costs_no_score():
+    reply = replies(SUPPORT, statements=statements_of(CORRECT), contradicted="Maybe.")
+    (found,), _ = run("answer_correctness", [case("said", "golden")], reply, similarity_weight=0)
+    assert (found.value, found.failed) == (0.4, False)
+    assert not any("contradicts" in one for one in found.details["statements"])
 
 
 def test_answer_correctness_without_statements():

@@ -72,6 +72,9 @@ def reply_in(world):
         step = name.split(" v")[0]
         if step == "supported":
             return json.dumps(supported(*texts))
+        if step == "contradicted":
+            count = len(json.loads(texts[1]))
+            return json.dumps({"verdicts": [{"number": n, "verdict": n % 2} for n in range(1, count + 1)]})
         if step == "entities":
             return json.dumps(entities(texts[0]))
         if step == "useful":

@@ -8,6 +8,8 @@ from harness.answer import AnswerScore, Case, Shown
 from harness.answering.losses import _Texts, losses_of
 from harness.measures.projection import Projection
 from harness.report.rows.answer_losses import (
+    ADDS,
+    CONTRADICTS,
     CUT,
     LEFT_OUT,
     NOT_EXTRACTED,
@@ -23,11 +25,14 @@ CHUNKS = [Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in range(0, 500, 
 FACTS = {name: Judgment("q", "d", at, at + 50, 4) for name, at in (("a", 0), ("b", 100), ("c", 200))}
 NOWHERE = Judgment("q", "d", 1000, 1050, 4)
 LOST = Judgment("q", "\0lost", 0, 10, 4)
+PARTS = (NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW, LEFT_OUT, CONTRADICTS, ADDS, SOMETHING_ELSE, WITHOUT)
 
 
-def losses(labels, read, found, value, details=None, lost=()):
+def losses(labels, read, found, value, details=None, lost=(), answer="x", golden="y"):
     passages = tuple(Shown(f"d:{i}-{i + 100}", "d", ((i, i + 100),), "") for i in read)
-    case = Case(Query("q", "?", "train"), passages, "x", judgments=tuple(labels))
+    case = Case(
+        Query("q", "What about 2023?", "train"), passages, answer, reference=golden, judgments=tuple(labels)
+    )
     score = AnswerScore("q", "m", value, details=details or {})
     ids = {f"d:{i}-{i + 100}" for i in (*read, *found)}
     return losses_of(case, score, ids, lost, _Texts.of(CHUNKS), Projection())
@@ -46,9 +51,9 @@ def test_every_part_by_hand():
         lost=[LOST],
     )
     expected = {NOT_EXTRACTED: 0.2, CUT: 0.2, NOT_FOUND: 0.2, TOO_LOW: 0.2}
-    expected |= {LEFT_OUT: 0.1, SOMETHING_ELSE: 0.05, WITHOUT: 0.0}
+    expected |= {LEFT_OUT: 0.1, CONTRADICTS: 0.0, ADDS: 0.0, SOMETHING_ELSE: 0.05, WITHOUT: 0.0}
     assert found == pytest.approx(expected)
-    assert list(found) == [NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW, LEFT_OUT, SOMETHING_ELSE, WITHOUT]
+    assert tuple(found) == PARTS
 
 
 def test_a_right_answer_without_the_evidence_earns_back_what_was_lost():
@@ -68,11 +73,49 @@ def test_verdicts_on_statements_part_what_is_left_out_from_what_is_something_els
     assert (found[LEFT_OUT], found[SOMETHING_ELSE]) == pytest.approx((0.1, 0.3))
 
 
+def test_a_model_tells_contradictions_from_additions():
+    # of three statements that the golden answer does not support, one contradicts it: a third of 0.3
+    details = {
+        "reference": [{"statement": "", "verdict": v} for v in (1, 1, 1, 0)],
+        "statements": [
+            {"statement": "", "verdict": 1},
+            {"statement": "", "verdict": 0, "contradicts": 1},
+            *[{"statement": "", "verdict": 0, "contradicts": 0}] * 2,
+        ],
+    }
+    found = losses([FACTS["a"]], read=[0], found=[], value=0.6, details=details)
+    assert (found[LEFT_OUT], found[CONTRADICTS], found[ADDS]) == pytest.approx((0.1, 0.1, 0.2))
+    assert found[SOMETHING_ELSE] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "golden", "part"),
+    [
+        ("It employs 39,717 people in Norway.", "39,717", ADDS),
+        ("It employs 40,000 people.", "39,717", CONTRADICTS),
+        ("It costs 14.5 crowns.", "14.50", SOMETHING_ELSE),
+        # with several figures nobody knows which of them answers
+        ("In 2019 it grew by 7.", "5", SOMETHING_ELSE),
+        # one that stands in the question does not answer it
+        ("In 2023 it grew by 7.", "In 2023 by 5.", CONTRADICTS),
+        ("Orders came in 2023.", "5", SOMETHING_ELSE),
+        ("It employs many.", "39,717", SOMETHING_ELSE),
+        ("Sweden", "Norway", SOMETHING_ELSE),
+        ("I cannot answer this from the passages.", "39,717", LEFT_OUT),
+    ],
+)
+def test_without_a_model_only_what_can_be_known_is_told(answer, golden, part):
+    found = losses([FACTS["a"]], read=[0], found=[], value=0.0, answer=answer, golden=golden)
+    beyond = {
+        name: loss for name, loss in found.items() if name in (CONTRADICTS, ADDS, SOMETHING_ELSE) and loss
+    }
+    assert list(beyond) == ([] if part == LEFT_OUT else [part])
+    assert sum(found.values()) == pytest.approx(1.0)
+
+
 def test_copies_of_one_fact_are_one():
     copies = [Judgment("q", "d", at, at + 50, 4, evidence="e") for at in (0, 400)]
-    assert losses(copies, read=[400], found=[], value=1.0) == dict.fromkeys(
-        (NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW, LEFT_OUT, SOMETHING_ELSE, WITHOUT), 0.0
-    )
+    assert losses(copies, read=[400], found=[], value=1.0) == dict.fromkeys(PARTS, 0.0)
 
 
 def test_without_labelled_evidence_nothing_is_said():

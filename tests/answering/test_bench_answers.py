@@ -110,8 +110,8 @@ def test_the_extractive_baseline_runs_offline_into_the_tables(answering):
     assert row.reasons.iloc[0] == "not answered: no_passages x1"
     losses = read_table(folder, "answer_losses")
     own = losses[(losses.setting == "top_n=3") & (losses.query_id == "q1")]
-    # the evidence was read and all of the golden answer is said, and 8 of 9 words are something else
-    assert own.set_index("part").loss["something else"] == pytest.approx(1 - expected)
+    # the evidence was read and all of the golden answer is said, and 8 of 9 words are added to it
+    assert own.set_index("part").loss["adds"] == pytest.approx(1 - expected)
     for (setting, query_id), lost in losses.groupby(["setting", "query_id"]):
         value = scores[(scores.setting == setting) & (scores.query_id == query_id)]
         assert lost.loss.sum() == pytest.approx(1 - value[value.measure == "token_f1"].value.iloc[0])
@@ -230,7 +230,7 @@ def test_a_question_for_which_nothing_fits_is_not_asked(answering):
 @pytest.mark.parametrize(
     ("answer", "more", "message"),
     [
-        ("null", "answer_measures: [exact_match]\n", "no setting has any"),
+        ("null", "answer_measures: [exact_match]\n", "no setting has answers"),
         ("{kind: extractive}", "answer_measures: [exact_mach]\n", "no kind 'exact_mach'"),
         (
             "{kind: extractive}",
@@ -340,9 +340,14 @@ def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(
         "Lost on the way to the answer, from 1 down to token_f1",
     ):
         assert title in shown
+    assert "Answers, verdict: 4 queries are too few to choose by (30 at least). " in shown
+    with pytest.raises(SystemExit):
+        main(["compare", str(folder), "--measure", "ndcg_exp@3"])
+    assert said in " ".join(capsys.readouterr().out.split())
+    # without a measure they are compared by what differs
     with pytest.raises(SystemExit):
         main(["compare", str(folder)])
-    assert said in " ".join(capsys.readouterr().out.split())
+    assert "token_f1: means over 4 queries" in capsys.readouterr().out
 
 
 def test_a_measure_that_asks_a_model_needs_one(answering):

@@ -135,7 +135,7 @@ def test_max_cost_is_one_limit_for_all_measures_and_steps(answers, tmp_path, cap
         config.write_text(json.dumps(limited))
         assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 1
         assert server.count == 3
-        assert "Asking stopped at max_calls (3) after 3 calls" in " ".join(capsys.readouterr().err.split())
+        assert "Calls stopped at max_calls (3) after 3 calls" in " ".join(capsys.readouterr().err.split())
         # the next run has the limit anew, and goes on: one verdict, and the aspect of both answers
         assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 0
         assert server.count == 6
@@ -175,10 +175,10 @@ def test_an_endpoint_that_refuses_ends_the_run_and_writes_nothing(answers, tmp_p
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--measures", "faithfulness"], "faithfulness asks a language model: name it in"),
+        (["--measures", "faithfulness"], "faithfulness needs a language model: configure it in"),
         (["--measures", "exact"], "there is no kind 'exact'"),
         (["--measures", "citation_recall"], "needs labelled evidence"),
-        (["--measures", ","], "names no measure"),
+        (["--measures", ","], "is empty"),
         (["--output", "x.json"], "name a .csv file"),
     ],
 )

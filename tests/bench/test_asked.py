@@ -1,4 +1,4 @@
-"""asked.csv: what was asked in place of every query."""
+"""asked.csv: the rewritten form of every query."""
 
 import csv
 
@@ -156,7 +156,7 @@ def test_what_a_run_says_and_what_keeps_it_from_asking(write_config, monkeypatch
         monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
         command("bench", path)
     told = " ".join(capsys.readouterr().out.split())
-    assert "declarative v1 by fake-1 rewrote the queries: 5 calls now for 0.0100, 0 answers from" in told
+    assert "declarative v1 by fake-1 rewrote queries: 5 calls now for 0.0100, 0 answers from" in told
 
 
 def test_a_dry_run_of_an_agreement_asks_nothing(write_config, capsys):

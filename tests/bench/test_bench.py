@@ -16,7 +16,7 @@ from harness.errors import CorpusError, LabelError, ModelError
 from harness.evaluate.answerability import answerability
 from harness.progress import Silent
 from harness.report import AnswerabilityRow, read_summary
-from harness.types import Query, Ranking
+from harness.types import Ranking
 
 
 def unchanging(folder):
@@ -233,9 +233,9 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     )
     _, _, reporter = run(write_config())
     warned = " ".join(reporter.warnings)
-    assert "1 label was found by likeness, but the figures in quote and text differ" in warned
+    assert "1 label was found by similarity, but figures in quote and text differ" in warned
     # both places count, so there is nothing to warn of
-    assert "stands more than once" not in warned
+    assert "found more than once" not in warned
     assert (
         "1 query is marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)"
         in warned
@@ -243,16 +243,16 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     assert "1 query has no label" in warned
     assert "(q6)" in warned
     _, _, reporter = run(write_config(more="anchor: {duplicates: false}"))
-    assert "1 quote stands more than once" in " ".join(reporter.warnings)
+    assert "1 quote was found more than once" in " ".join(reporter.warnings)
 
 
 def test_an_auroc_from_few_queries_never_stands_without_a_remark(write_config):
     config = load_config(write_config())
 
     def remark(answerable, unanswerable):
-        queries = [Query(f"q{i}", "?", "train", i < answerable) for i in range(answerable + unanswerable)]
-        rankings = [Ranking(query.query_id, ("d:0-1",), (0.5,)) for query in queries]
-        ((head,), _) = answerability("a", "retrieve", rankings, queries, config)
+        known = {f"q{i}": i < answerable for i in range(answerable + unanswerable)}
+        rankings = [Ranking(query_id, ("d:0-1",), (0.5,)) for query_id in known]
+        ((head,), _) = answerability("a", "retrieve", rankings, known, config)
         return head.remark
 
     assert remark(9, 4) == "from only 4 unanswerable queries"
@@ -324,7 +324,7 @@ def test_lost_text_is_told_in_one_line_and_above_a_share_an_error(write_config, 
     told = " ".join(reporter.warnings)
     characters = results.record.counts["characters"]
     assert "text of 5 documents: 2 of 4 (50.00%) pages and 1 of " in told
-    assert "1 document has pages without text though something is drawn on them" in told
+    assert "1 document has pages without text although something is drawn on them" in told
     assert "scan (pages 2-3)" in told
     assert results.record.counts["pages_suspect"] == 2
     assert results.record.counts["characters_suspect"] == 1
@@ -352,9 +352,10 @@ def test_what_the_parser_worked_around_reaches_the_terminal(write_config, corpus
     path = write_config()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
     _, folder, reporter = run(path)
-    (told,) = [text for text in reporter.warnings if "in spite of faults" in text]
+    (told,) = [text for text in reporter.warnings if "after repairing errors" in text]
     (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "odd"]
-    assert f"1 document could be read only in spite of faults (odd: {row['reason'].split('; ')[0]})" in told
+    reason = row["reason"].split("; ")[0]
+    assert f"1 document could be read, but only after repairing errors (odd: {reason})" in told
 
 
 def test_a_plan_counts_what_the_cache_does_not_have(write_config):

@@ -64,7 +64,7 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
         command("bench", path, "--dry-run")
         told = " ".join(capsys.readouterr().out.split())
         assert "e-1: 29 texts: 1 requests to make, 0 texts kept from before" in told
-        assert "depend on an endpoint that has not been asked yet. Nothing was spent." in told
+        assert "depend on an endpoint that has not been called yet. Nothing was spent." in told
         assert server.count == 0, "a plan and a dry run send nothing"
         command("bench", path, "--quiet")
         said = " ".join(capsys.readouterr().out.split())

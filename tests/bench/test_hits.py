@@ -146,7 +146,7 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
     assert {row["document"] for row in rows(mine, "documents.csv")} == set(SENTENCES)
     # how the documents were cut is not known, and no row says that it cost nothing
     assert {row["part"] for row in rows(mine, "waterfall.csv")} == {"parser", "candidates", "order"}
-    assert "what that costs is part of candidates" in said
+    assert "the cost of that is part of candidates" in said
     assert [row["index_tokens"] for row in rows(mine, "prices.csv")] == [""]
     assert (mine / "report.html").stat().st_size > 10_000
 
@@ -187,7 +187,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
 @pytest.mark.parametrize(
     ("hit", "message"),
     [
-        ({"query_id": "q9", "rank": 1, "text": "x"}, "line 1: there is no query 'q9'"),
+        ({"query_id": "q9", "rank": 1, "text": "x"}, "line 1: unknown query 'q9'"),
         (
             {"query_id": "q1", "rank": 1, "document": "peeple", "text": "x"},
             "line 1: there is no document 'peeple'",

@@ -210,7 +210,7 @@ def test_code_of_the_user_is_not_called_to_measure_it_unless_that_is_allowed(wri
         rows, _ = run(path)
         return {row.stage: (row.p50 is not None, row.remark) for row in rows}
 
-    why = "code of your own is not called again unless latency: {own_code: true} allows it"
+    why = "your own code is not called again unless latency: {own_code: true} allows it"
     assert remarks("false") == {
         "rewrite": (False, why),
         "retrieve.bm25": (True, why),
@@ -220,7 +220,7 @@ def test_code_of_the_user_is_not_called_to_measure_it_unless_that_is_allowed(wri
         "rerank": (False, why),
     }
     at_once = (
-        "tests.search.own:shared_words is given all queries at once, so its index is made in the same call; "
+        "tests.search.own:shared_words is given all queries at once, so its index is built in the same call; "
         "return a retriever (returns: retriever) to have each query measured"
     )
     assert remarks("true") == {

@@ -220,7 +220,7 @@ def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(write
     with pytest.raises(HarnessError, match="compare several parsers"):
         sheet_of(folder, 10, Silent())
     with Context.at(config.cache, Silent()) as context:
-        with pytest.raises(ConfigError, match="needs one text of every document"):
+        with pytest.raises(ConfigError, match="needs one text per document"):
             load_corpus(config, context)
         (document,) = load_documents(config, context)
     assert SECOND in document.text

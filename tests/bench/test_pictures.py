@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.page import write_page
-from harness.bench.pictures import page_pictures
+from harness.bench.page import page_pictures, write_page
 from harness.errors import HarnessError
 from harness.progress import Silent
 from harness.report.page import read_tables

@@ -37,4 +37,4 @@ def test_the_vectors_of_queries_are_paid_for_each_time_and_those_of_chunks_once(
         assert dense.endpoint_cost > words
         assert (dense.rewrite_cost, words_only.cost_per_1000, words_only.endpoint_cost) == (0, 0, None)
         remarks = [row.remark for row in one.of(LatencyRow)]
-        assert remarks == ["fake-embed is no model on this machine", ""]
+        assert remarks == ["fake-embed is not a model on this machine", ""]

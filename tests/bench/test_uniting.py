@@ -125,7 +125,7 @@ def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, caps
         (r["query_id"], r["document"], r["start"]) for r in judged(new)
     }
     assert shared
-    assert f"{len(shared)} spans of new had another grade than in old" in out
+    assert f"{len(shared)} spans of new had a different grade in old" in out
 
 
 def test_what_it_was_scored_from_must_be_there(bench, capsys):
@@ -134,7 +134,7 @@ def test_what_it_was_scored_from_must_be_there(bench, capsys):
     (old / "chunk_offsets.csv").unlink()
     code, _, err = command(capsys, "gate", new, "--baseline", old)
     assert code == 1
-    assert "cannot be scored again without chunk_offsets.csv" in err
+    assert "cannot be rescored without chunk_offsets.csv" in err
 
 
 def test_a_measure_that_counts_tokens_cannot_be_scored_again(bench, capsys):

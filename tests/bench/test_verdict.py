@@ -8,7 +8,7 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
-from harness.evaluate.clusters import clusters_of
+from harness.evaluate.evaluating import clusters_of
 from harness.progress import Silent
 from harness.types import Judgment, Query
 
@@ -71,7 +71,7 @@ def test_bench_show_compare_and_the_file_say_the_same(write_config, capsys, monk
     for form in ("markdown", "latex", "text"):
         with pytest.raises(SystemExit):
             main(["compare", str(folder), "--format", form])
-        assert "queries are too few to choose by" in " ".join(capsys.readouterr().out.split())
+        assert "queries are too few for a choice" in " ".join(capsys.readouterr().out.split())
 
 
 def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):

@@ -144,7 +144,7 @@ def test_every_kind_has_usable_defaults():
         ({"kind": "sentence", "chunk_overlap": 1}, "Extra inputs"),
         ({"kind": "agentic"}, "recursive_token"),
         ({"kind": "semantic", "chunk_size": 100}, r"min_size .200. must be (below|smaller)"),
-        ({"kind": "langchain", "splitter": "LatexTextSplitter", "language": "latex"}, "leave it or splitter"),
+        ({"kind": "langchain", "splitter": "LatexTextSplitter", "language": "latex"}, "omit it or splitter"),
         ({"kind": "langchain", "splitter": "os.system"}, "should match pattern"),
     ],
 )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.chunk import LangchainConfig, RecursiveConfig, chunk_documents
-from harness.chunk.recovered import AlteredError, places_of
+from harness.chunk.langchain import AlteredError, places_of
 from harness.errors import ConfigError, CorpusError
 from tests.chunk.conftest import document
 from tests.chunk.test_every_kind import check, slow_is_fine

@@ -24,7 +24,7 @@ def test_a_real_drop_fails():
     assert result.failed
     assert check.drop == pytest.approx(0.1, abs=0.02)
     assert 0.02 < check.at_least < check.drop
-    assert "where 0.02 is tolerated" in check.reason
+    assert "with 0.02 tolerated" in check.reason
 
 
 def test_a_rise_and_a_small_drop_pass():
@@ -40,7 +40,8 @@ def test_a_drop_in_doubt_passes_and_says_so():
     result = checked(few - np.array([0.4, -0.2, 0.1, 0.3, -0.1]), few)
     assert not result.failed
     assert (
-        "a drop of 0.1000, where 0.02 is tolerated, but only 0.0000 of it is sure" in result.checks[0].reason
+        "a drop of 0.1000, with 0.02 tolerated, but only 0.0000 of it is beyond chance"
+        in result.checks[0].reason
     )
 
 
@@ -83,7 +84,7 @@ def test_three_queries_that_drop_alike_prove_nothing():
     assert not result.failed
     # by their spread alone the bound would be 0.5; it does not look surer than the test
     assert result.checks[0].at_least == pytest.approx(0.02)
-    assert "only 0.0200 of it is sure" in result.checks[0].reason
+    assert "only 0.0200 of it is beyond chance" in result.checks[0].reason
 
 
 def test_what_cannot_be_compared_is_refused():
@@ -91,7 +92,7 @@ def test_what_cannot_be_compared_is_refused():
         checked(BASE[:50])
     with pytest.raises(HarnessError, match=r"settings b are not among the results (?s:.*)matched by name"):
         gate(matrix({"a": BASE}), matrix({"b": BASE}), max_drop=0)
-    with pytest.raises(HarnessError, match="defined only under one"):
+    with pytest.raises(HarnessError, match="defined in only one"):
         checked([0.1, np.nan], [0.1, 0.2])
     with pytest.raises(HarnessError, match="max-drop of at least 0"):
         checked(BASE, max_drop=-1)

@@ -45,7 +45,7 @@ def test_stages_can_stand_side_by_side_or_alone():
         "b [retrieve]",
     )
     assert from_scores(ROWS, "m", SPLITS, stage="rerank").settings == ("a",)
-    with pytest.raises(HarnessError, match="no scores of m for the stage fusion"):
+    with pytest.raises(HarnessError, match="no scores for m for the stage fusion"):
         from_scores(ROWS, "m", SPLITS, stage="fusion")
 
 
@@ -134,7 +134,7 @@ def test_a_record_is_comparable_with_itself_from_another_folder():
     [
         (("hashes", "c/queries.csv"), "99", "the files of queries differ"),
         (("hashes", "c/labels.csv"), "99", "the files of labels differ"),
-        (("hashes", "c/docs/report.pdf"), "99", "the text differs of the documents report"),
+        (("hashes", "c/docs/report.pdf"), "99", "the text differs for the documents report"),
         (("config", "relevance", "rule"), "full_cover", "the rules of relevance differ"),
         (("config", "anchor", "threshold"), 50.0, "the anchoring of quotes differ"),
         (("config", "parser", "kind"), "pypdfium2", "the parser differ"),
@@ -154,9 +154,7 @@ def test_hashes_of_judged_spans_are_told_short():
 
 def test_one_document_more_is_a_reason():
     more = changed("hashes", value={**RECORD["hashes"], "c/docs/second.pdf": "44"})
-    assert differences(ScoredOn.of(RECORD), ScoredOn.of(more)) == [
-        "only one of them has the documents second"
-    ]
+    assert differences(ScoredOn.of(RECORD), ScoredOn.of(more)) == ["only one result has the documents second"]
 
 
 def test_the_extracted_text_counts_more_than_the_parser():
@@ -164,7 +162,7 @@ def test_the_extracted_text_counts_more_than_the_parser():
     same = {"report": "aa"}
     assert differences(ScoredOn.of(RECORD, same), ScoredOn.of(other, same)) == []
     assert differences(ScoredOn.of(RECORD, same), ScoredOn.of(other, {"report": "bb"})) == [
-        "the text differs of the documents report"
+        "the text differs for the documents report"
     ]
 
 
@@ -190,7 +188,7 @@ def test_a_join_refuses_with_all_the_reasons():
         join({"one": one, "moved": moved, "fewer": fewer, "other": other})
     message = str(refused.value)
     assert "one and moved: the split differs for q1" in message
-    assert "one and moved: ndcg_exp@10 is defined only under one of them for q1" in message
-    assert "one and fewer: the queries differ: only one of them has q1" in message
+    assert "one and moved: ndcg_exp@10 is defined in only one of them for q1" in message
+    assert "one and fewer: the queries differ: only one result has q1" in message
     assert "one and other: the measures differ: ndcg_exp@10 and recall@10" in message
     assert matrix_differences(one, one) == []

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from harness.comparison import Options
-from harness.comparison.effect import cohen_dz, dominance, win_tie_loss
-from harness.comparison.paired import compare_pair
-from harness.comparison.power import needed_for
+from harness.comparison.conclude import needed_for
+from harness.comparison.paired import cohen_dz, compare_pair, dominance, win_tie_loss
 
 
 def test_effects_by_hand():

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness.comparison import Options, cross_validate, select
-from harness.comparison.split import folds
+from harness.comparison.selection import folds
 from harness.errors import HarnessError
 
 from .build import matrix, noisy
@@ -28,7 +28,7 @@ def test_what_wins_on_train_is_reported_on_validation():
     assert found.regret.difference == pytest.approx(-0.5)
     # two queries a side: nothing is concluded from them
     (only,) = found.sentences()
-    assert only.startswith("2 validation queries are too few to choose on train and hold the choice")
+    assert only.startswith("2 validation queries are too few to choose on train and check the choice")
 
 
 def test_where_both_splits_agree_there_is_no_regret():

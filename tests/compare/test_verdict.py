@@ -44,7 +44,7 @@ def test_nothing_is_best_while_another_may_be():
     assert found.named("leads", "may be best") == ("c", "a")
     assert found.named("ruled out") == ("b",)
     assert told(found, "decision")[0].endswith(
-        "a may be best too. Ruled out, as another is really better: b."
+        "a may be best too. Ruled out because another setting is really better: b."
     )
     assert not found.margin.real
     assert "may be chance" in told(found, "margin")[0]
@@ -79,11 +79,11 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
     assert [one.place for one in found.standings] == ["leads", "may be best", "ruled out"]
     # the test stays as it was: what it says is not enough
     assert (found.margin.p, found.margin.low) == (sure.margin.p, sure.margin.low)
-    assert "not a finding, as its sign turns with other labels" in told(found, "margin")[0]
-    assert "and where its sign is the same with longer and shorter labels" in told(found, "test")[0]
+    assert "not a finding, because its sign changes with the label length" in told(found, "margin")[0]
+    assert "and its sign is the same with longer and shorter labels" in told(found, "test")[0]
     assert told(found, "caveat") == [
-        "The length of the labels decides b against c: the difference is beyond chance with the labels as "
-        "they are, but its sign turns with labels padded by 250 and padded by 700. Do not rely on it."
+        "The difference of b against c depends on the length of the labels: it is beyond chance with the "
+        "labels as given, but changes sign with labels padded by 250 and padded by 700. Do not rely on it."
     ]
     cells = {(one.setting, one.against): said(one) for one in found.comparisons}
     assert cells == {("b", "c"): "no: labels", ("b", "a"): "yes", ("c", "a"): "yes"}
@@ -116,7 +116,7 @@ def test_another_measure_whose_difference_turns_contradicts_without_being_real()
     turning = {"ndcg_text@5000": {("a", "b"): ("trimmed to 50 %",)}}
     found = conclude(text, others=[exp], trust=trust, turning=turning, options=QUICK)
     (caveat,) = told(found, "caveat")
-    assert "in ndcg_text@5000, its sign turns with other labels)" in caveat
+    assert "in ndcg_text@5000, its sign changes with the label length)" in caveat
 
 
 def holes(shares, upper=None):
@@ -130,11 +130,12 @@ def test_few_judged_ranks_are_said():
     scores = noisy(80, (0.3, 0.7, 0.5))
     found = conclude(scores, holes=holes((0.25, 0.31, 0.9)), options=QUICK)
     assert told(found, "caveat") == [
-        "Of the first 10 ranks 25% to 90% are judged (judged@10); the rest counts as irrelevant, which "
-        "nobody knows."
+        "Of the first 10 ranks, 25% to 90% are judged (judged@10); the rest counts as irrelevant, "
+        "although its relevance "
+        "is unknown."
     ]
     alike = conclude(scores, holes=holes((0.25, 0.25, 0.25)), options=QUICK)
-    assert "Of the first 10 ranks 25% are judged" in told(alike, "caveat")[0]
+    assert "Of the first 10 ranks, 25% are judged" in told(alike, "caveat")[0]
     assert told(conclude(scores, holes=holes((0.8, 0.9, 1.0)), options=QUICK), "caveat") == []
     alone = conclude(noisy(60, (0.5,)), holes=holes((0.1,)), options=QUICK)
     assert "10% are judged" in told(alone, "caveat")[0]
@@ -146,10 +147,10 @@ def test_bounds_that_reach_past_the_leader_are_said_and_what_to_do():
     found = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean + 0.05)), options=QUICK)
     assert found.decision == "best"
     assert told(found, "caveat") == [
-        f"The bounds overlap: judging the rest could bring c past the {mean:.3f} of b, up to "
+        f"The bounds overlap: judging the rest could lift c above the {mean:.3f} of b, up to "
         f"{mean + 0.05:.3f} (ndcg_exp_upper@10)."
     ]
-    assert told(found, "next")[0] == "Have the rest of the first 10 ranks judged."
+    assert told(found, "next")[0] == "Judge the rest of the first 10 ranks."
     apart = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean - 0.01)), options=QUICK)
     assert told(apart, "caveat") == []
     assert "judged" not in " ".join(told(apart, "next"))
@@ -159,16 +160,16 @@ def test_beside_a_baseline_only_its_own_bound_counts():
     scores = noisy(80, (0.3, 0.7, 0.5))
     for upper, said_ in (((0.99, 0.99, 0.5), False), ((0.3, 0.99, 0.99), True)):
         found = conclude(scores, baseline="c", holes=holes((1.0, 1.0, 1.0), upper), options=QUICK)
-        assert any("could bring c past" in text for text in told(found, "caveat")) is said_
+        assert any("could lift c above" in text for text in told(found, "caveat")) is said_
 
 
 def test_few_queries_are_said_first_and_choose_nothing():
     found = conclude(noisy(11, (0.1, 0.9)), options=QUICK)
     assert (found.decision, found.margin.finding) == ("few", "few")
     assert sentences_of(found)[0].startswith(
-        "Verdict: 11 queries are too few to choose by (30 at least). b leads"
+        "Verdict: 11 queries are too few for a choice (at least 30 are needed). b leads"
     )
-    assert told(found, "next") == ["Ask at least 19 more questions."]
+    assert told(found, "next") == ["Add at least 19 more questions."]
     assert any("less than 24% of all may be missing" in text for text in told(found, "caveat"))
     assert told(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith("1 query is too few")
 
@@ -183,10 +184,13 @@ def test_the_cheapest_that_may_be_best_is_the_next_step():
     scores = noisy(50, (0.59, 0.2, 0.61), seed=2)
     found = conclude(scores, costs=Costs({"a": 1.5, "b": 0.1, "c": 3.0}, "dollars"), options=QUICK)
     assert found.cheapest == "a"
-    assert told(found, "next")[0] == "Take a, the cheapest that may be best (1.5 dollars), or ask more."
+    assert (
+        told(found, "next")[0]
+        == "Choose a, the cheapest setting that may be best (1.5 dollars), or add questions."
+    )
     best = conclude(noisy(80, (0.3, 0.7)), costs=Costs({"a": 500, "b": 2000}, "tokens@10"), options=QUICK)
     assert told(best, "next") == ["Weigh the price in tokens@10: 2,000 for b, 500 for a."]
-    with pytest.raises(HarnessError, match="no cost for b"):
+    with pytest.raises(HarnessError, match="No cost is given for b"):
         conclude(scores, costs=Costs({"a": 1.0, "c": 1.0}, "dollars"))
 
 
@@ -204,7 +208,9 @@ def test_many_queries_without_a_difference_call_the_settings_equal():
     scores = matrix({"a": base, "b": np.clip(base + rng.normal(0, 0.05, 2000), 0, 1)})
     found = conclude(scores, options=QUICK)
     assert found.decision == "open"
-    assert told(found, "next")[0].startswith("Treat those that may be best as equal: 2,000 queries show")
+    assert told(found, "next")[0].startswith(
+        "Treat the settings that may be best as equal: 2,000 queries would show"
+    )
 
 
 TRUST = {
@@ -234,7 +240,8 @@ def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
     other = conclude(exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", options=QUICK)
     first, second = told(other, "caveat")
     assert first == (
-        "ndcg_exp@10 cannot be compared between settings that cut documents differently. Take ndcg_text@5000."
+        "ndcg_exp@10 cannot be compared between settings that cut documents differently. Use "
+        "ndcg_text@5000 instead."
     )
     assert second.startswith("Measures disagree: a leads by ndcg_exp@10, b by ndcg_text@5000 (")
 
@@ -262,10 +269,14 @@ def test_against_a_baseline_the_family_is_of_the_others():
     ("count", "expected"),
     [
         (20, "New questions on new documents like these: 60 queries on 20 documents (ICC of the difference"),
-        (4, "More questions on these 4 documents, not for new documents (ICC of the difference"),
-        (1, "More questions on this one document, not for new documents. To go by documents takes 10"),
-        (60, "Questions like these 60, each on a document of its own."),
-        (0, "Questions like these 60. Which of them share a document is not known here."),
+        (4, "More questions on these 4 documents, but not on new documents (ICC of the difference"),
+        (
+            1,
+            "More questions on this one document, but not on new documents. Testing by document takes at "
+            "least 10",
+        ),
+        (60, "Questions like these 60, each on its own document."),
+        (0, "Questions like these 60. It is not known here which of them share a document."),
     ],
 )
 def test_the_verdict_names_its_population(count, expected):

@@ -94,7 +94,7 @@ def test_nothing_beats_the_front_and_something_beats_the_rest(points):
 
 
 def test_a_setting_without_a_cost_is_refused_and_one_without_quality_left_out():
-    with pytest.raises(HarnessError, match="no cost for b"):
+    with pytest.raises(HarnessError, match="No cost is given for b"):
         front({"a": 1.0}, {"a": 0.5, "b": 0.6})
     assert [s.setting for s in front({"a": 1.0, "b": 2.0}, {"a": 0.5, "b": np.nan})] == ["a"]
     assert front({}, {}) == []

@@ -175,7 +175,7 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         (
             "parse: [{kind: pypdf}, {kind: pypdfium2}]\nrelevance: {judge: cosine, model: m}",
             1,
-            ["several parsers are compared by labels of people only"],
+            ["several parsers can be compared only by human labels"],
         ),
         ("name: again", 6, ["given twice"]),
         ("chunk: {kind: [page, page]}", 1, ["the same"]),

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from harness.config.models import BenchConfig
-from harness.config.reference import reference
-from harness.config.relevance import RelevanceConfig
+from harness.config.models import BenchConfig, RelevanceConfig
 from harness.config.sweep import TABLES
 from harness.judge import KINDS as JUDGES
 from harness.judge import PoolConfig
 from harness.llm.endpoint import AzureOptions, Endpoint
 from harness.llm.money import Price
+from tools.reference.configuration import reference
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.corpus import DocumentFile, find_documents
-from harness.corpus.globbing import expand
+from harness.corpus.documents import expand
 from harness.errors import CorpusError
 
 

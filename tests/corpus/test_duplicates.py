@@ -106,7 +106,7 @@ def test_duplicates_within_one_document_do_not_overlap():
     st.data(),
 )
 def test_every_place_holds_the_words_of_the_label_and_none_is_missed(texts, least, data):
-    """Against a search letter by letter of the text without white space."""
+    """Against a verbatim search of the text without white space."""
     documents = {f"d{i}": document(f"d{i}", text) for i, text in enumerate(texts)}
     source = data.draw(st.sampled_from(sorted(name for name in documents if documents[name].text) or ["d0"]))
     text = documents[source].text

@@ -104,7 +104,7 @@ def test_the_dry_run_tells_the_price_of_batches_and_calls_on_their_way(ledger):
 def test_an_endpoint_without_batches_says_so_and_what_to_do(ledger):
     with (
         FakeServer(lambda request, number: error(404, "Not Found")) as server,
-        pytest.raises(LlmError, match=r"offers no batches.*Not Found.*Take `batch` out"),
+        pytest.raises(LlmError, match=r"offers no batches.*Not Found.*Remove `batch`"),
     ):
         judge_all(batched(server.url), ledger, pairs(3))
     # nothing is on its way, and judging by itself goes on

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.prompting import built_in_prompts, load_prompt, read_grades, shortest_answer
+from harness.judge.prompting import FOLDER, load_prompt, read_grades, shortest_answer
+from harness.llm.prompt import built_in
 from harness.llm.tokens import estimate_tokens, token_counter
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs
@@ -24,7 +25,7 @@ def test_without_past_answers_a_bare_one_is_assumed_and_said(ledger):
     found = estimate("http://127.0.0.1:9/v1", ledger)
     # {"grade": 0}: 12 characters, 3 tokens by the rule of four
     assert (found.likely_completion_tokens, found.completion_tokens) == (20 * 3, 20 * 400)
-    assert "taking bare answers" in str(found)
+    assert "assuming short answers" in str(found)
     assert "estimated from the characters" in str(found)
     assert found.likely_price == pytest.approx((found.prompt_tokens * 1 + 60 * 10) / 1e6)
     assert found.price == pytest.approx((found.prompt_tokens * 1 + 8000 * 10) / 1e6)
@@ -39,9 +40,9 @@ def test_past_answers_of_the_same_prompt_model_and_parameters_say_how_long_the_n
         assert found.likely_completion_tokens == 12 * 90
         assert "as in 8 past calls, 90 each" in str(found)
         other = estimate(server.url, ledger, prompt="umbrela")
-        assert "taking bare answers" in str(other)
+        assert "assuming short answers" in str(other)
         hotter = estimate(server.url, ledger, endpoint={"temperature": 0.7})
-        assert "taking bare answers" in str(hotter)
+        assert "assuming short answers" in str(hotter)
 
 
 def test_answers_that_had_to_be_repeated_count_with_their_calls(ledger):
@@ -53,7 +54,7 @@ def test_answers_that_had_to_be_repeated_count_with_their_calls(ledger):
         assert estimate(server.url, ledger).likely_completion_tokens == 16 * 60
 
 
-@pytest.mark.parametrize("name", built_in_prompts())
+@pytest.mark.parametrize("name", built_in(FOLDER))
 def test_the_bare_answer_is_one_that_the_prompt_accepts(name):
     prompt = load_prompt(name)
     grades = read_grades(prompt, shortest_answer(prompt, prompt.list_size), prompt.list_size)

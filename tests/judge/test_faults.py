@@ -200,7 +200,7 @@ UNWANTED = {
             "param": "max_tokens",
             "code": "unsupported_parameter",
         },
-        ["Use 'max_completion_tokens' instead.", "Write endpoint.max_completion_tokens in place of"],
+        ["Use 'max_completion_tokens' instead.", "Use endpoint.max_completion_tokens instead of"],
     ),
     "OpenAI, temperature": (
         {
@@ -208,11 +208,11 @@ UNWANTED = {
             "param": "temperature",
             "code": "unsupported_value",
         },
-        ["'temperature' does not support 0", "Change endpoint.temperature; null leaves it out."],
+        ["'temperature' does not support 0", "Change endpoint.temperature; null omits it."],
     ),
     "no field for the parameter": (
         {"message": "`seed` is not allowed", "code": 400},
-        ["`seed` is not allowed", "Change endpoint.seed; null leaves it out."],
+        ["`seed` is not allowed", "Change endpoint.seed; null omits it."],
     ),
     "through a gateway": (
         {

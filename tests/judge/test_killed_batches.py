@@ -121,8 +121,8 @@ def test_an_interrupt_leaves_the_batches_running_and_says_how_to_go_on(tmp_path)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=240)
         assert process.returncode != 0
-        assert "70 calls go on at the endpoint (batch_2, batch_4, batch_6)" in said
-        assert "The same command takes their answers in" in said
+        assert "70 calls continue at the endpoint (batch_2, batch_4, batch_6)" in said
+        assert "The same command collects their answers" in said
         assert "--cancel" in said
         assert {batch["status"] for batch in script.batches.values()} == {"in_progress"}
         script.looks = 1
@@ -138,8 +138,8 @@ def test_what_is_on_its_way_is_not_asked_by_itself(ledger):
         assert len(script.batches) == 1
         estimate = LlmJudge(config(server.url), ledger).estimate(pairs(6))
         assert (estimate.calls, estimate.in_batches) == (2, 4)
-        assert "4 on their way in batches" in str(estimate)
-        with pytest.raises(LlmError, match=r"4 calls of fake are on their way in batches.*--cancel"):
+        assert "4 in progress in batches" in str(estimate)
+        with pytest.raises(LlmError, match=r"4 calls of fake are in progress in batches.*--cancel"):
             judge_all(config(server.url), ledger, pairs(4))
         assert not script.direct
         # by now it has ended: its answers are taken in, and the rest is asked

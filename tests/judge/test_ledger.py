@@ -209,7 +209,7 @@ def test_a_full_disk_and_a_damaged_page_are_told_with_what_to_do(tmp_path):
     with Ledger(path) as ledger:
         pages = ledger._db.execute("PRAGMA page_count").fetchone()[0]
         ledger._db.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(LlmError, match=r"cannot be used: .*full\. Make room .*not bought again"):
+        with pytest.raises(LlmError, match=r"cannot be used: .*full\. Free space .*not paid for again"):
             fill(ledger)
         kept = len(list(ledger.entries()))
     with Ledger(path) as ledger:

@@ -43,7 +43,7 @@ def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, 
 
 
 def test_labels_are_nobody_to_ask():
-    with pytest.raises(ConfigError, match="nobody to ask"):
+    with pytest.raises(ConfigError, match="no judge to call"):
         KINDS.make(LabelsConfig())
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from harness.errors import ConfigError
 from harness.judge import LlmConfig
 from harness.judge.prompting import (
-    built_in_prompts,
+    FOLDER,
     load_prompt,
     order_shown,
     parse_prompt,
@@ -20,14 +20,15 @@ from harness.judge.prompting import (
     response_format,
 )
 from harness.llm.form import Malformed
+from harness.llm.prompt import built_in
 
 OPEN = re.compile(r"^<passage (\d+) ([0-9a-f]{16})>$")
 NAMES = ["pointwise", "umbrela", "listwise", "seed_list"]
 
 
 def test_every_protocol_comes_in_english_and_chinese():
-    assert built_in_prompts() == sorted([*NAMES, *(f"{name}_zh" for name in NAMES), "umbrela_published"])
-    for name in built_in_prompts():
+    assert built_in(FOLDER) == sorted([*NAMES, *(f"{name}_zh" for name in NAMES), "umbrela_published"])
+    for name in built_in(FOLDER):
         prompt = load_prompt(name)
         assert (prompt.id, prompt.language) == (name, "zh" if name.endswith("_zh") else "en")
 
@@ -78,7 +79,7 @@ def test_a_copied_mark_changes_the_mark():
 
 
 def test_rendering_is_the_same_every_time_and_holds_no_slot():
-    for name in built_in_prompts():
+    for name in built_in(FOLDER):
         prompt = load_prompt(name)
         once, twice = (render(prompt, "what?", ["a", "b"]) for _ in range(2))
         assert once == twice

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.costs import cost_by_setting
+from harness.judging.pool import cost_by_setting
 from harness.llm.money import BudgetError
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from harness.errors import ConfigError, JudgeError
 from harness.judge import LlmJudge
-from harness.judge.weighing import expected_grade
+from harness.judge.sampling import expected_grade
 
 from .fake_server import Answer, FakeServer, completion
 from .helpers import config, judge_all, pairs, script_of

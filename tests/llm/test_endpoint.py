@@ -137,8 +137,8 @@ def test_a_secret_header_that_is_not_set_names_the_variable(monkeypatch):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"max_tokens": 300, "max_completion_tokens": 400}, "write one of them"),
-        ({"max_tokens_field": "max_completion_tokens"}, "write max_completion_tokens in place of max_tokens"),
+        ({"max_tokens": 300, "max_completion_tokens": 400}, "keep one of them"),
+        ({"max_tokens_field": "max_completion_tokens"}, "use max_completion_tokens instead of max_tokens"),
         ({"extra_body": {"temperature": 1}}, "endpoint.temperature"),
         ({"extra_body": {"n": 3}}, "samples"),
         ({"extra_body": {"stream": True}}, "no call here can use"),

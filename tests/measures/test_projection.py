@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures import ChunkTable, Projection, SpanQrels, overlap, project
+from harness.measures import ChunkTable, Projection, SpanQrels, project, projection
 from tests.measures.build import characters, chunk, grid, span
 
 
@@ -164,7 +164,7 @@ rules = st.builds(
 @given(judgments, chunk_lists)
 def test_overlaps_are_those_of_comparing_every_pair(judged, chunks):
     spans, table = SpanQrels.from_judgments(judged), ChunkTable.of(chunks)
-    found = set(zip(*(column.tolist() for column in overlap.overlapping(spans, table)), strict=True))
+    found = set(zip(*(column.tolist() for column in projection.overlapping(spans, table)), strict=True))
     expected = set()
     for s in range(len(spans)):
         for c in range(len(table)):
@@ -177,10 +177,10 @@ def test_overlaps_are_those_of_comparing_every_pair(judged, chunks):
 @given(judgments, chunk_lists)
 def test_small_blocks_find_the_same_overlaps(judged, chunks):
     spans, table = SpanQrels.from_judgments(judged), ChunkTable.of(chunks)
-    whole = overlap.overlapping(spans, table)
+    whole = projection.overlapping(spans, table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(overlap, "_BLOCK_PAIRS", 3)
-        parts = overlap.overlapping(spans, table)
+        patch.setattr(projection, "_BLOCK_PAIRS", 3)
+        parts = projection.overlapping(spans, table)
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from harness.measures import FAMILIES, about, parse_measure
-from harness.measures.reference import measures_reference
+from tools.reference.measures import measures_reference
 
 
 def test_every_measure_has_a_description_a_formula_and_an_entry():

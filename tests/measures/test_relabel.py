@@ -12,7 +12,7 @@ from harness.measures import (
     relabelled,
     score,
 )
-from harness.measures.relabel import AS_LABELLED, in_sentences, padded, trimmed
+from harness.measures.qrels import AS_LABELLED, in_sentences, padded, trimmed
 from tests.measures.build import chunk, query, ranking, span
 from tests.measures.test_projection import judgments
 

@@ -84,7 +84,7 @@ def test_what_is_computed_otherwise_is_cached_apart(cross_encoder):
 
 def test_it_computes_on_the_cpu_alone():
     encoder = SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino", device="cuda"))
-    with pytest.raises(ModelError, match="leave device out"):
+    with pytest.raises(ModelError, match="omit device"):
         encoder.try_out()
 
 

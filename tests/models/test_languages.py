@@ -1,8 +1,8 @@
-"""Which models are known to read English alone."""
+"""Which models are known to read only English."""
 
 import pytest
 
-from harness.models.languages import reads_english_alone
+from harness.running.language_warnings import reads_english_alone
 
 
 @pytest.mark.parametrize(

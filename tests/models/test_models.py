@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import ModelError
 from harness.models import ModelTokenizer, resolve
-from harness.models.batches import length_sorted_batches
+from harness.models.computing import length_sorted_batches
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.models.resolve import EMBEDDED
 from harness.report.trec import strictly_falling

@@ -69,7 +69,7 @@ def test_the_cap_and_the_role_are_part_of_what_decides_a_sparse_vector():
 
 
 def test_a_model_that_is_not_sparse_is_refused(bi):
-    with pytest.raises(ModelError, match=r"is no learned sparse model.*Name a SPLADE model"):
+    with pytest.raises(ModelError, match=r"is not a learned sparse model.*Name a SPLADE model"):
         SparseConfig(model=bi).make().try_out()
 
 

@@ -24,11 +24,11 @@ def test_ragas_columns_of_every_version(tmp_path):
         read_answers(lines(tmp_path / "o.jsonl", old)),
     )
     for found in (one, other):
-        assert (found.query_id, found.question, found.answer, found.reference) == (
+        assert (found.query_id, found.question, found.answer, found.references) == (
             "q1",
             "Why?",
             "So.",
-            "Thus.",
+            ("Thus.",),
         )
         assert [passage.text for passage in found.read] == ["a", "b"]
 
@@ -41,7 +41,7 @@ def test_csv_as_ragas_writes_it(tmp_path):
     )
     (found,) = read_answers(path)
     assert [passage.text for passage in found.read] == ["it’s a", "b"]
-    assert found.reference is None
+    assert found.references == ()
 
 
 def test_a_missing_answer_has_a_reason_and_is_not_empty(tmp_path):
@@ -107,18 +107,23 @@ TEXTS = st.text("ab'\"[1]\\，\n ", min_size=1).filter(lambda text: text.strip()
 
 
 @given(
-    st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=3), st.none() | TEXTS, st.none() | TEXTS), min_size=1)
+    st.lists(
+        st.tuples(
+            TEXTS, st.lists(TEXTS, max_size=3), st.none() | TEXTS, st.lists(TEXTS, max_size=3, unique=True)
+        ),
+        min_size=1,
+    )
 )
 def test_what_is_written_is_read_again(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("answers") / "a.jsonl"
     written = [
-        Exchange(f"q{n}", asked, tuple(map(Passage, read)), said, "" if said else "none", golden)
+        Exchange(f"q{n}", asked, tuple(map(Passage, read)), said, "" if said else "none", tuple(golden))
         for n, (asked, read, said, golden) in enumerate(rows)
     ]
     assert write_answers(written, path) == len(written)
     found = read_answers(path)
-    assert [(one.query_id, one.question, one.read, one.answer, one.reference) for one in found] == [
-        (one.query_id, one.question, one.read, one.answer, one.reference) for one in written
+    assert [(one.query_id, one.question, one.read, one.answer, one.references) for one in found] == [
+        (one.query_id, one.question, one.read, one.answer, one.references) for one in written
     ]
 
 
@@ -126,3 +131,17 @@ def test_no_file_is_overwritten(tmp_path):
     write_answers([], tmp_path / "a.jsonl")
     with pytest.raises(CorpusError, match="is there already"):
         write_answers([], tmp_path / "a.jsonl")
+
+
+def test_several_golden_answers_in_either_column(tmp_path):
+    rows = [
+        {"user_input": "q", "reference": ["a", "b"]},
+        {"user_input": "q", "reference": "a", "other_references": ["b", "a"]},
+        {"user_input": "q", "other_references": ["a", "b"]},
+    ]
+    found = read_answers(lines(tmp_path / "a.jsonl", *rows))
+    assert [one.references for one in found] == [("a", "b")] * 3
+    case = found[0].as_case()
+    assert (case.reference, case.others) == ("a", ("b",))
+    with pytest.raises(CorpusError, match=r"line 1: golden answers .* have a blank entry"):
+        read_answers(lines(tmp_path / "b.jsonl", {"user_input": "q", "reference": ["a", ""]}))

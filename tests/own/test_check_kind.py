@@ -36,22 +36,22 @@ def test_a_step_that_keeps_the_contract_passes(capsys, call, role):
 REQUEST = '{ids: "{{ ids }}", texts: "{{ texts }}", qs: "{{ queries }}", k: "{{ k }}"}'
 BROKEN = [
     ("tests.search.own:twice", "retriever", "ranks known passages.*ranked a passage twice"),
-    ("moody", "retriever", "gives the same rankings when it is asked again.*two rankings"),
-    ("by_batch", "retriever", "alone and among others: A query alone has another ranking"),
-    ("exactly_k", "retriever", "takes a single passage.*returned 1 .*places go from 0 to 0"),
-    ("no_empty_query", "retriever", "takes an empty query.*IndexError"),
-    ("remembers", "retriever", "keeps nothing of the passages.*After other passages"),
+    ("moody", "retriever", "gives the same rankings when called again.*two different rankings"),
+    ("by_batch", "retriever", "alone and among others: A query has a different ranking alone"),
+    ("exactly_k", "retriever", "accepts a single passage.*returned 1 .*places go from 0 to 0"),
+    ("no_empty_query", "retriever", "accepts an empty query.*IndexError"),
+    ("remembers", "retriever", "keeps no passages.*After a search of other passages"),
     ("tests.search.own:one_score", "reranker", "one finite score.*one score for each of 20 pairs"),
-    ("moody_scores", "reranker", "gives the same scores when it is asked again"),
+    ("moody_scores", "reranker", "gives the same scores when called again"),
     ("by_place", "reranker", "the same score in any order"),
-    ("by_count", "reranker", "alone and among others: A pair alone has another score"),
+    ("by_count", "reranker", "alone and among others: A pair has a different score alone"),
     ("no_empty_passage", "reranker", "an empty passage.*ZeroDivisionError"),
     ("short_only", "reranker", "a very long passage.*too many tokens"),
-    ("tests.search.own:silent", "rewriter", "gives every question one text.*which is no text"),
-    ("no_empty_question", "rewriter", "takes an empty question.*IndexError"),
+    ("tests.search.own:silent", "rewriter", "gives every question one text.*which is not text"),
+    ("no_empty_question", "rewriter", "accepts an empty question.*IndexError"),
     ("tests.chunk.own:texts", "chunker", "cuts by offsets: prose.*returned text"),
     ("encoded", "chunker", r"cuts by offsets: Chinese.*has the characters 0 to \d+"),
-    ("moody_cut", "chunker", "gives the same chunks when it is asked again"),
+    ("moody_cut", "chunker", "gives the same chunks when called again"),
 ]
 
 
@@ -66,11 +66,11 @@ def test_a_step_that_breaks_the_contract_is_told_where(capsys, call, role, says)
 @pytest.mark.parametrize(
     ("call", "role", "says"),
     [
-        ("backwards", "retriever", "3 of 3 passages, asked for word for word, do not come first"),
+        ("backwards", "retriever", "3 of 3 passages, given verbatim as queries, are not ranked first"),
         ("constant", "reranker", "All passages have the score 1"),
         ("mute", "rewriter", "Nothing is asked in place of"),
-        ("numbered", "rewriter", "alone becomes another text"),
-        ("counting", "rewriter", "it gives other texts"),
+        ("numbered", "rewriter", "gives a different text alone"),
+        ("counting", "rewriter", "gives different texts"),
         ("first_only", "chunker", r"[\d,]+ characters stand in no chunk"),
         ("whole_text", "chunker", r"The longest chunk has 1\d,\d+ characters, in the text 'prose'"),
     ],
@@ -88,10 +88,10 @@ def test_a_parser_is_tried_on_files(capsys, tmp_path):
     assert (code, said.count("ok  ")) == (0, 2)
     code, said = check(capsys, "tests.own.kinds:changing", "--as", "parser", "--file", str(path))
     assert code == 1
-    assert "has another text: at offset" in said
+    assert "has a different text: at offset" in said
     code, said = check(capsys, "tests.corpus.own:pages", "--as", "parser")
     assert code == 1
-    assert "Name one with --file" in said
+    assert "Give one with --file" in said
 
 
 def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(capsys, write_config):
@@ -125,9 +125,9 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
         (["mine:search"], "say what it is: --as retriever"),
         (["nowhere.yaml"], "There is no configuration file nowhere.yaml"),
         (["mine", "--as", "reranker"], "must be package.module:function"),
-        (["a:b", "--as", "reranker", "--arguments", "{"], "--arguments is no JSON"),
+        (["a:b", "--as", "reranker", "--arguments", "{"], "--arguments is not JSON"),
         (["a:b", "--as", "reranker", "--arguments", "[]"], "must be an object"),
-        (["nowhere:run", "--as", "reranker"], "there is no module nowhere"),
+        (["nowhere:run", "--as", "reranker"], "no module nowhere"),
     ],
 )
 def test_what_cannot_be_tried_is_said(capsys, words, says):

@@ -82,14 +82,14 @@ def test_answers_outlast_a_failure(tools):
 @pytest.mark.parametrize(
     ("hits", "says"),
     [
-        ([{"id": "nobody"}], "'nobody' for .*id of no passage"),
+        ([{"id": "nobody"}], "'nobody' for .*not the id of a passage"),
         ([0, 0], "ranked a passage twice"),
-        ([[0, 0.1], [1, 0.9]], "scores that rise.*of distances the negative"),
-        ([99], "places go from 0 to 4"),
+        ([[0, 0.1], [1, 0.9]], "scores that rise.*for distances, return the negative"),
+        ([99], "positions go from 0 to 4"),
         ([[0, None]], "the score None"),
         ([[0, 10**400]], "the score 1000"),
-        ("text", "no list of hits"),
-        ({"a": 1}, "no list of hits"),
+        ("text", "not a list of hits"),
+        ({"a": 1}, "not a list of hits"),
     ],
 )
 def test_an_answer_that_breaks_the_contract_is_named_and_not_kept(tools, hits, says):
@@ -124,7 +124,7 @@ def test_a_service_scores_pairs_by_query(monkeypatch):
         ([1.0, "high"], "the score 'high'"),
         ([1.0, 1e39], r"the score '1e\+39'"),
         ([1.0, 10**400], "the score '1000"),
-        ([{"index": 0, "score": 1}, {"index": 0, "score": 2}], "scored a passage twice"),
+        ([{"index": 0, "score": 1}, {"index": 0, "score": 2}], "scored one passage twice"),
         ([{"index": 0, "score": 1}, {"index": 7, "score": 2}], "the index '7' for 2 passages"),
         ({"a": 1}, "returned dict for 2 passages"),
     ],
@@ -152,7 +152,7 @@ def test_a_service_rewrites_each_question_once(tools):
         assert [query.text for query in tools.rewritten(config, QUERIES)] == texts
         assert server.count == 2
         broken = config.model_copy(update={"response": "@", "version": "2"})
-        with pytest.raises(HarnessError, match="which is no text"):
+        with pytest.raises(HarnessError, match="which is not text"):
             tools.rewritten(broken, QUERIES)
 
 

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from harness.errors import ConfigError
 from harness.own.sending import Message, ServiceError, send
-from harness.own.service import ServiceConfig
-from harness.own.template import fill, names_in
+from harness.own.service import ServiceConfig, fill, names_in
 from tests.judge.fake_server import Answer, FakeServer
 
 
@@ -156,7 +155,7 @@ def test_a_secret_header_is_sent_and_never_shown(monkeypatch):
         ({"url": "http://user:pass@host/x"}, r"headers_env"),
         ({"headers": {"Authorization": "Bearer x"}}, "looks like a secret"),
         ({"headers_env": {"X-Key": "not a name"}}, "never to the value"),
-        ({"response": "hits[*"}, "no JMESPath expression"),
+        ({"response": "hits[*"}, "not a JMESPath expression"),
         ({"deadline": 1.0}, "shorter than one timeout"),
     ],
 )

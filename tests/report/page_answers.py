@@ -3,6 +3,18 @@
 import json
 
 MEASURES = ("faithfulness", "token_f1")
+# From 1 down to the 0.5 of token_f1.
+LOSSES = {
+    "not extracted": 0.0,
+    "cut apart": 0.0,
+    "not found": 0.2,
+    "ranked too low": 0.0,
+    "left out": 0.2,
+    "contradicts": 0.05,
+    "adds": 0.1,
+    "something else": 0.0,
+    "without evidence": -0.05,
+}
 _KEY = ("setting", "query_id")
 _SPENT = ("prompt_tokens", "completion_tokens", "price", "seconds")
 _PREDICTION = (
@@ -13,7 +25,7 @@ _PREDICTION = (
 
 def tables(names, ids, split, document, size_of, say):
     """The tables about answers, as columns and rows by name; every third question has no answer."""
-    replies, read, scores, summary, prediction = [], [], [], [], []
+    replies, read, scores, summary, prediction, losses = [], [], [], [], [], []
     for i, setting in enumerate(names):
         for k, query in enumerate(ids):
             silent = k % 3 == 2
@@ -40,7 +52,14 @@ def tables(names, ids, split, document, size_of, say):
                 chunk = f"{document}:{place * size_of(i)}-{(place + 1) * size_of(i)}"
                 cited = "yes" if place != 2 and not silent else "no"
                 read.append([setting, query, place, place, chunk, cited])
-            claims = [{"statement": f"It is {k}. {say}", "verdict": 1}, {"statement": "Rain.", "verdict": 0}]
+            left = 1.0
+            for part, loss in LOSSES.items() if not silent else ():
+                left = round(left - loss, 6)
+                losses.append([setting, query, split[query], "token_f1", part, loss, left])
+            claims = [
+                {"statement": f"It is {k}. {say}", "verdict": 1},
+                {"statement": "Rain.", "verdict": 0, "contradicts": 1},
+            ]
             for measure in MEASURES:
                 details = json.dumps({"statements": claims} if measure == "faithfulness" else {})
                 value = "" if silent else 0.5
@@ -82,4 +101,5 @@ def tables(names, ids, split, document, size_of, say):
             summary,
         ),
         "answer_prediction": (_PREDICTION, prediction),
+        "answer_losses": ((*_KEY, "split", "measure", "part", "loss", "left"), losses),
     }

@@ -4,7 +4,7 @@ import csv
 import json
 import random
 
-from tests.report.page_answers import tables
+from tests.report.page_answers import MEASURES, tables
 
 TEXT = "The pump was recalled in 2024. Some 3,900 people work at the plant. " * 60
 # What a document or a query file may say to whoever shows it.
@@ -82,6 +82,7 @@ def write_folder(
     }
     record = {
         "config": {
+            "answer_measures": [{"kind": name, "name": ""} for name in MEASURES],
             "name": "made",
             "settings": [config_of(s, 200 * (1 + i // 2), i % 2) for i, s in enumerate(names)],
             "bootstrap": {"level": 0.95, "seed": 7},

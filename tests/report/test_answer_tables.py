@@ -44,7 +44,7 @@ def test_means_over_different_questions_are_not_passed_off_as_comparable():
         "Not scored, and not in the mean of cites: 1 to 8 (nothing read x8).",
         "Not scored, and not in the mean of f1: 1 (no golden x1).",
         "Means of cites are over different questions: answer_comparisons.csv compares the settings on the "
-        "questions that all have a value for.",
+        "questions for which all have a value.",
     )
 
 
@@ -64,7 +64,7 @@ def test_losses_are_means_and_the_best_setting_stands_first():
     assert table.columns == ("setting", "not found", "without evidence", "left")
     # a: (0.6 + 0.2) / 2 lost, 0.05 earned back
     assert table.rows == (("b", "0.100", "0.000", "0.900"), ("a", "0.400", "-0.050", "0.650"))
-    assert table.notes == ("A loss below 0: answers are right without the evidence.",)
+    assert table.notes == ("A loss below 0 means that answers are right without the evidence.",)
 
 
 def predicted(ranking, over, value, answers="f1"):

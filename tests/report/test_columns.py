@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from harness.errors import HarnessError
 from harness.report import read_table
 from harness.report.columns import TABLES, table
-from harness.report.reference import tables_reference
 from harness.report.stored import read_as
 from harness.report.write import write_table
+from tools.reference.tables import tables_reference
 
 ROOT = Path(__file__).parents[2]
 VALUES = {
@@ -109,7 +109,7 @@ def test_a_column_without_a_meaning_is_refused():
 def test_a_table_that_is_not_there_is_told_with_what_there_is(tmp_path):
     with pytest.raises(HarnessError, match=r"no table 'sumary'.*summary, per_query"):
         read_table(tmp_path, "sumary")
-    with pytest.raises(HarnessError, match="no results of a benchmark"):
+    with pytest.raises(HarnessError, match="no benchmark results"):
         read_table(tmp_path, "costs")
     (tmp_path / "record.json").write_text("{}")
     with pytest.raises(HarnessError, match=r"no costs\.csv: it is written with a judge"):

@@ -133,7 +133,7 @@ def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys, opened):
             "record.json",
             '"name": "made"',
             '"name": null',
-            r"record\.json is damaged: .*config\.name is not what",
+            r"record\.json is damaged: .*config\.name has the wrong type",
         ),
     ],
 )

@@ -89,7 +89,7 @@ def test_what_a_result_lacks_is_said(tmp_path):
         ("cost", "no prices"),
         ("losses", "no losses"),
         ("reranker", "no setting of these results has a reranker"),
-        ("prediction", "do not say whether rankings predict answers"),
+        ("prediction", "have no answer_prediction.csv"),
     ):
         with pytest.raises(HarnessError, match=f"(?i){words}"):
             write_figure(bare, kind, "svg", tmp_path / "a.svg")

@@ -7,7 +7,7 @@ import pytest
 
 from harness.bench.page import write_page
 from harness.report.page.factors import factors, retrievals
-from harness.report.page.groups import groups
+from harness.report.page.payload import groups
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import config_of, write_folder
 

@@ -5,9 +5,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from harness.bench.answer_verdict import answer_lines
 from harness.bench.page import write_page
 from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import read_tables
+from tests.report.page_answers import LOSSES
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import rewrite, write_folder
 
@@ -28,10 +30,10 @@ def test_an_answer_stands_with_what_was_read_cited_scored_and_claimed(folder):
     assert one["text"].startswith("It is 1 [1][3], not [9].")
     assert one["read"] == [[1, 1], [2, 0], [3, 1]]
     assert one["bad"] == 1
-    assert one["claims"] == [["It is 1. ", 1], ["Rain.", 0]]
+    assert one["claims"] == [["It is 1. ", 1, 0], ["Rain.", 0, 1]]
     assert found["measures"] == ["faithfulness", "token_f1"]
     assert one["scores"] == [[0.5, ""], [0.5, ""]]
-    assert found["golden"][1] == "1 "
+    assert found["golden"][1] == "1"
 
 
 def test_no_answer_has_a_reason_and_no_value(folder):
@@ -54,7 +56,8 @@ def test_details_of_another_form_are_no_claims(folder, details):
 
 def test_means_and_predictions_stand_by_their_places(folder):
     names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
-    found = answers_payload(read_tables(folder), {name: i for i, name in enumerate(names)})
+    found = answers_payload(read_tables(folder), {name: i for i, name in enumerate(names)}, {})
+    assert found["losses"] is None
     assert found["answered"] == [[3, 4], [3, 4]]
     assert found["means"][0][1] == [0.5, 0.4, 0.6, 4, 4, "refusal x4"]
     assert ["token_f1", "ndcg_exp@10", "settings", "kendall", 0.4, 0.1, 0.7, 12, ""] in found["prediction"]
@@ -63,9 +66,30 @@ def test_means_and_predictions_stand_by_their_places(folder):
     )
 
 
+def test_the_waterfall_goes_on_to_the_answers_and_sums_exactly(folder):
+    names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
+    queries = {f"q{k}": k for k in range(4)}
+    found = answers_payload(read_tables(folder), {name: i for i, name in enumerate(names)}, queries)["losses"]
+    assert found["measure"] == "token_f1"
+    assert [one["name"] for one in found["parts"]] == list(LOSSES)
+    # q2 has no answer, and so loses nothing that anybody knows
+    assert [way["query"] for way in found["ways"]] == [[0, 1, 3], [0, 1, 3]]
+    for way in found["ways"]:
+        for k, left in enumerate(way["left"]):
+            assert 1_000_000 - sum(losses[k] for losses in way["losses"]) == left == 500_000
+        assert {found["parts"][k]["name"] for k in way["blame"]} == {"not found"}
+
+
+def test_the_page_has_the_verdict_on_answers(folder):
+    lines = answer_lines(folder)
+    assert [line["label"] for line in lines] == ["Verdict", "Margin", "Next"]
+    assert "too few to choose by" in lines[0]["text"]
+    write_page(folder)
+
+
 def test_results_without_answers_say_nothing_of_them(tmp_path):
     bare = write_folder(tmp_path / "r", extras=False)
-    assert answers_payload(read_tables(bare), {}) is None
+    assert answers_payload(read_tables(bare), {}, {}) is None
 
 
 @pytest.mark.slow
@@ -87,7 +111,9 @@ def test_in_the_browser_citations_lead_to_passages_and_claims_say_if_they_are_su
     assert said(".ranking:first-child .reply-text .cite") == ["1", "3"]
     assert said(".ranking:first-child .reply-text .miscited") == ["[9]"]
     assert said(".ranking:first-child .claims .supported")[0].startswith("✓ supported It is 1.")
-    assert said(".ranking:first-child .claims .unsupported") == ["✗ not supported Rain."]
+    assert said(".ranking:first-child .claims .unsupported") == ["✗ contradicts the golden answer Rain."]
+    assert "Where answers are lost" in said("#answers h3")
+    assert said("#answers dl.lines dt")[0] == "Verdict"
     assert said(".ranking:first-child .passage .badge.cited") == ["cited as [1]", "cited as [3]"]
     assert said(".ranking:first-child .passage .badge.read") == ["read as [2]"]
     chromium.run("document.querySelectorAll('.ranking:first-child .reply-text .cite')[1].click()")

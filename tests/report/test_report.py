@@ -26,10 +26,10 @@ from harness.report import (
 )
 from harness.report.cells import to_csv
 from harness.report.columns import TABLES, Column, table
-from harness.report.reference import tables_reference
 from harness.report.trec import strictly_falling, trec_run
 from harness.text.characters import snippet
 from harness.types import Query, QueryScore, Ranking, RunRecord
+from tools.reference.tables import tables_reference
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", '=HYPERLINK("http://x","y")'])

@@ -352,7 +352,7 @@ def test_a_context_that_says_nothing_is_warned_of(config_of, tmp_path):
     with Context.at(tmp_path / "cache", reporter) as context:
         chunk_corpus(load_corpus(config, context), config.settings[0], context)
     assert [
-        text for text in reporter.warnings if "context headings finds nothing to put around any chunk" in text
+        text for text in reporter.warnings if "context headings finds nothing to add to any chunk" in text
     ]
 
 

@@ -423,7 +423,7 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
         ({"max_cost": 1}, "max_cost needs a price"),
         ({"timeout": 1000}, "shorter than one timeout"),
         ({"api_key_env": "sk-123"}, "never the key itself"),
-        ({"base_url": "http://user:pass@host/v1"}, "no user, password"),
+        ({"base_url": "http://user:pass@host/v1"}, "not contain a user, password"),
         ({"headers": {"X-Api-Key": "1"}}, "looks like a secret"),
     ],
 )

@@ -86,7 +86,7 @@ def test_feedback_finds_what_shares_no_word_with_the_question(kind, tools):
     first, *others = fed.asked[0].text.split()
     assert (first.partition("^")[0], len(others)) == ("pump", 4)
     assert fed.asked[1].text == ""
-    # from the cache, what was asked is known too
+    # from the cache, the rewritten queries are known too
     again = tools.search("retrieve", config, PASSAGES, [PUMP, NOTHING])
     assert (again.rankings, again.asked) == (fed.rankings, fed.asked)
 

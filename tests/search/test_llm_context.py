@@ -7,12 +7,12 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.errors import ConfigError, LlmError
+from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.search.context.llm import FOLDER, LlmContextConfig
-from harness.search.prompts import built_in
 from tests.bench.test_asked import command
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
@@ -139,7 +139,7 @@ def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured,
         assert server.count == chunks
         command("bench", path)
         told = " ".join(capsys.readouterr().out.split())
-        assert f"situate v1 by fake-1 wrote the context of chunks: 0 calls now for 0.0000, {chunks}" in told
+        assert f"situate v1 by fake-1 wrote context for chunks: 0 calls now for 0.0000, {chunks}" in told
         command("bench", path, "--dry-run")
         assert server.count == chunks
     (facts,) = results.record.counts["rewriting"].values()

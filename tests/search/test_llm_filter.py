@@ -8,12 +8,12 @@ import pytest
 
 from harness.config import load_config
 from harness.errors import ConfigError, LlmError
+from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAskedError
 from harness.search.filter.llm import FOLDER, LlmFilterConfig
-from harness.search.prompts import built_in
 from harness.types import Query
 from tests.bench.test_asked import command
 from tests.judge.conftest import quick_backoff
@@ -202,7 +202,7 @@ measures: [ndcg_exp@3]""",
         command("bench", path)
         assert server.count == 5
         told = " ".join(capsys.readouterr().out.split())
-        assert "fields v1 by fake-1 said what the queries name: 5 calls now for 0.0100, 0 answers" in told
+        assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in told
         assert "Filters leave out labelled documents: base (3 of 4 queries); what they leave out" in told
         command("bench", path, "--dry-run")
         assert server.count == 5

@@ -9,13 +9,14 @@ from harness.config import load_config
 from harness.config.sweep import TABLES
 from harness.errors import ConfigError, LlmError
 from harness.llm.breaker import EndpointDownError
+from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAskedError
+from harness.search.rewrite.asking import FOLDER, load_prompt
 from harness.search.rewrite.llm import LlmRewriterConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
-from harness.search.rewrite.prompt import built_in_prompts, load_prompt
 from harness.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import Answer, FakeServer, error, says
@@ -75,7 +76,7 @@ def test_the_question_may_stand_before_its_rewriting(tmp_path):
     assert texts[1] == "Why was it recalled?\nStatement of: Why was it recalled?"
 
 
-@pytest.mark.parametrize("name", built_in_prompts())
+@pytest.mark.parametrize("name", built_in(FOLDER))
 def test_every_prompt_shows_the_question_between_fences(name, tmp_path):
     made = MultiQueryConfig if load_prompt(name).takes_number else LlmRewriterConfig
     with FakeServer(stated) as server:
@@ -101,7 +102,7 @@ def test_a_prompt_of_ones_own(tmp_path):
     ("content", "told"),
     [
         ("user: Rephrase it", "no {{ query }}"),
-        ("user: '{{ query }} {{ passages }}'", "shows passages"),
+        ("user: '{{ query }} {{ passages }}'", "a rewriter cannot fill"),
         ("- a list", "not a mapping"),
         ("users: '{{ query }}'", "cannot be used"),
         ("user: '{{ query }}", "cannot be read"),
@@ -181,7 +182,7 @@ def test_a_plan_asks_nothing_and_says_what_it_would_take(tmp_path):
 
 def test_the_page_names_every_prompt_and_its_sections_can_be_run(tmp_path):
     page = (Path(__file__).parent.parent.parent / "docs" / "rewriting.md").read_text(encoding="utf-8")
-    assert [name for name in built_in_prompts() if f"`{name}`" not in page] == []
+    assert [name for name in built_in(FOLDER) if f"`{name}`" not in page] == []
     blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     for block in blocks:
         path = tmp_path / "bench.yaml"

@@ -77,5 +77,5 @@ def test_a_colbert_model_finds_the_chunk_that_says_it(tools, tmp_path):
 
 def test_a_cache_that_keeps_nothing_is_told(tools, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.store.keyvalue.KeyValue.put", lambda self, items: None)
-    with pytest.raises(StoreError, match="name a folder that can be written to"):
+    with pytest.raises(StoreError, match="a writable folder"):
         tools.search("retrieve", MultiVectorConfig(), passages(), QUERIES)

@@ -44,7 +44,7 @@ def test_the_version_stated_decides_whether_it_is_called_again(tools, monkeypatc
     ("call", "says"),
     [
         ("too_few", "returned 0 lists for 3 queries"),
-        ("no_such_place", "returned 5 for query q1: places go from 0 to 4"),
+        ("no_such_place", "returned 5 for query q1: positions go from 0 to 4"),
         ("twice", "ranked a passage twice for query q1"),
         ("rising", "returned scores that rise for query q1"),
         ("no_number", "returned the score nan for query q1"),
@@ -76,7 +76,7 @@ def test_a_retriever_of_langchain_or_llamaindex_ranks_as_it_says(tools, call, li
 
 
 def test_a_hit_without_a_place_must_have_the_text_of_a_passage(tools):
-    with pytest.raises(HarnessError, match=r"'The y' for .*is the text of no passage"):
+    with pytest.raises(HarnessError, match=r"'The y' for .*is not the text of a passage"):
         retrieve(tools, "Shortens", returns="retriever")
     with pytest.raises(HarnessError, match="returned list, which has neither `invoke`"):
         retrieve(tools, "too_few_arguments", returns="retriever")
@@ -85,7 +85,7 @@ def test_a_hit_without_a_place_must_have_the_text_of_a_passage(tools):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        ("nowhere.to:be_found", "there is no module nowhere"),
+        ("nowhere.to:be_found", "no module nowhere"),
         ("tests.search.own:missing", "has no missing"),
         ("tests.search.own:NOT_A_FUNCTION", "is a int; name a function"),
     ],
@@ -99,7 +99,7 @@ def test_a_call_that_is_not_there_is_an_error_of_the_configuration(tools, call, 
 def test_rewriters_and_rerankers_are_checked_too(tools):
     polite = PythonRewriterConfig(call="tests.search.own:polite", version="1", arguments={"ending": "thanks"})
     assert tools.rewritten(polite, QUERIES)[0].text == "How many vehicles fit the yard? thanks"
-    with pytest.raises(HarnessError, match="returned None, which is no text"):
+    with pytest.raises(HarnessError, match="returned None, which is not text"):
         tools.rewritten(PythonRewriterConfig(call="tests.search.own:silent", version="1"), QUERIES)
     scorer = PythonScorer(PythonRerankerConfig(call="tests.search.own:lengths", version="1"))
     scorer.try_out()

@@ -72,7 +72,7 @@ def test_how_many_fit_no_rule_is_told(tmp_path):
     queries = [Query("q1", "What is the price?", "train"), Query("q2", "What moved it?", "train")]
     asked = tools.rewritten(StatementConfig(), queries)
     assert [one.text for one in asked] == ["The price is", "What moved it?"]
-    assert reporter.notes == ["1 of 2 queries fit no rule of `statement` and are asked as they are."]
+    assert reporter.notes == ["1 of 2 queries fit no rule of `statement` and are searched unchanged."]
 
 
 @pytest.mark.slow

@@ -122,7 +122,7 @@ def test_tidying_removes_the_damaged_database_and_keeps_the_new_one(tmp_path):
 def test_a_full_disk_is_told_with_what_to_do(tmp_path):
     with KeyValue(tmp_path / "values.sqlite") as store:
         store._db.execute("PRAGMA max_page_count = 8")
-        with pytest.raises(StoreError, match=r"values\.sqlite cannot be written: .*full.*Make room"):
+        with pytest.raises(StoreError, match=r"values\.sqlite cannot be written: .*full.*Free some space"):
             store.put(ITEMS)
         assert store.get(list(ITEMS)) == {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from harness.answer.best_reference import by_best_reference
 from harness.answer.case import AnswerMeasure, AnswerMeasureConfig, AnswerScore, AnswerTools, Case, Facts
 from harness.answer.cosine import cosines
 
@@ -28,7 +29,10 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
     )
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """One cosine a case; each text is embedded once."""
+        """One cosine a golden answer, of which the highest counts; each text is embedded once."""
+        return by_best_reference(cases, lambda own: self._beside_one(own, tools))
+
+    def _beside_one(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
         ready = [case for case in cases if not self.missing(case)]
         pairs = [(case.answer or "", case.reference or "") for case in ready]
         found = dict(zip(map(id, ready), cosines(pairs, tools), strict=True))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-from harness.answer.case import AnswerMeasureConfig, AnswerScore, Case, Facts, PlainMeasure
+from harness.answer.best_reference import by_best_reference
+from harness.answer.case import AnswerMeasureConfig, AnswerScore, AnswerTools, Case, Facts, PlainMeasure
 from harness.answer.words import words_of
 
 
@@ -23,9 +25,13 @@ class ExactMatch(PlainMeasure[ExactMatchConfig]):
         undefined="without an answer or a golden answer",
         source="Rajpurkar et al., SQuAD, EMNLP 2016 (evaluate-v2.0.py)",
         needs=frozenset({"answer", "reference"}),
-        compare="SQuAD takes the best of several golden answers; here there is one. Punctuation includes "
-        "that of Chinese, as in the script of CMRC 2018.",
+        compare="of several golden answers the best counts, as in SQuAD. Punctuation includes that of "
+        "Chinese, as in the script of CMRC 2018.",
     )
+
+    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """The best over the golden answers of each case."""
+        return by_best_reference(cases, lambda own: super(ExactMatch, self).run(own, tools))
 
     def one(self, case: Case) -> AnswerScore:
         """1 or 0."""

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from harness.answer.case import AnswerMeasureConfig, AnswerScore, Case, Facts, PlainMeasure
+from harness.answer.best_reference import by_best_reference
+from harness.answer.case import AnswerMeasureConfig, AnswerScore, AnswerTools, Case, Facts, PlainMeasure
 from harness.answer.words import words_of
 
 
@@ -28,6 +29,10 @@ class TokenF1(PlainMeasure[TokenF1Config]):
         needs=frozenset({"answer", "reference"}),
         compare="as for `exact_match`",
     )
+
+    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """The best over the golden answers of each case."""
+        return by_best_reference(cases, lambda own: super(TokenF1, self).run(own, tools))
 
     def one(self, case: Case) -> AnswerScore:
         """F1 with its two parts."""

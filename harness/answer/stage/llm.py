@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from harness.answer.stage.citations import read_citations, without_citations
 from harness.answer.stage.prompts import AnswerPrompt, load_prompt
 from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
-from harness.llm import Endpoint, ModelConfig, text_of
+from harness.llm import text_of
+from harness.llm.asking import AskingConfig
 from harness.llm.money import Price
 from harness.types import Answered
 
 
-class LlmAnswerConfig(ModelConfig, AnswerConfig):
+class LlmAnswerConfig(AskingConfig, AnswerConfig):
     """A language model answers from the passages; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    endpoint: Endpoint = Field(
-        description="Where the model is served; its keys are those of `relevance.endpoint`."
-    )
     model: str | None = Field(
         None, min_length=1, description="The model in place of `endpoint.model`; a list is a sweep."
     )
@@ -44,11 +42,10 @@ class LlmAnswerConfig(ModelConfig, AnswerConfig):
             return {**fields, "endpoint": {**endpoint, "model": fields["model"]}}
         return fields
 
-    @field_validator("prompt")
-    @classmethod
-    def _can_be_read(cls, name: str) -> str:
-        load_prompt(name)
-        return name
+    @staticmethod
+    def load(name: str) -> AnswerPrompt:
+        """The prompt of this name."""
+        return load_prompt(name)
 
     @property
     def asked(self) -> LlmAnswerConfig:
@@ -89,14 +86,8 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
     def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
         """The model's words about every question."""
         prompt = self._prompt
-        answers = tools.answers(
-            self.config.asked,
-            prompt.form,
-            [one.question for one in asked],
-            prompt.name,
-            purpose="answer",
-            passages=[one.passages for one in asked],
-        )
+        about = [(one.question, one.passages) for one in asked]
+        answers = tools.answers(self.config.asked, prompt.form, about, prompt.name, "answer")
         return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
 
     @property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from harness.kinds import StageConfig
-from harness.llm import Form, ModelConfig
+from harness.llm import About, Form, ModelConfig
 from harness.models.encoder import EncoderConfig
 from harness.types import Answered
 
@@ -92,16 +92,9 @@ class StageTools(Protocol):
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
     def answers(
-        self,
-        model: ModelConfig,
-        form: Form,
-        texts: Sequence[str],
-        name: str,
-        *,
-        purpose: Literal["answer"],
-        passages: Sequence[tuple[str, ...]],
+        self, model: ModelConfig, form: Form, asked: Sequence[About], name: str, purpose: Literal["answer"]
     ) -> list[Answered]:
-        """The model's answer to a prompt about each text and its passages, from the ledger first."""
+        """The model's answer to a prompt about each question and its passages, from the ledger first."""
 
 
 Config = TypeVar("Config", bound=AnswerConfig)

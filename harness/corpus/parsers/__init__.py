@@ -15,11 +15,10 @@ from pydantic import Field
 
 from harness.corpus.documents import PDF_SUFFIXES
 from harness.corpus.parsers.content_streams import read_content_streams
-from harness.corpus.parsers.pdf_file import PdfPages
+from harness.corpus.parsers.pdf_file import PageReading, PdfPages, SecondReader
 from harness.corpus.parsers.pypdf import PypdfConfig, read_with_pypdf
 from harness.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2, read_with_pypdfium2
 from harness.corpus.parsers.python import PythonParserConfig, read_with_python
-from harness.corpus.parsers.second_reading import PageReading, SecondReader
 from harness.kinds import Kind, Kinds, StageConfig
 
 ReadPdf = Callable[[Path, Callable[[int], None]], PdfPages]

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.corpus.parsers.pdf_file import (
+    MOST_PATHS_OF_A_BLANK_PAGE,
+    PageReading,
     PdfPages,
     check_pdf_file,
     damaged_error,
@@ -13,7 +15,6 @@ from harness.corpus.parsers.pdf_file import (
     page_error,
     password_error,
 )
-from harness.corpus.parsers.second_reading import MOST_PATHS_OF_A_BLANK_PAGE, PageReading
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
 from harness.kinds import StageConfig

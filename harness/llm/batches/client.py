@@ -95,8 +95,8 @@ class BatchClient:
             raise CallError(
                 "unknown_batch",
                 f"the endpoint does not know batch {batch_id} ({fault.detail}). Is the key that of another "
-                "account or project? If the batch is gone for good, `harness judge batches --forget` crosses "
-                "it out.",
+                "account or project? If the batch is gone for good, drop it with `harness judge "
+                "batches --forget`.",
                 fatal=True,
             ) from None
 
@@ -136,8 +136,8 @@ class BatchClient:
             raise CallError(
                 "no_batches",
                 f"{azure.endpoint if azure else self._endpoint.base_url} offers no batches (it says: "
-                f"{fault.detail.split(' Check endpoint.')[0]}). Take `batch` out of the configuration: each "
-                "call is then made by itself, at the full price.",
+                f"{fault.detail.split(' Check endpoint.')[0]}). Remove `batch` from the configuration: each "
+                "call is then made separately, at the full price.",
                 fatal=True,
             ) from None
 

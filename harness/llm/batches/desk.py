@@ -30,7 +30,7 @@ _READS = 3
 # About how long a line of an answer is, in bytes, for the time that a file may take.
 _LINE = 2_000
 _QUEUE_FULL = "token_limit_exceeded"
-_LATER = "What it answers is paid for and not lost: run again, and it goes on from there."
+_LATER = "Its answers are paid for and not lost: run again to resume."
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ class BatchDesk:
         self.on_their_way[number] = sent
         self._reporter.note(
             f"Batch {state.batch_id}: {len(calls):,} calls sent to {endpoint.model}, to be answered within a "
-            "day. You may stop waiting at any time; the same command goes on from there."
+            "day. You can stop waiting at any time; the same command resumes."
         )
         return sent
 
@@ -162,14 +162,14 @@ class BatchDesk:
                 asked = fault.retry_after or 0.0
                 if asked > config.endpoint.longest_pause:
                     raise LlmError(
-                        f"The endpoint asks to wait {asked:g} s (Retry-After), and endpoint.longest_pause "
+                        f"The endpoint asks to wait {asked:g} s (Retry-After), but endpoint.longest_pause "
                         f"allows {config.endpoint.longest_pause:g} s. {_LATER}"
                     ) from None
                 left = config.longest_outage - (self._clock() - begun - paused)
                 pause = self._backoff.pause(tries, asked or None, left, self._rng)
                 if pause is None:
                     raise EndpointDownError(
-                        f"The endpoint could not be asked about batches {tries} times in a row; the last "
+                        f"The endpoint could not be reached about batches {tries} times in a row; the last "
                         f"reason: {fault}. {_LATER}"
                     ) from None
                 paused += asked
@@ -199,7 +199,7 @@ class BatchDesk:
         self._spending.calls += len(calls)
         self._reporter.note(
             f"Batch {batch_id} of {batch.made_at}, {len(calls):,} calls, was sent before: its answers "
-            "are taken in, and none of its calls is made twice."
+            "are collected, and none of its calls is made twice."
         )
 
     async def _create(self, file_id: str) -> BatchState:
@@ -249,11 +249,11 @@ class BatchDesk:
         advice = (
             "Set batch.queued_tokens below the limit that it names; the rest is then sent as batches end."
             if brought.queue_full
-            else "Nothing of it was answered. Change what it names and run again."
+            else "No call in it was answered. Fix the stated problem and run again."
         )
         brought.stop = LlmError(
             f"The endpoint refuses batch {one.batch_id} of {len(one.calls):,} calls: "
-            f"{words or 'it does not say why'}. {advice}"
+            f"{words or 'it gives no reason'}. {advice}"
         )
 
     async def _answers(self, state: BatchState) -> Answers:
@@ -280,7 +280,7 @@ class BatchDesk:
         if state.status == "cancelled" and one.seen_running and brought.stop is None:
             brought.stop = LlmError(
                 f"Batch {one.batch_id} was cancelled while this run waited for it: {_counted(answers, one)}. "
-                "What it answered is in the ledger. Run again to ask the rest."
+                "Its answers are in the ledger. Run again to make the remaining calls."
             )
 
     def _tell(self, one: OnItsWay, state: BatchState, answers: Answers) -> None:
@@ -291,11 +291,11 @@ class BatchDesk:
                     "has cancelled", "was cancelled"
                 )
             )
-        strangers = answers.found.keys() - one.calls.keys()
+        unrequested = answers.found.keys() - one.calls.keys()
         for count, what in (
-            (len(strangers), "answers to requests that it does not hold, which are left out"),
-            (len(answers.double), "requests with two different answers, which are asked again"),
-            (answers.broken, "lines that cannot be read, whose requests are asked again"),
+            (len(unrequested), "answers to requests that it does not contain, which are ignored"),
+            (len(answers.double), "requests with two different answers, which are made again"),
+            (answers.broken, "unreadable lines, whose requests are made again"),
         ):
             if count:
                 self._reporter.warn(f"Batch {one.batch_id}: {count:,} {what}.")
@@ -308,7 +308,7 @@ def _missing(state: BatchState) -> CallError:
             f"batch_{state.status}", "the batch ended before this request was answered", again=True
         )
     return CallError(
-        "missing_line", "the batch has ended without a word on this request", again=True, billed=True
+        "missing_line", "the batch ended without an answer to this request", again=True, billed=True
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from harness.errors import LlmError
 from harness.llm.breaker import Breaker
+from harness.llm.calls import Recorder
 from harness.llm.client import Reply
 from harness.llm.faults import CallError, one_line
 from harness.llm.form import FINAL_REASONS, Malformed, read_reply
 from harness.llm.model import Model
-from harness.llm.recording import Recorder
 from harness.llm.records import Spending, add
 from harness.types import Answered, SentCall
 

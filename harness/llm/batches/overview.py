@@ -1,4 +1,4 @@
-"""The batches on their way of a ledger: how far each is, and ending them."""
+"""The batches in progress of a ledger: how far each is, and ending them."""
 
 from __future__ import annotations
 

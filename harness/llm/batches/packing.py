@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from harness.errors import LlmError
 from harness.llm.batches.client import BatchClient
 from harness.llm.batches.lines import written
-from harness.llm.batches.options import BatchOptions
+from harness.llm.config import BatchOptions
 from harness.llm.model import Model
 from harness.llm.money import Price
 from harness.llm.tokens import estimate_tokens

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.errors import LlmError
+from harness.llm.asking_run import AskingRun, Given
 from harness.llm.batches.desk import BatchDesk, Brought
 from harness.llm.interrupt import StoppedError, canceller, sleep_unless
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
-from harness.progress import Describable, Reporter, Task
+from harness.progress import Describable, Reporter
 from harness.stopping import Stopped, on_stop
 from harness.types import Answered, SentCall
 
 TURN = 0.2
 
 T = TypeVar("T")
-HandOn = Callable[[T, list[Answered]], None]
 
 
 @dataclass(slots=True)
@@ -33,36 +33,19 @@ class _Open(Generic[T]):
     answers: dict[str, Answered]
 
 
-class BatchRun(Generic[T]):
+class BatchRun(AskingRun[T]):
     """The state of one run. What is open is held in memory; what is sent, beside the ledger.
 
     ``wait`` False: it ends as soon as everything is sent that may be, for another run to take in.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        jobs: Iterator[Job[T]],
-        hand_on: HandOn[T],
-        reporter: Reporter,
-        spending: Spending,
-        task: Task,
-        *,
-        wait: bool = True,
-    ) -> None:
-        self._model = model
-        self._jobs = jobs
-        self._hand_answers_on = hand_on
-        self._reporter = reporter
-        self._spending = spending
-        self._task = task
-        self._name = model.config.endpoint.model
+    def __init__(self, given: Given[T], *, wait: bool = True) -> None:
+        super().__init__(given)
         self._waits = wait
         self._stopping = asyncio.Event()
-        self._our_turn = False
         self._open: dict[str, list[_Open[T]]] = {}
         self._queue: deque[SentCall] = deque()
-        self._budget = model.budget()
+        self._budget = self._model.budget()
         self._desk: BatchDesk | None = None
         # the endpoint's queue is full until a batch has ended
         self._full = False
@@ -80,8 +63,7 @@ class BatchRun(Generic[T]):
             raise
         finally:
             self._tell_what_is_left()
-            if self._our_turn:
-                self._model.ledger.end_turn(self._name)
+            self.end_turn()
             if self._desk is not None:
                 await self._desk.close()
         with suppress(StoppedError):
@@ -115,7 +97,9 @@ class BatchRun(Generic[T]):
         """Hand a job on whose answers are all known, and note what another one lacks."""
         known = [self._model.find(call) for call in job.calls]
         if not all(known) and not self._our_turn:
-            await self._take_turn()
+            while not self.takes_turn():
+                self.note_waiting()
+                await self._wait(TURN)
             # another run may have recorded them while this one waited
             known = [self._model.find(call) for call in job.calls]
         self._spending.from_ledger += sum(answer is not None for answer in known)
@@ -127,19 +111,7 @@ class BatchRun(Generic[T]):
                 if key not in self._open:
                     self._queue.append(SentCall(key, call))
                 self._open.setdefault(key, []).append(opened)
-        self._hand_on(opened)
-
-    async def _take_turn(self) -> None:
-        noted = False
-        while not self._model.ledger.take_turn(self._name):
-            if not noted:
-                noted = True
-                self._reporter.note(
-                    f"Another run is asking {self._name} with this ledger. This one waits for its turn, so "
-                    "that nothing is paid twice."
-                )
-            await self._wait(TURN)
-        self._our_turn = True
+        self._hand_on_if_whole(opened)
 
     def _line_up(self, desk: BatchDesk) -> None:
         """Leave out of the queue what earlier batches will bring, and count on what those may cost."""
@@ -147,8 +119,8 @@ class BatchRun(Generic[T]):
         elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:
             raise LlmError(
-                f"{len(elsewhere):,} of the calls are on their way in batches that were sent to another "
-                "address (see `harness judge batches`), and would be paid twice. Ask that address, or end "
+                f"{len(elsewhere):,} of the calls are in progress in batches that were sent to another "
+                "address (see `harness judge batches`), and would be paid twice. Use that address, or cancel "
                 "them with `harness judge batches --cancel`."
             )
         for batch in desk.on_their_way.values():
@@ -178,15 +150,14 @@ class BatchRun(Generic[T]):
                 continue
             for opened in self._open.pop(key, []):
                 opened.answers[key] = kept
-                self._hand_on(opened)
+                self._hand_on_if_whole(opened)
         self._full = brought.queue_full
         if brought.stop is not None:
             raise brought.stop
 
-    def _hand_on(self, opened: _Open[T]) -> None:
+    def _hand_on_if_whole(self, opened: _Open[T]) -> None:
         if all(key in opened.answers for key in opened.keys):
-            self._task.advance(opened.job.size)
-            self._hand_answers_on(opened.job.about, [opened.answers[key] for key in opened.keys])
+            self.hand_on(opened.job, [opened.answers[key] for key in opened.keys])
 
     def _show(self, desk: BatchDesk) -> None:
         if isinstance(self._task, Describable):
@@ -197,9 +168,9 @@ class BatchRun(Generic[T]):
         if left and self._waits:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
             self._reporter.note(
-                f"{sum(len(batch.calls) for batch in left):,} calls go on at the endpoint ({names}). The "
-                "same command takes their answers in; `harness judge batches` shows how far they are, and "
-                "with --cancel ends them."
+                f"{sum(len(batch.calls) for batch in left):,} calls continue at the endpoint ({names}). The "
+                "same command collects their answers; `harness judge batches` shows their progress, and "
+                "cancels them with --cancel."
             )
 
     async def _wait(self, seconds: float) -> None:
@@ -228,7 +199,7 @@ async def take_in_ended(
 
 
 def _progress(desk: BatchDesk) -> str:
-    """How many calls of the batches on their way are answered."""
+    """How many calls of the batches in progress are answered."""
     batches = list(desk.on_their_way.values())
     states = [batch.state for batch in batches if batch.state is not None]
     done = sum(state.completed + state.failed for state in states)

@@ -13,8 +13,7 @@ from harness.outside.traces.assemble import Left, assemble
 from harness.outside.traces.langfuse import langfuse_steps
 from harness.outside.traces.langsmith import langsmith_steps
 from harness.outside.traces.opentelemetry import otel_steps
-from harness.outside.traces.records import read_records
-from harness.outside.traces.step import Step
+from harness.outside.traces.step import Step, read_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Traces:
 
 
 def read_traces(path: Path, name: str = "") -> Traces:
-    """The questions of an export; its format is told by its records unless it is named.
+    """The questions of an export; its records show the format, unless it is named.
 
     Raises CorpusError where the file cannot be read, is of no known format, or has no question.
     """

@@ -20,7 +20,7 @@ def curve(shown: Shown) -> Any:
     units = sorted({one["unit"] for one in lines})
     if len(units) > 1:
         raise HarnessError(
-            f"Chunk sizes are given in {' and in '.join(units)}, which share no axis. Run the "
+            f"Chunk sizes are given in {' and in '.join(units)}, which cannot share an axis. Run the "
             "benchmark again: it measures the lengths of chunks in tokens."
         )
     figure, plot = axes(3.4)

@@ -30,6 +30,6 @@ def drawn(kind: str, shown: Shown, form: str) -> bytes:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise HarnessError("Figures take matplotlib: pip install 'harness[plots]'.") from error
+        raise HarnessError("Figures need matplotlib: pip install 'harness[plots]'.") from error
     with style():
         return saved(KINDS[kind](shown), form)

@@ -25,8 +25,8 @@ def prediction(shown: Shown) -> Any:
             break
     else:
         raise HarnessError(
-            "These results do not say whether rankings predict answers (answer_prediction.csv): that takes "
-            "settings with an `answer` section, answer_measures and ten questions."
+            "These results have no answer_prediction.csv: predicting answers from rankings takes settings "
+            "with an `answer` section, answer_measures and ten questions."
         )
     # more would not be told apart; the table has them all
     answers = list(dict.fromkeys(row[0] for row in known))[:_MOST]

@@ -13,7 +13,9 @@ def reranker(shown: Shown) -> Any:
     """A slope a setting, in colour where the difference is real. Raises HarnessError without a reranker."""
     rows = shown.statistics.get("reranked") or []
     if not rows:
-        raise HarnessError("No setting of these results has a reranker, so there is no before and after.")
+        raise HarnessError(
+            "No setting of these results has a reranker, so there is no before and after to compare."
+        )
     figure, plot = axes(3.4)
     ends = []
     for setting, _, difference, _, _, p, finding, *_, before, after, _ in rows:

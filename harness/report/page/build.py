@@ -42,6 +42,7 @@ SCRIPTS = (
     "slopes.js",
     "splits.js",
     "losses.js",
+    "answer_losses.js",
     "answers.js",
     "filters.js",
     "kinds.js",
@@ -79,14 +80,18 @@ def build_page(
     limit: int = LIMIT,
     headline: str = "",
     pictures: Sequence[Mapping[str, Any]] = (),
+    answer_lines: Sequence[Mapping[str, Any]] = (),
 ) -> Page:
     """Build report.html, with as much of the rankings and texts as fits below ``limit`` bytes.
 
     ``statistics`` maps each measure to what was found out about it, as plain values; the page opens with
-    ``headline``, by default the first measure. ``pictures`` of PDF pages come on top of ``limit``. A result
-    whose scores alone are larger than the limit becomes a larger page.
+    ``headline``, by default the first measure. ``pictures`` of PDF pages come on top of ``limit``.
+    ``answer_lines`` are the verdict on answers, each with ``label`` and ``text``. A result whose scores alone
+    are larger than the limit becomes a larger page.
     """
     base = base_payload(tables, statistics, headline) | {"pictures": list(pictures)}
+    if base["answers"] is not None:
+        base["answers"]["verdict"] = list(answer_lines)
     limit += len(pack({"pictures": list(pictures)})) if pictures else 0
 
     def built(step: int) -> Page:

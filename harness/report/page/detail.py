@@ -32,10 +32,10 @@ class Detail:
     def note(self) -> str:
         """What to tell the reader; empty where nothing is left out."""
         if self.characters == 0:
-            return f"To keep this page small, rankings go down to rank {self.ranks} and show no passage text."
+            return f"To keep this page small, rankings end at rank {self.ranks} and show no passage text."
         if self == Detail():
             return "To keep this page small, the text around passages is left out."
-        told = [] if self.ranks == DEEPEST else [f"rankings go down to rank {self.ranks}"]
+        told = [] if self.ranks == DEEPEST else [f"rankings end at rank {self.ranks}"]
         if self.characters is not None:
             told.append(f"passages show their first {self.characters} characters and the judged evidence")
         return f"To keep this page small, {' and '.join(told)}." if told else ""

@@ -109,15 +109,15 @@ def _step(name: str) -> Callable[[Setting], str | None]:
 
 
 _FACTORS: tuple[tuple[str, str, Callable[[Setting], str | int | None]], ...] = (
-    ("parser", "What reads the documents", _parser),
+    ("parser", "The parser of the documents", _parser),
     ("chunker", "How documents are cut", _step("chunk")),
-    ("size", "The configured size of a chunk, in the unit of its chunker", _size),
-    ("overlap", "What neighbouring chunks share, in the unit of the chunker", _overlap),
-    ("context", "What is written before a passage when it is indexed", _step("context")),
-    ("filter", "What narrows the documents that are searched", _step("filter")),
-    ("rewriter", "What becomes of a question before the search", _step("rewrite")),
+    ("size", "The configured chunk size, in the unit of its chunker", _size),
+    ("overlap", "The overlap of neighbouring chunks, in the unit of the chunker", _overlap),
+    ("context", "The text put before a passage when it is indexed", _step("context")),
+    ("filter", "The filter that restricts which documents are searched", _step("filter")),
+    ("rewriter", "How a question is rewritten before the search", _step("rewrite")),
     ("retriever", "What finds the passages", _retriever),
     ("embedding", "The model whose vectors are searched", _model),
     ("reranker", "What reranks the passages", _step("rerank")),
-    ("reader", "What becomes of the passages before they are read", _step("read")),
+    ("reader", "What is done with the passages before they are read", _step("read")),
 )

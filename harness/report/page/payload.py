@@ -7,24 +7,28 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.report.columns import TABLES, spec_of
-from harness.report.filters import count_filters
 from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
-from harness.report.page.asked import asked_detail
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.factors import factors, retrievals
-from harness.report.page.groups import groups
 from harness.report.page.lines import curves
 from harness.report.page.numbers import figure, in_millionths, plain, scaled
-from harness.report.page.parsers import parsers_detail
 from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import Tables
 from harness.report.rows import FilterRow, LossRow
+from harness.report.rows.filters import count_filters
 from harness.report.rows.losses import CHANGE, PARTS
 from harness.report.stored import Row
+from harness.text.text_id import BY
 
 _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge", "cost", "git")
 # Longer tables of the run record would bury the page; anchoring.csv has them all.
 _MOST_LABELS = 200
+# A text is cut no shorter, however small the page has to be: a question is seldom longer.
+_SHORTEST = 250
+# A column with more values than this groups nothing that fits on a screen.
+MOST_GROUPS = 16
+# The splits have a section of their own, and what has no answer has no score.
+_NEVER = frozenset({"query_id", "text", "answer", "split", "answerable"})
 
 
 def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = "") -> dict[str, Any]:
@@ -51,7 +55,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "factors": factors(configured, measured),
         "retrievals": retrievals(configured),
         "losses": _losses(tables, axes),
-        "answers": answers_payload(tables, axes.setting),
+        "answers": answers_payload(tables, axes.setting, axes.query),
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),
@@ -248,3 +252,76 @@ def _configured(record: Mapping[str, Any], settings: Sequence[str]) -> list[Mapp
     """The configuration of every setting, in the order of ``settings``; empty where it is not known."""
     by_name = {one.get("name"): one for one in record.get("config", {}).get("settings", [])}
     return [by_name.get(name, {}) for name in settings]
+
+
+def parsers_detail(tables: Tables, settings: Sequence[str], documents: Sequence[str]) -> dict[str, Any]:
+    """The parser of every setting and of every document of the page; nothing where there is one parser."""
+    configured = [one.get("parse") for one in tables.record.get("config", {}).get("settings", [])]
+    if all(one == configured[0] for one in configured):
+        return {}
+    own = {row["setting"]: _parser(row["document"]) for row in tables["rankings"]}
+    return {
+        "parsers": {
+            "settings": [own.get(name, "") for name in settings],
+            "documents": [_parser(name) for name in documents],
+        }
+    }
+
+
+def _parser(text: str) -> str:
+    return text.rpartition(BY)[2]
+
+
+def asked_detail(
+    rows: Sequence[Row], settings: Mapping[str, int], queries: Mapping[str, int], characters: int | None
+) -> dict[str, Any]:
+    """``texts``, and ``steps``: setting, name of the step, and for every query the places of its texts.
+
+    Texts are cut to ``characters`` and no shorter than a question is long; None: whole.
+    """
+    most = None if characters is None else max(characters, _SHORTEST)
+    places: dict[str, int] = {}
+    steps: dict[tuple[str, str], list[list[int]]] = {}
+    for row in rows:
+        if row["setting"] not in settings or row["query_id"] not in queries:
+            continue
+        text = row["text"]
+        if most is not None and len(text) > most:
+            text = text[:most] + " …"
+        by_query = steps.setdefault((row["setting"], row["step"]), [[] for _ in queries])
+        by_query[queries[row["query_id"]]].append(places.setdefault(text, len(places)))
+    return {
+        "texts": list(places),
+        "steps": [
+            {"setting": settings[setting], "step": step, "by": by_query}
+            for (setting, step), by_query in steps.items()
+        ],
+    }
+
+
+def groups(queries: Sequence[str], listed: Mapping[str, Row]) -> list[dict[str, Any]]:
+    """The columns that part the questions into a few groups: ``name``, ``names`` and ``of`` each question.
+
+    ``of`` has the place of each question's value in ``names``, or None where the column is empty. A column
+    that is empty for most questions, or that has hardly fewer values than questions, tells nothing about a
+    kind of question and is left out, as is one that parts the questions as an earlier one does.
+    """
+    columns = dict.fromkeys(key for row in listed.values() for key in row if key not in _NEVER)
+    out: list[dict[str, Any]] = []
+    for column in sorted(columns, key=lambda name: name != "type"):
+        values = [listed.get(query, {}).get(column, "") for query in queries]
+        names = sorted(set(filter(None, values)))
+        few = sum(map(bool, values)) * 2 < len(queries)
+        if few or not 2 <= len(names) <= MOST_GROUPS or len(names) * 2 > len(queries):
+            continue
+        place = {name: i for i, name in enumerate(names)}
+        found: dict[str, Any] = {"name": column, "names": names, "of": [place.get(value) for value in values]}
+        if all(_parting(one["of"]) != _parting(found["of"]) for one in out):
+            out.append(found)
+    return out
+
+
+def _parting(places: Sequence[int | None]) -> list[int]:
+    """Groups numbered in the order of their first question, whatever they are called."""
+    first: dict[int | None, int] = {}
+    return [first.setdefault(place, len(first)) for place in places]

@@ -7,16 +7,22 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.report.page.answer_losses import answer_losses
 from harness.report.page.numbers import figure
 from harness.report.page.tables import Tables
 from harness.report.stored import Row
+from harness.text.golden import golden_answers
 
 # What stands in an answer is seldom longer; a page that has to be small cuts it no shorter.
 _SHORTEST = 400
 
 
-def answers_payload(tables: Tables, settings: Mapping[str, int]) -> dict[str, Any] | None:
-    """The means of all measures of answers, and what predicts them; None where nothing was answered.
+def answers_payload(
+    tables: Tables, settings: Mapping[str, int], queries: Mapping[str, int]
+) -> dict[str, Any] | None:
+    """The means of all measures of answers, where answers are lost, and what predicts them.
+
+    None where nothing was answered.
 
     ``means[measure][setting]`` is mean, low, high, questions, not scored and why, over all questions;
     ``answered[setting]`` how many of how many.
@@ -36,6 +42,7 @@ def answers_payload(tables: Tables, settings: Mapping[str, int]) -> dict[str, An
         "measures": measures,
         "means": means,
         "answered": [[asked[s] - silent[s], asked[s]] if s in asked else None for s in settings],
+        "losses": answer_losses(tables, settings, queries),
         "prediction": [
             [row["answer_measure"], row["ranking_measure"], row["over"], row["coefficient"]]
             + [figure(row[name]) for name in ("value", "ci_low", "ci_high")]
@@ -61,7 +68,7 @@ def replies_detail(
     measures = list(dict.fromkeys(row["measure"] for row in tables["answer_scores"]))
     for row in _known(tables["replies"], at_setting, at_query):
         query = at_query[row["query_id"]]
-        golden[query] = _cut(row["golden"], characters)
+        golden[query] = _cut(" · or: ".join(golden_answers(row["golden"])), characters)
         by[at_setting[row["setting"]]][query] = {
             "text": _cut(row["answer"], characters),
             "reason": row["reason"],
@@ -86,10 +93,16 @@ def _known(rows: Iterable[Row], settings: Mapping[str, int], queries: Mapping[st
 
 
 def _claims(details: str, characters: int | None) -> list[list[Any]]:
-    """Statements with their verdicts; none where the details of a score have none of that form."""
+    """Statements with their verdicts, and 1 where one contradicts the golden answer.
+
+    None where the details of a score have none of that form.
+    """
     try:
         statements = json.loads(details or "{}").get("statements", [])
-        return [[_cut(str(one["statement"]), characters), int(one["verdict"])] for one in statements]
+        return [
+            [_cut(str(one["statement"]), characters), int(one["verdict"]), int(one.get("contradicts", 0))]
+            for one in statements
+        ]
     except (ValueError, AttributeError, TypeError, KeyError):
         return []
 

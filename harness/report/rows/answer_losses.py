@@ -9,16 +9,20 @@ from harness.report.columns import Column, table
 from harness.report.rows.common import QueryId, QuerySplit, Setting
 
 NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW = "not extracted", "cut apart", "not found", "ranked too low"
-LEFT_OUT, SOMETHING_ELSE, WITHOUT = "left out", "something else", "without evidence"
+LEFT_OUT, CONTRADICTS, ADDS = "left out", "contradicts", "adds"
+SOMETHING_ELSE, WITHOUT = "something else", "without evidence"
 
 ANSWER_PARTS = {
     NOT_EXTRACTED: "the evidence is not in the extracted text",
     CUT: "no chunk holds it",
-    NOT_FOUND: "a chunk holds it that the setting did not find",
+    NOT_FOUND: "a chunk holds it, but the setting did not retrieve it",
     TOO_LOW: "it was found, but ranked too low to be read",
     LEFT_OUT: "it was read, and the answer leaves it out",
-    SOMETHING_ELSE: "it was read, and the answer says something else: contradicts it, or adds to it",
-    WITHOUT: "right beyond the evidence that was read; below 0, as it makes up for losses",
+    CONTRADICTS: "it was read, and the answer contradicts the golden answer",
+    ADDS: "it was read, and the answer adds what the golden answer does not say",
+    SOMETHING_ELSE: "it was read, and the answer says something else: whether it contradicts or adds "
+    "is not known",
+    WITHOUT: "right without the evidence being read; below 0, as it offsets losses",
 }
 """How an answer loses, from the first part to the last."""
 
@@ -29,7 +33,7 @@ _LISTED = "; ".join(f"`{part}`: {what}" for part, what in ANSWER_PARTS.items())
     "answer_losses",
     "where answers are lost",
     key=("setting", "query_id", "part"),
-    when="where answers are measured against golden ones and evidence is labelled",
+    when="if answers are measured against golden ones and evidence is labelled",
 )
 @dataclass(frozen=True, slots=True)
 class AnswerLossRow:
@@ -41,7 +45,10 @@ class AnswerLossRow:
 
     Up to what is read, every labelled fact counts the same: one of four facts that was not read costs 1/4,
     charged to the part that lost it. What the answer then falls short of the share of facts read is charged
-    to ``left out`` and ``something else``, in the proportion of what it lacks in recall and in precision.
+    to ``left out`` and to what the answer says beyond the golden one, in the proportion of what it lacks in
+    recall and in precision. A model that scored the statements tells what ``contradicts`` from what ``adds``;
+    without one, an answer that holds every word of the golden answer adds to it, one that gives one other
+    figure for the only figure of the golden answer contradicts it, and the rest is ``something else``.
     An answer that is better than that share earns the rest back under ``without evidence``: it was right
     without having read all that is labelled. Questions without a golden answer, without labelled evidence or
     without an answer have no rows. docs/answers.md has an example.
@@ -50,7 +57,9 @@ class AnswerLossRow:
     setting: Setting
     query_id: QueryId
     split: QuerySplit
-    measure: Annotated[str, Column("the measure of answers that is taken apart", filled=True)]
-    part: Annotated[str, Column(f"what became of the evidence: {_LISTED}", among=tuple(ANSWER_PARTS))]
+    measure: Annotated[str, Column("the answer measure that is decomposed", filled=True)]
+    part: Annotated[str, Column(f"what happened to the evidence: {_LISTED}", among=tuple(ANSWER_PARTS))]
     loss: Annotated[float, Column("what is lost there")]
-    left: Annotated[float, Column("what is still possible after it; in the end, the value of the measure")]
+    left: Annotated[
+        float, Column("the best value still possible after it; at the end, the value of the measure")
+    ]

@@ -11,10 +11,10 @@ from harness.report.rows.common import QueryId, QuerySplit, Setting, Stage
 
 @table(
     "answerability",
-    "does the top score tell whether there is an answer?",
+    "does the top score show whether there is an answer?",
     key=("setting", "stage"),
     needs=("setting", "stage"),
-    when="where some queries have no answer",
+    when="if some queries have no answer",
 )
 @dataclass(frozen=True, slots=True)
 class AnswerabilityRow:
@@ -32,13 +32,13 @@ class AnswerabilityRow:
     ci_high: Annotated[float | None, Column("the upper end of its interval")]
     n_answerable: Annotated[int, Column("answerable queries")]
     n_unanswerable: Annotated[int, Column("unanswerable queries")]
-    remark: Annotated[str, Column("says where fewer than five queries stand on a side")] = ""
+    remark: Annotated[str, Column("a note where either group has fewer than five queries")] = ""
 
 
 @table(
     "thresholds",
-    "answering only from a score on",
-    when="where some queries have no answer",
+    "answering only from a given score upwards",
+    when="if some queries have no answer",
 )
 @dataclass(frozen=True, slots=True)
 class ThresholdRow:
@@ -46,9 +46,9 @@ class ThresholdRow:
 
     setting: Setting
     stage: Stage
-    threshold: Annotated[float, Column("the top score that is asked for")]
+    threshold: Annotated[float, Column("the lowest top score that is answered")]
     answerable_kept: Annotated[float, Column("the share of answerable queries that are answered")]
-    unanswerable_refused: Annotated[float, Column("the share of unanswerable queries that are not")]
+    unanswerable_refused: Annotated[float, Column("the share of unanswerable queries that are not answered")]
 
 
 @table(

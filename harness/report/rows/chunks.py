@@ -9,7 +9,7 @@ from harness.report.columns import Column, table
 from harness.report.rows.common import Setting
 
 
-@table("chunks", "how the chunks look", key=("setting",), needs=("setting", "chunks"))
+@table("chunks", "chunk statistics", key=("setting",), needs=("setting", "chunks"))
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
     """The health of one setting's chunks.
@@ -33,7 +33,7 @@ class ChunkRow:
     tokens_max: Annotated[int, Column("the longest", unit="tokens")]
     share_under_32: Annotated[
         float,
-        Column("the share with fewer than 32 tokens: headings, remains, page numbers"),
+        Column("the share with fewer than 32 tokens: headings, leftovers, page numbers"),
     ]
     share_overlong: Annotated[
         float | None,
@@ -44,11 +44,11 @@ class ChunkRow:
     ]
     share_cut_mid_sentence: Annotated[
         float,
-        Column("the share that ends inside a sentence, by the rules of the sentence splitter"),
+        Column("the share that ends inside a sentence, according to the sentence splitter"),
     ]
-    tables_cut: Annotated[int, Column("tables that no chunk holds whole")]
+    tables_cut: Annotated[int, Column("tables that no chunk contains completely")]
     share_covered_twice: Annotated[
-        float, Column("the share of the covered characters that stand in more than one chunk")
+        float, Column("the share of covered characters that are in more than one chunk")
     ]
     index_tokens: Annotated[
         int,
@@ -58,4 +58,4 @@ class ChunkRow:
             unit="tokens",
         ),
     ]
-    histogram: Annotated[str, Column("how many chunks are in each bin of length, separated by blanks")]
+    histogram: Annotated[str, Column("the number of chunks in each bin of length, separated by blanks")]

@@ -7,7 +7,7 @@ from typing import Annotated
 from harness.report.columns import Column
 from harness.types import SPLITS
 
-Setting = Annotated[str, Column("the name of a point of the sweep", filled=True)]
+Setting = Annotated[str, Column("the name of a setting: a point of the sweep", filled=True)]
 Stage = Annotated[
     str, Column("the step that ranked, such as `retrieve` or `rerank`; with a dot, a route", filled=True)
 ]
@@ -17,7 +17,7 @@ Measure = Annotated[str, Column("a measure with its cutoff", filled=True)]
 ChunkId = Annotated[str, Column("document and offsets, `document:start-end`", chunk=True)]
 DocumentId = Annotated[str, Column("the document", filled=True)]
 Start = Annotated[int, Column("the first character", unit="characters")]
-End = Annotated[int, Column("the end, not included", unit="characters")]
+End = Annotated[int, Column("the end, exclusive", unit="characters")]
 Page = Annotated[int | None, Column("the page where it begins, from 1")]
 CiLow = Annotated[float | None, Column("the lower end of its interval")]
 CiHigh = Annotated[float | None, Column("the upper end of its interval")]

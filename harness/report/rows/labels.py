@@ -30,7 +30,7 @@ class JudgmentRow:
     judge: Annotated[str, Column("who graded")]
     scored_on: Annotated[
         bool,
-        Column("`no` for labels that only stand beside a judge's: settings are not scored on them"),
+        Column("`no` for labels that are only compared with a judge's: settings are not scored on them"),
     ]
     samples: Annotated[str, Column("the grades that were combined, separated by blanks")]
     spread: Annotated[int, Column("their range")]
@@ -55,22 +55,24 @@ class AnchoringRow:
     doc_id: Annotated[str, Column("the document")]
     page: Page
     method: Annotated[str, Column("how it was found")]
-    score: Annotated[float, Column("how alike quote and text are, up to 100; below it only by `fuzzy`")]
+    score: Annotated[
+        float, Column("the similarity of quote and text, up to 100; below 100 only with `fuzzy`")
+    ]
     start: Annotated[
         int | None,
-        Column("the first character; empty where nothing alike was found at all", unit="characters"),
+        Column("the first character; empty where nothing similar was found", unit="characters"),
     ]
-    end: Annotated[int | None, Column("the end, not included", unit="characters")]
+    end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
     quote: Annotated[str, Column("the beginning of the quote")]
     found: Annotated[str, Column("the beginning of what was found")]
     copies: Annotated[int, Column("how often the quote occurs in the text; the first one was taken")]
-    accepted: Annotated[bool, Column("`no`: too unlike, so the label counts as not found")]
-    figures_differ: Annotated[bool, Column("the text has other digits than the quote")]
+    accepted: Annotated[bool, Column("`no`: too different, so the label counts as not found")]
+    figures_differ: Annotated[bool, Column("the text has different digits from the quote")]
 
 
 @table(
     "hits",
-    "where what another pipeline returned stands",
+    "where the hits of another pipeline are in the documents",
     key=("setting", "query_id", "rank"),
     when="of `harness score --hits`",
 )
@@ -79,18 +81,18 @@ class HitRow:
     """A passage that another pipeline returned, and where it was found in the extracted text."""
 
     setting: Setting
-    line: Annotated[int, Column("its line in the file of hits, in parquet its row")]
+    line: Annotated[int, Column("its line in the file of hits (parquet: its row)")]
     query_id: QueryId
-    rank: Annotated[int, Column("its place, from 1")]
+    rank: Annotated[int, Column("its rank, from 1")]
     document: Annotated[str, Column("the document; empty: it was not found and counts as unjudged text")]
     start: Annotated[int | None, Column("the first character", unit="characters")]
-    end: Annotated[int | None, Column("the end, not included", unit="characters")]
+    end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
     method: Annotated[str, Column("how it was found: `offsets`, `page`, `exact`, `whitespace_free`, `fuzzy`")]
-    score: Annotated[float, Column("how alike it and the likeliest text are, up to 100")]
-    copies: Annotated[int, Column("how often the text occurs where it was looked for")]
-    repeats: Annotated[bool, Column("a hit above it in the ranking is at the same place")]
+    score: Annotated[float, Column("the similarity of the hit and the closest text, up to 100")]
+    copies: Annotated[int, Column("how often the text occurs in the searched text")]
+    repeats: Annotated[bool, Column("a higher-ranked hit is at the same place")]
     other_page: Annotated[bool, Column("the text is not on the page that the row names")]
-    figures_differ: Annotated[bool, Column("the document has other digits than the hit")]
+    figures_differ: Annotated[bool, Column("the document has different digits from the hit")]
     text: Annotated[str, Column("the beginning of its text", header="snippet", shown=snippet)]
 
 
@@ -105,19 +107,19 @@ class DocumentRow:
 
     document: DocumentId
     status: Annotated[str, Column("`read` or `skipped`", filled=True)]
-    reason: Annotated[str, Column("why it was skipped, or what is odd about it")] = ""
+    reason: Annotated[str, Column("why it was skipped, or what is unusual about it")] = ""
     pages: Annotated[int | None, Column("how many; 0 for plain text")] = None
     pages_without_text: Annotated[str, Column("their numbers, separated by blanks")] = ""
     suspect_pages: Annotated[str, Column("their numbers, separated by blanks")] = ""
     characters: Annotated[int | None, Column("length of the extracted text", unit="characters")] = None
     suspect_characters: Annotated[int | None, Column("how many", unit="characters")] = None
     missing_characters: Annotated[
-        int | None, Column("those that only the second reader finds", unit="characters")
+        int | None, Column("characters that only the second parser finds", unit="characters")
     ] = None
     undecodable_characters: Annotated[
         int | None, Column("characters of the file that stand for none", unit="characters")
     ] = None
     no_break_spaces: Annotated[int | None, Column("how many", unit="characters")] = None
     encryption: Annotated[str, Column("how the file is encrypted")] = ""
-    second_reader: Annotated[str, Column("what read it a second time, with its version")] = ""
+    second_reader: Annotated[str, Column("the second parser, with its version")] = ""
     text_sha256: Annotated[str, Column("the hash of the extracted text")] = ""

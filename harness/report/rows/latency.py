@@ -8,15 +8,15 @@ from typing import Annotated
 from harness.report.columns import Column, table
 from harness.report.rows.common import Setting
 
-_OWN = "what the step alone takes"
-_TOTAL = "the search up to and with the step, and all that was rewritten for it"
+_OWN = "the time of the step alone"
+_TOTAL = "the search up to and including the step, with all rewriting for it"
 
 
 @table(
     "latency",
     "how long one query takes",
     key=("setting", "stage"),
-    when="where `latency: {queries: 50}` asks for it",
+    when="with `latency: {queries: 50}` or similar",
 )
 @dataclass(frozen=True, slots=True)
 class LatencyRow:
@@ -39,16 +39,18 @@ class LatencyRow:
     stage: Annotated[
         str,
         Column(
-            "the step: `rewrite` and `filter` are those of the setting, `read` puts what is read in the "
-            "place of chunks; with a dot, a route",
+            "the step: `rewrite` and `filter` are those of the setting, `read` replaces chunks by what is "
+            "read; with a dot, a route",
             filled=True,
         ),
     ]
-    queries: Annotated[int, Column("on how many queries; with fewer than 100, p99 is near the longest")]
+    queries: Annotated[
+        int, Column("the number of queries measured; with fewer than 100, p99 is close to the maximum")
+    ]
     p50: Annotated[float | None, Column(f"{_OWN}, the median", unit="milliseconds")]
-    p95: Annotated[float | None, Column(f"{_OWN}, 19 of 20 queries at most", unit="milliseconds")]
-    p99: Annotated[float | None, Column(f"{_OWN}, 99 of 100 at most", unit="milliseconds")]
+    p95: Annotated[float | None, Column(f"{_OWN}, 95th percentile", unit="milliseconds")]
+    p99: Annotated[float | None, Column(f"{_OWN}, 99th percentile", unit="milliseconds")]
     total_p50: Annotated[float | None, Column(f"{_TOTAL}, the median", unit="milliseconds")]
-    total_p95: Annotated[float | None, Column("the same, 19 of 20 queries at most", unit="milliseconds")]
-    total_p99: Annotated[float | None, Column("the same, 99 of 100 at most", unit="milliseconds")]
+    total_p95: Annotated[float | None, Column("the same, 95th percentile", unit="milliseconds")]
+    total_p99: Annotated[float | None, Column("the same, 99th percentile", unit="milliseconds")]
     remark: Annotated[str, Column("why it was not measured")] = ""

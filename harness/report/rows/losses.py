@@ -48,7 +48,7 @@ def _from_wide(cells: Cells) -> Iterator[Cells]:
     "waterfall",
     "where quality is lost",
     key=("setting", "query_id", "step", "part"),
-    when="where a query has relevant text",
+    when="if a query has relevant text",
     earlier=Earlier(frozenset({*_KEPT, *_WIDE, "final"}), _from_wide),
 )
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,6 @@ class LossRow:
     step: Annotated[
         str, Column("`parse`, `chunk`, or a step that ranks, named as in the other tables", filled=True)
     ]
-    part: Annotated[str, Column(f"what became of evidence: {_LISTED}", among=tuple(PARTS))]
+    part: Annotated[str, Column(f"what happened to evidence: {_LISTED}", among=tuple(PARTS))]
     loss: Annotated[float, Column("what is lost there")]
-    left: Annotated[float, Column("the best score that is still possible; in the end, the score")]
+    left: Annotated[float, Column("the best score still possible after it; at the end, the score")]

@@ -32,11 +32,13 @@ class AnswerPredictionRow:
 
     answer_measure: Annotated[str, Column("a measure of answers", filled=True)]
     ranking_measure: Measure
-    over: Annotated[str, Column("what is correlated", among=OVER)]
+    over: Annotated[str, Column("the measures that are correlated", among=OVER)]
     coefficient: Annotated[str, Column("`kendall`: tau-b; `spearman`: rho", among=("kendall", "spearman"))]
-    value: Annotated[float | None, Column("-1 to 1; empty where there is none")]
+    value: Annotated[float | None, Column("-1 to 1; empty where undefined")]
     ci_low: CiLow
     ci_high: CiHigh
     n_settings: Annotated[int, Column("settings that answer")]
-    n_queries: Annotated[int, Column("questions for which all of them have both values, and that count")]
-    reason: Annotated[str, Column("why there is no value; else empty")]
+    n_queries: Annotated[
+        int, Column("questions that count: those for which all of these settings have both values")
+    ]
+    reason: Annotated[str, Column("why there is no value; otherwise empty")]

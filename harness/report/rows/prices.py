@@ -102,7 +102,7 @@ class PriceRow:
     cost_per_1000: Annotated[
         float | None,
         Column(
-            "what endpoints are paid for a thousand such queries: rewriting, their vectors and the scores of "
+            "what endpoints charge for a thousand such queries: rewriting, their vectors and the scores of "
             "their pairs, without the vectors of chunks and the judge; empty: a price is unknown, or a "
             "language model filters",
             unit="money",

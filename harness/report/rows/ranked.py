@@ -11,7 +11,7 @@ from harness.text.characters import snippet
 from harness.types import Chunk
 
 
-@table("rankings", "what was ranked where", key=("setting", "stage", "query_id", "rank"))
+@table("rankings", "every ranked passage", key=("setting", "stage", "query_id", "rank"))
 @dataclass(frozen=True, slots=True)
 class RankedRow:
     """One ranked chunk."""
@@ -19,16 +19,16 @@ class RankedRow:
     setting: Setting
     stage: Stage
     query_id: QueryId
-    rank: Annotated[int, Column("its place, from 1")]
+    rank: Annotated[int, Column("its rank, from 1")]
     chunk_id: ChunkId
     document: DocumentId
     page: Annotated[int | None, Column("the page where it begins, from 1")]
     score: Annotated[
         float | None,
-        Column("what the step gave it; empty where it gave none: such chunks keep the order they had"),
+        Column("the score of the step; empty where it gave none: such chunks keep their earlier order"),
     ]
     grade: Annotated[int | None, Column("the grade of its text; empty: unjudged")]
-    earned: Annotated[int, Column("the grade, or 0 where its evidence was already read above")]
+    earned: Annotated[int, Column("the grade, or 0 if its evidence was already read above")]
     text: Annotated[
         str,
         Column("the beginning of its text on one line", header="snippet", shown=snippet),
@@ -38,8 +38,8 @@ class RankedRow:
 Before = Annotated[
     str,
     Column(
-        "what it shows before that, such as the heading rows of its table: ranges like `0-21` with blanks "
-        "between them; mostly empty",
+        "ranges shown before it, such as the header rows of its table, like `0-21`, separated by "
+        "blanks; mostly empty",
         unit="characters",
         ranges=True,
     ),
@@ -76,7 +76,7 @@ def passage_text(row: Cells) -> str:
 
 @table(
     "passages",
-    "the text of what came first",
+    "the text of the top passages",
     key=("chunk_id",),
     needs=("chunk_id", "document", "start", "end", "text"),
 )
@@ -102,7 +102,7 @@ class PassageRow:
 
 @table(
     "surroundings",
-    "the text around what came first",
+    "the text around the top passages",
     key=("document", "start"),
     needs=("document", "start", "end", "text"),
 )
@@ -121,10 +121,10 @@ class SurroundingRow:
 
 @table(
     "asked",
-    "what was asked in place of a query",
+    "the rewritten forms of a query",
     key=("setting", "step", "query_id", "number"),
     needs=("setting", "step", "query_id", "text"),
-    when="where something was rewritten",
+    when="if queries are rewritten",
 )
 @dataclass(frozen=True, slots=True)
 class AskedRow:
@@ -136,13 +136,13 @@ class AskedRow:
     """
 
     setting: Setting
-    step: Annotated[str, Column("the step that was asked; with a dot, a route", filled=True)]
+    step: Annotated[str, Column("the step that searched with it; with a dot, a route", filled=True)]
     query_id: QueryId
-    number: Annotated[int, Column("which of the things asked for the query, from 1")]
-    text: Annotated[str, Column("what was asked")]
+    number: Annotated[int, Column("its number among the rewritten forms of the query, from 1")]
+    text: Annotated[str, Column("the rewritten query")]
 
 
-@table("chunk_offsets", "where every chunk stands")
+@table("chunk_offsets", "the place of every chunk")
 @dataclass(frozen=True, slots=True)
 class ChunkOffsetRow:
     """A chunk of a setting, ranked or not.
@@ -154,5 +154,5 @@ class ChunkOffsetRow:
     same_as: Annotated[str, Column("the earlier setting that has the same chunks; else empty")]
     document: Annotated[str, Column("the document")]
     start: Annotated[int | None, Column("the first character", unit="characters")]
-    end: Annotated[int | None, Column("the end, not included", unit="characters")]
+    end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
     before: Before = ""

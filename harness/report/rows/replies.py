@@ -27,19 +27,24 @@ class ReplyRow:
     split: QuerySplit
     answered_by: Annotated[str, Column("the prompt and the model, or the kind that needs none", filled=True)]
     answer: Annotated[str, Column("the answer as it was given; empty where there is none")]
-    reason: Annotated[str, Column("why there is no answer; else empty")]
-    golden: Annotated[str, Column("the golden answer of the query file; empty where it has none")]
+    reason: Annotated[str, Column("why there is no answer; otherwise empty")]
+    golden: Annotated[str, Column("the golden answer of the query file, several as a JSON list; empty: none")]
     passages: Annotated[int, Column("how many passages were read; `reply_passages.csv` has them")]
     bad_citations: Annotated[
-        int, Column("marks in the answer that look like citations and name no passage that was read")
+        int, Column("marks in the answer that look like citations but match no passage that was read")
     ]
-    prompt_tokens: Annotated[int | None, Column("what the model read", unit="tokens")]
-    completion_tokens: Annotated[int | None, Column("what the model wrote", unit="tokens")]
+    prompt_tokens: Annotated[int | None, Column("tokens the model read", unit="tokens")]
+    completion_tokens: Annotated[int | None, Column("tokens the model wrote", unit="tokens")]
     price: Annotated[float | None, Column("what the call cost, in the currency of `prices`; empty: unknown")]
     seconds: Annotated[float | None, Column("how long the call took", unit="seconds")]
 
 
-@table("reply_passages", "what was read to answer", key=("setting", "query_id", "place"), when=_WHEN)
+@table(
+    "reply_passages",
+    "the passages that were read to answer",
+    key=("setting", "query_id", "place"),
+    when=_WHEN,
+)
 @dataclass(frozen=True, slots=True)
 class ReplyPassageRow:
     """A passage that was read to answer a question. Its text stands in ``passages.csv``."""
@@ -63,9 +68,13 @@ class AnswerScoreRow:
     cluster: Annotated[str, Column("as in `per_query.csv`")]
     measure: AnswerMeasureName
     value: Annotated[float | None, Column("the value; empty where there is none")]
-    reason: Annotated[str, Column("why there is no value; else empty")]
+    reason: Annotated[str, Column("why there is no value; otherwise empty")]
     details: Annotated[
-        str, Column("what led to it, as JSON: statements with their verdicts, and the like; `{}` for nothing")
+        str,
+        Column(
+            "how it was derived, as JSON: statements with their verdicts, and the like; `{}` if there is "
+            "nothing"
+        ),
     ]
 
 
@@ -106,12 +115,12 @@ class AnswerComparisonRow:
     measure: AnswerMeasureName
     setting: Setting
     against: Annotated[str, Column("the setting with the best mean", filled=True)]
-    n: Annotated[int, Column("questions that every setting has a value for")]
-    n_left_out: Annotated[int, Column("questions that only some settings have a value for")]
+    n: Annotated[int, Column("questions with a value for every setting")]
+    n_left_out: Annotated[int, Column("questions with a value for only some settings")]
     difference: Annotated[float, Column("the mean of `setting` minus that of `against`")]
     ci_low: CiLow
     ci_high: CiHigh
-    p: Annotated[float, Column("the chance of such a difference where there is none")]
+    p: Annotated[float, Column("the probability of a difference this large if there is none")]
     finding: Annotated[
         str,
         Column(

@@ -29,10 +29,13 @@ class RouteRow:
     k: Annotated[int | None, Column("the first cutoff in ranks among the measures; empty: the whole ranking")]
     share: Annotated[
         float | None,
-        Column("of the fusion's first k over all queries, what the route has too; empty: nothing was found"),
+        Column(
+            "the share of the fusion's first k, over all queries, that the route also found; empty: "
+            "nothing was found"
+        ),
     ]
-    share_alone: Annotated[float | None, Column("what the route has and no other route of the fusion")]
+    share_alone: Annotated[float | None, Column("the share that only this route of the fusion found")]
     exact_share: Annotated[
         float | None,
-        Column("of the chunks truly nearest to each query, what the route found; empty for words"),
+        Column("the share of the truly nearest chunks that the route found; empty for lexical search"),
     ] = None

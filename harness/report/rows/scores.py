@@ -31,7 +31,7 @@ class SummaryRow:
     n_unanswerable: Annotated[
         int,
         Column(
-            "queries left out because nothing relevant is known (none for `judged@k` and `tokens@k`, which "
+            "queries left out because no relevant text is known (none for `judged@k` and `tokens@k`, which "
             "have a value for every query with a ranking)"
         ),
     ]
@@ -57,8 +57,8 @@ class ScoreRow:
     cluster: Annotated[
         str,
         Column(
-            "what the query is tested with: the column of that name in the query file, else the document of "
-            "its evidence; empty where it has none",
+            "the group of queries it is tested with: the column of that name in the query file, else the "
+            "document of its evidence; empty where it has neither",
         ),
     ] = ""
     measure: Measure
@@ -73,6 +73,6 @@ class QueryRow:
     query_id: QueryId
     text: Annotated[str, Column("the question")]
     split: QuerySplit
-    answerable: Annotated[bool, Column("`no` where the documents are known to hold no answer")]
+    answerable: Annotated[bool, Column("`no` if the documents are known to contain no answer")]
     cluster: Annotated[str, Column("as in `per_query.csv`")] = ""
-    type: Annotated[str, Column("its type, where the query file names one")] = ""
+    type: Annotated[str, Column("its type, if the query file has one")] = ""

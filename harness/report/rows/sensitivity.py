@@ -13,7 +13,7 @@ from harness.report.rows.common import Measure, Setting, Stage
     "label_sensitivity",
     "does it depend on the length of the labels?",
     key=("setting", "stage", "measure", "labels"),
-    when="where a measure reads a length of text",
+    when="if a measure depends on the length of text",
 )
 @dataclass(frozen=True, slots=True)
 class LabelSensitivityRow:

@@ -7,10 +7,9 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Literal
 
-from harness.search.analyse.cjk import bigrams
 from harness.search.analyse.english import EnglishStems, StopWords, english_versions
 from harness.search.analyse.jieba_words import jieba_cutter, jieba_version
-from harness.search.analyse.words import is_han, normalise, pieces
+from harness.search.analyse.words import bigrams, is_han, normalise, pieces
 
 __all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords"]
 

@@ -22,7 +22,7 @@ class FieldsConfig(ContextConfig):
 
     kind: Literal["fields"] = "fields"
     file: Path = Field(
-        description="CSV or JSONL with one row a document; rows of other documents are ignored."
+        description="CSV or JSONL with one row per document; rows of other documents are ignored."
     )
     key: str = Field(
         "document", description="The column with the name of the document's file, with or without ending."
@@ -31,7 +31,7 @@ class FieldsConfig(ContextConfig):
     on_missing: Literal["fail", "leave_out"] = Field(
         "fail",
         description="A document without a row, or with an empty cell: `fail` lists them, `leave_out` gives "
-        "their chunks no such line.",
+        "their chunks no line.",
     )
 
     @field_validator("template")
@@ -70,7 +70,7 @@ class FieldsContext(Contextualizer[FieldsConfig]):
                 lines[doc_id] = line(_filled(c.template, row))
         if missing and c.on_missing == "fail":
             raise ConfigError(
-                f"{c.file}: there is no row, or an empty cell, for {len(missing)} of {len(lines)} documents: "
+                f"{c.file}: a row or value is missing for {len(missing)} of {len(lines)} documents: "
                 f"{'; '.join(missing)}. Add them, or set on_missing: leave_out in this context."
             )
         return [lines[chunk.doc_id] for chunk in chunks]

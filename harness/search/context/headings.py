@@ -28,8 +28,8 @@ class HeadingsConfig(ContextConfig):
         description="`markdown`: `## Title` and underlined titles. `numbered`: lines that begin as "
         "`Part II`, `Item 7A.`, `Note 12`, `2.1 Scope` or 第三章 do, for the text of PDFs.",
     )
-    levels: int = Field(6, ge=1, description="How many headings at most; the lowest levels are kept.")
-    separator: str = Field(" > ", description="What is put between two headings.")
+    levels: int = Field(6, ge=1, description="The maximum number of headings; the lowest levels are kept.")
+    separator: str = Field(" > ", description="The separator between two headings.")
 
 
 class HeadingsContext(Contextualizer[HeadingsConfig]):

@@ -6,27 +6,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from harness.errors import LlmError
-from harness.llm import Endpoint, ModelConfig, TextForm, text_of
+from harness.llm import text_of
+from harness.llm.asking import AskingConfig, Failing
+from harness.llm.prompt import Prompt, read_prompt
 from harness.search.context.step import Around, ContextConfig, Contextualizer, line
-from harness.search.prompts import Prompt, read_prompt
 from harness.search.sources import Sources
 from harness.types import Chunk
 
 FOLDER = Path(__file__).parent / "prompts"
-_SHOWN = 5
 _GAP = "\n[…]\n"
+_FAILING = Failing(
+    "chunks have no usable context", ("context", "leave_out"), "are indexed without", "index them without"
+)
 
 
-class LlmContextConfig(ModelConfig, ContextConfig):
+class LlmContextConfig(AskingConfig, ContextConfig):
     """A language model says what each chunk is about; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    endpoint: Endpoint = Field(
-        description="Where the model is served; its keys are those of `relevance.endpoint`."
-    )
     prompt: str = Field(
         "situate",
         description="`situate`, `situate_zh`, or the path of your own file: it ends in `.yaml` and has "
@@ -45,11 +44,10 @@ class LlmContextConfig(ModelConfig, ContextConfig):
         "(`leave_out`), and the run tells which.",
     )
 
-    @field_validator("prompt")
-    @classmethod
-    def _can_be_read(cls, name: str) -> str:
-        _prompt(name)
-        return name
+    @staticmethod
+    def load(name: str) -> Prompt:
+        """The prompt of this name."""
+        return read_prompt(name, FOLDER, Prompt, "a context", ("passages",))
 
 
 class LlmContext(Contextualizer[LlmContextConfig]):
@@ -58,9 +56,9 @@ class LlmContext(Contextualizer[LlmContextConfig]):
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
         """The line of each chunk; raises LlmError where one has none and that is a failure."""
         c = self.config
-        prompt = _prompt(c.prompt)
+        prompt = c.load(c.prompt)
         shown = [(self._excerpt(chunk, sources), chunk.text) for chunk in chunks]
-        answers = sources.answers(c, TextForm(prompt.system, prompt.user), shown, prompt.name)
+        answers = sources.answers(c, prompt.form, shown, prompt.name)
         texts = [text_of(answer) for answer in answers]
         failed = [
             f"{chunk.chunk_id} ({answer.reason or 'no words'})"
@@ -68,7 +66,7 @@ class LlmContext(Contextualizer[LlmContextConfig]):
             if text is None
         ]
         if failed:
-            self._tell(failed, len(chunks), sources)
+            _FAILING.report(c, c.on_failure == "leave_out", failed, len(chunks), sources.reporter)
         return [line(" ".join((text or "").split())[: c.longest].rstrip()) for text in texts]
 
     def _excerpt(self, chunk: Chunk, sources: Sources) -> str:
@@ -79,20 +77,3 @@ class LlmContext(Contextualizer[LlmContextConfig]):
             return text[:end] + (_GAP if end < len(text) else "")
         begins = text[: c.beginning] + _GAP if c.beginning else _GAP
         return begins + text[start:end] + (_GAP if end < len(text) else "")
-
-    def _tell(self, failed: Sequence[str], total: int, sources: Sources) -> None:
-        c = self.config
-        said = f"{len(failed)} of {total} chunks have no usable context by {c.endpoint.model}"
-        shown = ", ".join(failed[:_SHOWN]) + (", …" if len(failed) > _SHOWN else "")
-        if c.on_failure == "leave_out":
-            sources.reporter.warn(f"{said} and are indexed without: {shown}.")
-            return
-        raise LlmError(
-            f"{said}: {shown}. Set `context.on_failure: leave_out` to index them without, "
-            "`context.ask_again: true` to ask the model again, or name another prompt or model. Every other "
-            "answer is in the ledger."
-        )
-
-
-def _prompt(name: str) -> Prompt:
-    return read_prompt(name, FOLDER, "context", ("passages",))

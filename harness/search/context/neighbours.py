@@ -9,8 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.search.context.step import Around, ContextConfig, Contextualizer
-from harness.search.sources import Sources
-from harness.search.window import WindowUnit, window_of
+from harness.search.sources import Sources, WindowUnit, window_of
 from harness.types import Chunk
 
 
@@ -21,7 +20,7 @@ class NeighboursConfig(ContextConfig):
     amount: int = Field(1, ge=1, description="How many, on each side.")
     unit: WindowUnit = Field(
         "sentences",
-        description="`sentences` or `characters`. A sentence that a border cuts counts as one.",
+        description="`sentences` or `characters`. A sentence cut by the chunk boundary counts as one.",
     )
     side: Literal["both", "before", "after"] = Field("both", description="On which side.")
 

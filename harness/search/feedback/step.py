@@ -23,16 +23,19 @@ class FeedbackConfig(StageConfig):
     """Base of the configurations of feedback: where terms are taken from, and how many."""
 
     kind: str
-    fb_docs: int = Field(10, ge=1, description="The first chunks of the first search that lend terms.")
-    fb_terms: int = Field(10, ge=1, description="How many terms they lend, the question's own among them.")
+    fb_docs: int = Field(10, ge=1, description="How many top chunks of the first search contribute terms.")
+    fb_terms: int = Field(
+        10, ge=1, description="How many terms they contribute, including the question's own."
+    )
     weight: float = Field(
         0.5,
         ge=0,
         le=1,
-        description="What the question's own terms count; the rest is that of the chunks. 1: no feedback.",
+        description="The weight of the question's own terms; the rest goes to terms of the chunks. 1: no "
+        "feedback.",
     )
     max_share: float = Field(
-        0.1, gt=0, le=1, description="Terms that more than this share of all chunks hold are not lent."
+        0.1, gt=0, le=1, description="Terms in more than this share of all chunks are not used."
     )
 
 

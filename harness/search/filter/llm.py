@@ -3,55 +3,57 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from harness.errors import ConfigError, LlmError
-from harness.llm import Endpoint, Malformed, ModelConfig, TextForm, after_thoughts, text_of
+from harness.errors import ConfigError
+from harness.llm import Malformed, TextForm, json_in, text_of
+from harness.llm.asking import AskingConfig, Failing
+from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
-from harness.search.prompts import SLOT, Prompt, read_prompt
 from harness.search.step import FilterConfig, Identity, Narrowed
 from harness.search.tools import Tools
 from harness.types import Asked, Query
 
 FOLDER = Path(__file__).parent / "prompts"
-_SHOWN = 5
-_FENCE = re.compile(r"^```\w*\s*|\s*```$")
+_FAILING = Failing(
+    "queries have no usable filter",
+    ("filter", "unfiltered"),
+    "are searched in all documents",
+    "search them in all documents",
+)
 
 
-class LlmFilterConfig(ModelConfig, FilterConfig):
+class LlmFilterConfig(AskingConfig, FilterConfig):
     """A language model reads every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    endpoint: Endpoint = Field(
-        description="Where the model is served; its keys are those of `relevance.endpoint`."
-    )
     prompt: str = Field(
         "fields",
         description="`fields`, `fields_zh`, or the path of your own file: it ends in `.yaml` and has "
         "`{{ fields }}` and `{{ query }}`.",
     )
     most_values: int = Field(
-        300, ge=1, description="A column with more values ends the run: all of them stand in every prompt."
+        300,
+        ge=1,
+        description="A column with more values stops the run, because all of them are in every prompt.",
     )
     on_failure: Literal["fail", "unfiltered"] = Field(
         "fail",
-        description="A question without a usable answer ends the run, or is searched in all documents "
-        "(`unfiltered`), and the run tells which.",
+        description="A question without a usable answer stops the run, or is searched in all "
+        "documents (`unfiltered`); the run lists them.",
     )
 
-    @field_validator("prompt")
-    @classmethod
-    def _can_be_read(cls, name: str) -> str:
-        _prompt(name)
-        return name
+    @staticmethod
+    def load(name: str) -> Prompt:
+        """The prompt of this name."""
+        return read_prompt(name, FOLDER, Prompt, "a filter", ("fields", "query"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         """The prompt, the model and its parameters, and what becomes of an answer."""
         c = self.config
         own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
-        return [own, _prompt(c.prompt).model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
+        return [own, c.load(c.prompt).model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
 
     def __init__(self, config: LlmFilterConfig) -> None:
         super().__init__(config)
@@ -91,10 +93,9 @@ class LlmFilter(Filter[LlmFilterConfig]):
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
         c = self.config
-        prompt = _prompt(c.prompt)
-        answers = tools.answers(
-            c, self._form(prompt, facts), [query.text for query in queries], prompt.name, purpose="filter"
-        )
+        prompt = c.load(c.prompt)
+        asked = [(query.text, ()) for query in queries]
+        answers = tools.answers(c, self._form(prompt, facts), asked, prompt.name, "filter")
         self._failed = {}
         found: list[Named] = []
         for query, answer in zip(queries, answers, strict=True):
@@ -106,7 +107,9 @@ class LlmFilter(Filter[LlmFilterConfig]):
             found.append({column: _as_written(column, its, facts, c) for column, its in values.items()})
         if self._failed:
             # several wordings of one query are filtered by the question behind them
-            self._tell(len({query.query_id for query in queries}), tools)
+            failed = [f"{query_id} ({reason})" for query_id, reason in self._failed.items()]
+            total = len({query.query_id for query in queries})
+            _FAILING.report(c, c.on_failure == "unfiltered", failed, total, tools.reporter)
         return [{column: its for column, its in one.items() if its} for one in found]
 
     def _form(self, prompt: Prompt, facts: Facts) -> FieldsForm:
@@ -117,7 +120,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
             if len(values) > c.most_values:
                 raise ConfigError(
                     f"{c.file}: column {column} has {len(values)} values, too many for a prompt (most_values "
-                    f"{c.most_values}). Leave it out of this filter, raise most_values, or take kind: rules."
+                    f"{c.most_values}). Remove it from this filter, raise most_values, or use kind: rules."
                 )
             years = " (years)" if column in c.years else ""
             lines.append(f"- {column}{years}: {json.dumps(values, ensure_ascii=False)}")
@@ -128,36 +131,12 @@ class LlmFilter(Filter[LlmFilterConfig]):
 
         return FieldsForm(fill(prompt.system), fill(prompt.user), c.columns)
 
-    def _tell(self, total: int, tools: Tools) -> None:
-        c = self.config
-        failed = [f"{query_id} ({reason})" for query_id, reason in self._failed.items()]
-        said = (
-            f"{len(failed)} of {total} queries have no usable answer by {c.endpoint.model} for their filter"
-        )
-        if c.on_failure == "unfiltered":
-            tools.reporter.warn(f"{said} and are searched in all documents: {', '.join(failed)}.")
-            return
-        more = ", …" if len(failed) > _SHOWN else ""
-        raise LlmError(
-            f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `filter.on_failure: unfiltered` to search them "
-            "in all documents, `filter.ask_again: true` to ask the model again, or name another prompt or "
-            "model. Every other answer is in the ledger."
-        )
-
-
-def _prompt(name: str) -> Prompt:
-    return read_prompt(name, FOLDER, "filter", ("fields", "query"))
-
 
 def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malformed:
     """The values by column in an answer."""
-    said = after_thoughts(text)
-    if isinstance(said, Malformed):
-        return said
-    try:
-        found: Any = json.loads(_FENCE.sub("", said.strip()))
-    except ValueError:
-        return Malformed("no_json")
+    found = json_in(text)
+    if isinstance(found, Malformed):
+        return found
     if not isinstance(found, Mapping):
         return Malformed("no_object")
     if not set(found) <= set(columns):

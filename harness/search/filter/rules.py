@@ -28,7 +28,7 @@ class RulesConfig(FilterConfig):
     aliases: Path | None = Field(
         None,
         description="CSV or JSONL of other names, with the columns field, value and alias: "
-        "`company,Johnson & Johnson,JnJ`. One alias may stand for several values.",
+        "`company,Johnson & Johnson,JnJ`. One alias may refer to several values.",
     )
 
     @property
@@ -78,7 +78,7 @@ class RulesFilter(Filter[RulesConfig]):
             others = ", ".join(dict.fromkeys(column for column, _, _ in aliases))
             raise ConfigError(
                 f"{self.config.aliases}: has aliases of {others}, and none of this filter's fields "
-                f"({', '.join(pairs)}). Correct its column `field`, or leave `aliases` out."
+                f"({', '.join(pairs)}). Correct its column `field`, or omit `aliases`."
             )
         for column, value, alias in aliases:
             # rows of other columns may stand, and rows about documents that are not here

@@ -89,7 +89,7 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
             for document, columns in gaps.items()
         )
         raise ConfigError(
-            f"{config.file}: there is no row, or no value, for {len(gaps)} of {len(documents)} documents: "
+            f"{config.file}: a row or value is missing for {len(gaps)} of {len(documents)} documents: "
             f"{told}. Add them, or set on_missing: keep in this filter to search them for every query."
         )
     return Facts(tuple(documents), values)

@@ -25,7 +25,7 @@ class FusionConfig(RetrieverConfig):
     )
     weights: tuple[float, ...] | None = Field(
         None,
-        description="How much each route counts, in their order; a list of lists is a sweep. Empty: alike.",
+        description="The weight of each route, in order; a list of lists is a sweep. Empty: equal weights.",
     )
 
     @model_validator(mode="after")

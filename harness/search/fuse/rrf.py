@@ -15,7 +15,9 @@ class RrfConfig(FusionConfig):
     """Reciprocal rank fusion: ranks count, scores do not."""
 
     kind: Literal["rrf"] = "rrf"
-    k: float = Field(60.0, ge=0, description="What is added to a rank: the larger, the flatter.")
+    k: float = Field(
+        60.0, ge=0, description="The constant added to a rank; a larger one makes ranks count more equally."
+    )
 
 
 class Rrf(Fusion[RrfConfig]):

@@ -18,13 +18,15 @@ class AdjacentConfig(MergeConfig):
 
     kind: Literal["adjacent"] = "adjacent"
     longest: int = Field(
-        4000, ge=1, description="The most characters that are read as one; a longer run is read in parts."
+        4000,
+        ge=1,
+        description="The maximum length in characters; a longer run of neighbours is read in parts.",
     )
     gap: int = Field(
         0,
         ge=0,
-        description="How many characters may lie between two neighbours, and are then read with them. "
-        "Blanks do not count.",
+        description="The largest gap between two neighbours, in characters; the gap is read too. White "
+        "space does not count.",
     )
 
 

@@ -22,14 +22,14 @@ class ParentMergeConfig(MergeConfig):
     kind: Literal["merge"] = "merge"
     chunk: Annotated[SerializeAsAny[StageConfig], Section("chunk")] = Field(
         description="How the larger chunks are cut: a section like `chunk`. A chunk belongs to the one that "
-        "holds most of it, of two alike to the first.",
+        "contains most of it; in a tie, to the first.",
     )
     share: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="A larger chunk is read where at least this share of its chunks is found, and two or "
-        "more of them.",
+        description="A larger chunk is read if at least this share of its chunks is found, and at least "
+        "two of them.",
     )
 
 

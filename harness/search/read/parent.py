@@ -21,8 +21,8 @@ class ParentConfig(ReadConfig):
 
     kind: Literal["parent"] = "parent"
     chunk: Annotated[SerializeAsAny[StageConfig], Section("chunk")] = Field(
-        description="How the larger chunks are cut: a section like `chunk`. Where several hold a part, the "
-        "one that holds most of it is read, of two alike the first; where none does, the chunk itself.",
+        description="How the larger chunks are cut: a section like `chunk`. If several contain a part of "
+        "a chunk, the one with most of it is read (in a tie, the first); if none does, the chunk itself.",
     )
 
 

@@ -29,8 +29,8 @@ class MergeConfig(ReadConfig):
     top_n: int | None = Field(
         None,
         ge=1,
-        description="How many chunks of each ranking are merged; those below are read as they are. "
-        "Empty: all, and a deep ranking merges more than a short one.",
+        description="How many chunks of each ranking are merged; the rest are read unchanged. Empty: "
+        "all, so a deep ranking merges more than a short one.",
     )
 
 

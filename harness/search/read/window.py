@@ -9,8 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.search.read.step import ReadConfig, Reader
-from harness.search.sources import Sources
-from harness.search.window import WindowUnit, window_of
+from harness.search.sources import Sources, WindowUnit, window_of
 from harness.text.spans import Span
 from harness.types import Chunk
 
@@ -21,7 +20,8 @@ class WindowConfig(ReadConfig):
     kind: Literal["window"] = "window"
     amount: int = Field(2, ge=1, description="How many sentences or characters, on each side.")
     unit: WindowUnit = Field(
-        "sentences", description="`sentences` or `characters`. A sentence that a border cuts counts as one."
+        "sentences",
+        description="`sentences` or `characters`. A sentence cut by the chunk boundary counts as one.",
     )
 
 

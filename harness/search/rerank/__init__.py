@@ -5,9 +5,8 @@ from harness.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoder
 from harness.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
 from harness.search.rerank.http import HttpRerankerConfig, HttpScorer
 from harness.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
-from harness.search.rerank.order import rerank
 from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
-from harness.search.rerank.scorer import PairScorer
+from harness.search.rerank.scorer import PairScorer, rerank
 
 KINDS: Kinds[PairScorer] = Kinds(
     "rerank",

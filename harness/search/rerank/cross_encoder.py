@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from harness.models import EMBEDDED
-from harness.models.batches import length_sorted_batches
+from harness.models.computing import length_sorted_batches
 from harness.models.load import load_cross_encoder
 from harness.search.rerank.local_model import LocalModelConfig, LocalModelScorer
 from harness.search.rerank.scorer import Pair
@@ -27,7 +27,7 @@ class CrossEncoderConfig(LocalModelConfig):
     def _is_a_cross_encoder(cls, name: str) -> str:
         if name in EMBEDDED:
             raise ValueError(
-                f"{name} is no cross-encoder; use rerank: {{kind: late_interaction, model: {name}}} "
+                f"{name} is not a cross-encoder; use rerank: {{kind: late_interaction, model: {name}}} "
                 f"or name a cross-encoder such as cross-encoder/ms-marco-MiniLM-L-6-v2"
             )
         return name

@@ -20,7 +20,7 @@ class EndpointRerankerConfig(RerankerConfig):
     """A reranker behind an endpoint: Cohere, Jina, vLLM, TEI. What it gives is paid for once and kept."""
 
     kind: Literal["endpoint"] = "endpoint"
-    endpoint: RerankEndpoint = Field(description="Where it is served, what it costs, how hard it is asked.")
+    endpoint: RerankEndpoint = Field(description="Where it is served, what it costs, and its rate limits.")
 
     @property
     def model_name(self) -> str:

@@ -15,8 +15,7 @@ from pydantic import model_validator
 from harness.finite import SINGLE, finite
 from harness.own.code import broken
 from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig
-from harness.own.template import fill, names_in
+from harness.own.service import ServiceConfig, fill, names_in
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
 
@@ -110,7 +109,7 @@ def _scores(answer: Any, count: int, who: str) -> list[float]:
             raise broken(who, f"returned the index {str(index)[:60]!r} for {count} passages")
         scores[index] = score
     if len(scores) < count:
-        raise broken(who, "scored a passage twice and another one not")
+        raise broken(who, "scored one passage twice and another not at all")
     return [scores[place] for place in range(count)]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.batches import length_sorted_batches
+from harness.models.computing import length_sorted_batches
 from harness.models.load import load_bi_encoder
 from harness.models.token_encoder import content_vectors
 from harness.search.rerank.local_model import LocalModelConfig, LocalModelScorer

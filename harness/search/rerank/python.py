@@ -62,7 +62,7 @@ class PythonScorer(PairScorer):
         try:
             scores = np.asarray(given, dtype=np.float32)
         except (TypeError, ValueError):
-            raise wrong(c.call, "returned scores that are no numbers") from None
+            raise wrong(c.call, "returned scores that are not numbers") from None
         if scores.shape != (len(pairs),):
             raise wrong(c.call, f"must return one score for each of {len(pairs)} pairs")
         if not np.isfinite(scores).all():

@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.types import NOT_SCORED, Ranking
+
 Pair = tuple[str, str]
 
 
@@ -43,3 +45,14 @@ class PairScorer(ABC):
     @abstractmethod
     def try_out(self) -> None:
         """Load the model and score a pair; raises ModelError where it cannot be used."""
+
+
+def rerank(ranking: Ranking, scores: Sequence[float]) -> Ranking:
+    """The first ``len(scores)`` chunks of ``ranking`` in the order of ``scores``, highest first.
+
+    The others follow in the retriever's order, as NOT_SCORED: a score of the retriever cannot be compared
+    with one of the reranker. Equal scores keep the retriever's order.
+    """
+    head = Ranking.by_score(ranking.query_id, ranking.chunk_ids[: len(scores)], scores)
+    tail = ranking.chunk_ids[len(scores) :]
+    return Ranking(ranking.query_id, head.chunk_ids + tail, head.scores + (NOT_SCORED,) * len(tail))

@@ -33,14 +33,14 @@ class Bm25Config(TermsConfig, RetrieverConfig):
     method: Literal["lucene", "robertson", "atire", "bm25+", "bm25l"] = Field(
         "lucene",
         description="The formula, by the names of Kamphuis et al. (ECIR 2020). `robertson` gives nothing for "
-        "a term that half of the chunks hold.",
+        "a term that is in half of the chunks.",
     )
     delta: float | None = Field(
-        None, ge=0, description="For `bm25+` and `bm25l`; empty: 1 and 0.5, as their authors have it."
+        None, ge=0, description="For `bm25+` and `bm25l`; empty: 1 and 0.5, as their authors propose."
     )
     feedback: Annotated[SerializeAsAny[FeedbackConfig] | None, Section("feedback")] = Field(
         None,
-        description="Pseudo-relevance feedback: search once, and again with terms of what was found first.",
+        description="Pseudo-relevance feedback: search once, then again with terms from the top results.",
     )
 
 

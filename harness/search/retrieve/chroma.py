@@ -39,9 +39,10 @@ class ChromaConfig(DenseConfig):
     kind: Literal["chroma"] = "chroma"
     exact: bool = Field(
         True,
-        description="Search Chroma's approximate index harder until every query has its true `top_k`, as a "
-        "full scan finds it: two runs give the same rankings. `false`: one search with `ef_search`, as in a "
-        "deployment; what it finds varies from build to build.",
+        description="Raise the search effort of Chroma's approximate index until every query has its true "
+        "`top_k`, as found by a full scan: two runs give the same rankings. `false`: one search with "
+        "`ef_search`, as "
+        "in a deployment; its results vary from build to build.",
     )
     ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
     ef_search: int = Field(

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from harness.search.dense import DenseConfig, DenseRetriever
 from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
-from harness.search.retrieve.ranked import Doubles, in_order
+from harness.search.retrieve.ranked import Doubles, ranked_to
 from harness.search.retrieve.scan import Floats
 from harness.search.retrieve.sparse import (
     Method,
@@ -39,14 +39,14 @@ class ConcatenatedConfig(TermsConfig, DenseConfig):
     weight: float = Field(
         0.05,
         ge=0,
-        description="What BM25 counts, as cosine ends at 1 and BM25 at some 20; tune it on train.",
+        description="The weight of BM25; cosine goes up to 1 and BM25 to about 20. Tune it on train.",
     )
     method: Method = Field("lucene", description="BM25's formula, as for `bm25`.")
     average_length: float | None = Field(
         None,
         gt=0,
-        description="BM25: terms of an average chunk. Empty: what it is among these chunks. Set, the vectors "
-        "of chunks stay the same when others come.",
+        description="BM25: terms of an average chunk. Empty: computed from these chunks. If set, the "
+        "vectors of chunks stay the same when chunks are added.",
     )
 
 
@@ -73,8 +73,6 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         tools: Tools,
     ) -> Found:
         """All chunks by their dot products, equal ones in the order of the chunks."""
-        if not len(vectors) or not len(queries):
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
         return Found(self._searcher(passages, vectors, tools)(queries, asked), 1.0)
 
     @contextmanager
@@ -94,26 +92,17 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         sparse = chunk_vectors(known, self._saturation(known))
         idf = inverse_document_frequency(sparse, self.config.method)
         stored = concatenate(sparse, self._scaled(vectors))
+        depth, rows = self.depth(passages), np.arange(len(passages.ids))
 
         def search(queries: Sequence[Query], asked: Floats) -> list[Ranking]:
             own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
             question = concatenate(own * self.config.weight, self._scaled(asked))
-            return self._rankings(queries, question, stored, passages)
+            return [
+                ranked_to(depth, query.query_id, rows, scores, passages.ids)
+                for query, scores in zip(queries, dot_products(question, stored), strict=True)
+            ]
 
         return search
-
-    def _rankings(
-        self, queries: Sequence[Query], asked: Any, stored: Any, passages: Passages
-    ) -> list[Ranking]:
-        depth = self.depth(passages)
-        rows = np.arange(len(passages.ids))
-        rankings = []
-        for query, scores in zip(queries, dot_products(asked, stored), strict=True):
-            order, rounded = in_order(rows, scores)
-            end = depth.of_ranked(depth.lengths[order])
-            ids = tuple(passages.ids[row] for row in order[:end])
-            rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
-        return rankings
 
     def _saturation(self, known: TermIds) -> Saturation:
         c = self.config

@@ -45,8 +45,6 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
         tools: Tools,
     ) -> Found:
         """The nearest chunks, equal scores in the order of the chunks."""
-        if not len(vectors) or not len(queries):
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
         nearest, rankings = self._search(queries, asked, passages, vectors)
         return Found(rankings, exact_share(rankings, nearest))
 

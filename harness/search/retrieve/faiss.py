@@ -32,7 +32,7 @@ class FaissConfig(DenseConfig):
     max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
     ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
     ef_search: int = Field(64, ge=1, description="HNSW: candidates looked at when searching.")
-    nlist: int = Field(64, ge=1, description="IVF: cells; no more than there are chunks.")
+    nlist: int = Field(64, ge=1, description="IVF: number of cells; at most the number of chunks.")
     nprobe: int = Field(8, ge=1, description="IVF: cells searched for a query.")
     m: int = Field(48, ge=1, description="IVF-PQ: parts of a vector, each a code; divides its dimension.")
     nbits: int = Field(
@@ -47,7 +47,7 @@ class FaissConfig(DenseConfig):
 
 
 class FaissRetriever(DenseRetriever[FaissConfig]):
-    """Builds an index once per content and searches it as it is: what it misses is told by ``exact_share``.
+    """Builds an index once per content and searches it as it is: ``exact_share`` says what it misses.
 
     Scores are the index's own; those of IVF-PQ are estimates. One thread and a fixed seed: the same vectors
     give the same index.
@@ -71,8 +71,6 @@ class FaissRetriever(DenseRetriever[FaissConfig]):
         Raises HarnessError where there are too few chunks to learn it from, or ``m`` does not divide the
         dimension of the vectors.
         """
-        if not len(vectors) or not len(queries):
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
         c = self.config
         true = list(scan(asked, vectors, c.distance, self.depth(passages)))
         distinct = Distinct.of(self._scaled(vectors))

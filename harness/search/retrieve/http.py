@@ -9,8 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.kinds import StageConfig
 from harness.own.sending import Message, send
-from harness.own.service import Method, Request, ServiceConfig, Url, one_of
-from harness.own.template import fill, names_in
+from harness.own.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
 from harness.search.retrieve.returned import asked_depth, rankings_of
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import ServiceNotAskedError, Tools
@@ -22,11 +21,11 @@ _PASSAGES = ("passages", "texts", "ids", "collection")
 class IndexRequest(StageConfig):
     """How the service is given the chunks before it is asked for the first time."""
 
-    url: Url = Field(description="Where the chunks are sent.")
+    url: Url = Field(description="The URL the chunks are sent to.")
     method: Method = Field("POST", description="The HTTP method.")
     request: Request = Field(
-        description="What is sent: `{{ passages }}` (a list of `{id, text}`), `{{ ids }}`, `{{ texts }}`, "
-        "`{{ collection }}`."
+        description="The request body: `{{ passages }}` (a list of `{id, text}`), `{{ ids }}`, "
+        "`{{ texts }}`, `{{ collection }}`."
     )
     batch_size: int = Field(100, ge=1, description="Chunks in one request.")
 
@@ -48,9 +47,9 @@ class HttpConfig(ServiceConfig, RetrieverConfig):
     kind: Literal["http"] = "http"
     index: IndexRequest | None = Field(
         None,
-        description="A section with url, method, request and batch_size: how the service is given the "
-        "chunks. It is sent before a search that is not cached, so sending the same ids again must be no "
-        "error. Empty: the chunks are in the request of a search.",
+        description="A section with url, method, request and batch_size: how the chunks are sent to "
+        "the service. They are sent before every search that is not cached, so sending the same ids again "
+        "must not be an error. Empty: the chunks are part of the search request.",
     )
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -10,21 +10,18 @@ import numpy as np
 from pydantic import Field
 
 from harness.models.computing import ComputingConfig
-from harness.models.encoder import EncoderConfig
 from harness.models.sparse_encoder import SparseConfig
 from harness.search.depth import Depth
-from harness.search.retrieve.ranked import in_order
+from harness.search.retrieve.paired import PairedConfig, PairedRetriever
+from harness.search.retrieve.ranked import ranked_to
 from harness.search.retrieve.scan import Floats
 from harness.search.retrieve.sparse import dot_products
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
+from harness.search.step import Found, Passages, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
-# Raised when the same vectors are ranked otherwise than before.
-_VERSION = 1
 
-
-class LearnedSparseConfig(ComputingConfig, RetrieverConfig):
+class LearnedSparseConfig(PairedConfig):
     """A model weighs the words that a text is about, those it does not say among them (SPLADE)."""
 
     kind: Literal["learned_sparse"] = "learned_sparse"
@@ -35,11 +32,11 @@ class LearnedSparseConfig(ComputingConfig, RetrieverConfig):
     max_active_dims: int | None = Field(
         None,
         ge=1,
-        description="The most words that a chunk keeps, those of the largest weights. Empty: as the model "
-        "has it. Fewer make a smaller index.",
+        description="The maximum number of words kept per chunk, those with the largest weights. Empty: "
+        "the model's own limit. Fewer make a smaller index.",
     )
     query_max_active_dims: int | None = Field(
-        None, ge=1, description="The same for a query. Fewer make a faster search."
+        None, ge=1, description="The same for queries. Fewer make a faster search."
     )
 
     @property
@@ -57,23 +54,13 @@ class LearnedSparseConfig(ComputingConfig, RetrieverConfig):
         """The encoder of queries."""
         return self.embed.model_copy(update={"role": "query", "max_active_dims": self.query_max_active_dims})
 
-    def encoders(self) -> tuple[EncoderConfig, ...]:
-        """Both."""
-        return self.embed, self.embed_queries
 
-
-class LearnedSparseRetriever(Retriever[LearnedSparseConfig]):
+class LearnedSparseRetriever(PairedRetriever[LearnedSparseConfig]):
     """Formal, Piwowarski and Clinchant, SPLADE, SIGIR 2021.
 
     All chunks are scored, in double precision, from vectors that are cached like dense ones. A chunk is a hit
     where it shares a word with the query; a score of zero is none.
     """
-
-    def identity(self, tools: Tools) -> Identity:
-        """Both encoders, and the depth."""
-        c = self.config
-        encoders = [tools.fingerprint(c.embed), tools.fingerprint(c.embed_queries)]
-        return ["learned_sparse", _VERSION, encoders, c.top_k, c.top_chars]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Rank the chunks that match, equal scores in the order of the chunks."""
@@ -99,15 +86,6 @@ class LearnedSparseRetriever(Retriever[LearnedSparseConfig]):
 
         yield search
 
-    def to_embed(
-        self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
-        """The passages by one encoder, the queries by the other."""
-        return [
-            (self.config.embed, list(passages.texts)),
-            (self.config.embed_queries, [query.text for query in queries]),
-        ]
-
 
 def _sparse(raw: bytes) -> Floats:
     """A sparse vector as it is kept, [2, n]: dimensions and weights."""
@@ -123,10 +101,7 @@ def _search(
     rankings = []
     for query, scores in zip(queries, dot_products(_as_csr(known, chunks.shape[1]), chunks), strict=True):
         hits = np.flatnonzero(scores > 0)
-        rows, rounded = in_order(hits, scores[hits])
-        end = depth.of_ranked(depth.lengths[rows])
-        ids = tuple(passages.ids[row] for row in rows[:end])
-        rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
+        rankings.append(ranked_to(depth, query.query_id, hits, scores[hits], passages.ids))
     return rankings
 
 

@@ -32,11 +32,11 @@ class TermsConfig(StageConfig):
         "179, question words among them, `short` Lucene's 33.",
     )
     user_dictionary: Path | None = Field(
-        None, description="For `analyser: jieba`: a file of words, one a line (`word [frequency] [tag]`)."
+        None, description="For `analyser: jieba`: a file of words, one per line (`word [frequency] [tag]`)."
     )
     synonyms: Path | None = Field(
         None,
-        description="A file in Solr's format (`a, b => c` replaces, `a, b, c` asks for all), applied to "
+        description="A file in Solr's format (`a, b => c` replaces, `a, b, c` searches for all), applied to "
         "queries only.",
     )
     k1: float = Field(1.5, ge=0, description="BM25: the larger, the more a repeated term counts.")

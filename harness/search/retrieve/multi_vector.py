@@ -10,17 +10,15 @@ import numpy as np
 from pydantic import Field
 
 from harness.models.computing import ComputingConfig
-from harness.models.encoder import EncoderConfig
 from harness.models.token_encoder import TokenConfig, unpack
 from harness.search.depth import Depth
-from harness.search.retrieve.ranked import Doubles, Ints, in_order
+from harness.search.retrieve.paired import PairedConfig, PairedRetriever
+from harness.search.retrieve.ranked import Doubles, Ints, ranked_to
 from harness.search.retrieve.scan import Floats
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
+from harness.search.step import Found, Passages, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
-# Raised when the same vectors are ranked otherwise than before.
-_VERSION = 1
 # numbers held at once: of a block of chunks, of its similarities, of the scores of a block of queries
 _BLOCK = 16_000_000
 _CELLS = 16_000_000
@@ -29,7 +27,7 @@ _SCORES = 16_000_000
 _NOTHING = -1.0
 
 
-class MultiVectorConfig(ComputingConfig, RetrieverConfig):
+class MultiVectorConfig(PairedConfig):
     """Late interaction over all token vectors of all chunks (ColBERT's MaxSim), searched in full."""
 
     kind: Literal["multi_vector"] = "multi_vector"
@@ -37,7 +35,7 @@ class MultiVectorConfig(ComputingConfig, RetrieverConfig):
         "embedded:maxsim",
         description="`embedded:maxsim` (needs no network), or a hub id or local folder: a ColBERT model of "
         "sentence-transformers, PyLate or Stanford with its projection, or a bi-encoder, whose token "
-        "embeddings are compared as they are.",
+        "embeddings are compared without a projection.",
     )
 
     @property
@@ -49,29 +47,14 @@ class MultiVectorConfig(ComputingConfig, RetrieverConfig):
             **{name: getattr(self, name) for name in ComputingConfig.model_fields},
         )
 
-    @property
-    def embed_queries(self) -> TokenConfig:
-        """The encoder of queries."""
-        return self.embed.model_copy(update={"role": "query"})
 
-    def encoders(self) -> tuple[EncoderConfig, ...]:
-        """Both."""
-        return self.embed, self.embed_queries
-
-
-class MultiVectorRetriever(Retriever[MultiVectorConfig]):
+class MultiVectorRetriever(PairedRetriever[MultiVectorConfig]):
     """Khattab and Zaharia, ColBERT, SIGIR 2020, without its candidate generation: nothing is approximated.
 
     The score is the mean over the query's tokens of the highest dot product with a token of the chunk. Token
     vectors lie in the cache in half precision and are read a block of chunks at a time, so that memory grows
     neither with the chunks nor with the queries. Every chunk is a hit.
     """
-
-    def identity(self, tools: Tools) -> Identity:
-        """Both encoders, and the depth."""
-        c = self.config
-        encoders = [tools.fingerprint(c.embed), tools.fingerprint(c.embed_queries)]
-        return ["multi_vector", _VERSION, encoders, c.top_k, c.top_chars]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Rank all chunks, equal scores in the order of the chunks."""
@@ -98,15 +81,6 @@ class MultiVectorRetriever(Retriever[MultiVectorConfig]):
 
         yield search
 
-    def to_embed(
-        self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
-        """The passages by one encoder, the queries by the other."""
-        return [
-            (self.config.embed, list(passages.texts)),
-            (self.config.embed_queries, [query.text for query in queries]),
-        ]
-
 
 def _search(
     queries: Sequence[Query],
@@ -122,10 +96,7 @@ def _search(
     for begin in range(0, len(queries), step):
         scores = max_sims(asked[begin : begin + step], map(unpack, stored), len(rows))
         for query, own in zip(queries[begin : begin + step], scores, strict=True):
-            order, rounded = in_order(rows, own)
-            end = depth.of_ranked(depth.lengths[order])
-            ids = tuple(passages.ids[row] for row in order[:end])
-            rankings.append(Ranking(query.query_id, ids, tuple(rounded[:end].tolist())))
+            rankings.append(ranked_to(depth, query.query_id, rows, own, passages.ids))
     return rankings
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.search.depth import Depth
 from harness.types import Ranking
 
 Ints = NDArray[np.int64]
@@ -20,6 +21,13 @@ def ranked(query_id: str, rows: Ints, scores: Doubles, k: int, chunk_ids: Sequen
     """The best ``k`` of the chunks ``rows`` [n] by their ``scores`` [n]."""
     order, rounded = in_order(rows, scores)
     return Ranking(query_id, tuple(chunk_ids[i] for i in order[:k]), tuple(rounded[:k].tolist()))
+
+
+def ranked_to(depth: Depth, query_id: str, rows: Ints, scores: Doubles, chunk_ids: Sequence[str]) -> Ranking:
+    """The best of the chunks ``rows`` [n] by their ``scores`` [n], as deep as is asked for."""
+    order, rounded = in_order(rows, scores)
+    end = depth.of_ranked(depth.lengths[order])
+    return Ranking(query_id, tuple(chunk_ids[i] for i in order[:end]), tuple(rounded[:end].tolist()))
 
 
 def in_order(rows: Ints, scores: Doubles) -> tuple[Ints, Doubles]:

@@ -52,7 +52,9 @@ def ranker_of(who: str, passages: Passages, config: RetrieverConfig) -> Callable
 def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> tuple[list[int], list[float]]:
     """The places and the scores of an answer; raises HarnessError where it breaks the contract."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
-        raise broken(who, f"returned {_short(answer)} for query {query.query_id}, which is no list of hits")
+        raise broken(
+            who, f"returned {_short(answer)} for query {query.query_id}, which is not a list of hits"
+        )
     found: list[int] = []
     scores: list[float] = []
     for rank, hit in enumerate(answer):
@@ -67,8 +69,8 @@ def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> 
     if any(later > earlier for earlier, later in pairwise(scores)):
         raise broken(
             who,
-            f"returned scores that rise for query {query.query_id}; the best comes first, and of "
-            "distances the negative counts",
+            f"returned scores that rise for query {query.query_id}; the best comes first; for "
+            "distances, return the negative",
         )
     return found, scores
 
@@ -87,12 +89,12 @@ def _place(who: str, query: Query, named: Any, places: Mapping[str, int]) -> int
     if isinstance(named, str):
         if named not in places:
             raise broken(
-                who, f"returned {_short(named)} for query {query.query_id}, which is the id of no passage"
+                who, f"returned {_short(named)} for query {query.query_id}, which is not the id of a passage"
             )
         return places[named]
     if isinstance(named, bool) or not isinstance(named, int | np.integer) or not 0 <= named < count:
         raise broken(
-            who, f"returned {_short(named)} for query {query.query_id}: places go from 0 to {count - 1}"
+            who, f"returned {_short(named)} for query {query.query_id}: positions go from 0 to {count - 1}"
         )
     return int(named)
 

@@ -2,29 +2,70 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator
 
-from harness.errors import LlmError
-from harness.llm import Endpoint, ModelConfig, TextForm, text_of
-from harness.search.rewrite.prompt import RewritePrompt, load_prompt
+from harness.llm import TextForm, text_of
+from harness.llm.asking import AskingConfig, Failing
+from harness.llm.prompt import Prompt, read_prompt
 from harness.search.step import Identity, RewriterConfig
 from harness.search.tools import Tools
-from harness.types import Query
+from harness.types import Asked, Query
 
-_SHOWN = 5
+FOLDER = Path(__file__).parent / "prompts"
+_COUNT = re.compile(r"\{\{ *n *\}\}")
+_FAILING = Failing(
+    "queries have no usable rewriting",
+    ("rewrite", "as_asked"),
+    "are asked as they are",
+    "ask them as they are",
+)
 
 T = TypeVar("T")
+# A bullet, or a number that ends in a mark and a blank: "3M" and "2.5 GHz" are no numbering.
+_MARK = re.compile(r"^(?:[-*•–]\s+|[(（]?\d{1,2}(?:[.):]\s+|[、．）]\s*))")
+_AROUND = {'"': '"', "“": "”", "「": "」", "'": "'"}
+_FENCE = "```"
 
 
-class AskingConfig(ModelConfig, RewriterConfig):
+@dataclass(frozen=True, slots=True)
+class _ListForm(TextForm):
+    """A prompt that is answered by ``count`` lines."""
+
+    count: int = 1
+
+    def shortest(self, asked: Asked) -> str:
+        """As many lines as are asked for, each as long as the query."""
+        return "\n".join([TextForm.shortest(self, asked)] * self.count)
+
+
+class RewritePrompt(Prompt):
+    """A prompt file of a rewriter, which shows the question as ``{{ query }}``."""
+
+    @property
+    def takes_number(self) -> bool:
+        """Whether it says how many things are asked for."""
+        return bool(_COUNT.search(self.system + self.user))
+
+    def form_for(self, count: int) -> TextForm:
+        """How a call is worded that asks for ``count`` things, which is what ``{{ n }}`` stands for."""
+        system, user = (_COUNT.sub(str(count), part) for part in (self.system, self.user))
+        return _ListForm(system, user, count)
+
+
+def load_prompt(name: str) -> RewritePrompt:
+    """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
+    return read_prompt(name, FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
+
+
+class RewritingConfig(AskingConfig, RewriterConfig):
     """Base of the configurations of rewriters that ask a language model about every query."""
 
-    endpoint: Endpoint = Field(
-        description="Where the model is served; its keys are those of `relevance.endpoint`."
-    )
     takes_number: ClassVar[bool] = False
     prompt: str
     on_failure: Literal["fail", "as_asked"] = Field(
@@ -33,10 +74,15 @@ class AskingConfig(ModelConfig, RewriterConfig):
         "and the run tells which.",
     )
 
+    @staticmethod
+    def load(name: str) -> RewritePrompt:
+        """The prompt of this name."""
+        return load_prompt(name)
+
     @field_validator("prompt")
     @classmethod
     def _can_be_read(cls, name: str) -> str:
-        if load_prompt(name).takes_number and not cls.takes_number:
+        if cls.load(name).takes_number and not cls.takes_number:
             raise ValueError(
                 f"the prompt {name} asks for {{{{ n }}}} things, one a line, as the kinds multi_query and "
                 "decomposition read them"
@@ -44,13 +90,13 @@ class AskingConfig(ModelConfig, RewriterConfig):
         return name
 
 
-def identity_of(config: AskingConfig, form: TextForm) -> Identity:
+def identity_of(config: RewritingConfig, form: TextForm) -> Identity:
     """The prompt, the model and its parameters, and what becomes of an answer that cannot be used."""
     return [form.sha256, [config.endpoint.model, config.endpoint.parameters()], config.on_failure]
 
 
 def ask_about(
-    config: AskingConfig,
+    config: RewritingConfig,
     prompt: RewritePrompt,
     form: TextForm,
     queries: Sequence[Query],
@@ -61,8 +107,7 @@ def ask_about(
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """
-    name = f"{prompt.id} v{prompt.version}"
-    answers = tools.answers(config, form, [query.text for query in queries], name)
+    answers = tools.answers(config, form, [(query.text, ()) for query in queries], prompt.name)
     words = [text_of(answer) for answer in answers]
     found = [None if text is None else read(text) for text in words]
     failed = [
@@ -71,18 +116,17 @@ def ask_about(
         if one is None
     ]
     if failed:
-        _tell(config, failed, len(queries), tools)
+        _FAILING.report(config, config.on_failure == "as_asked", failed, len(queries), tools.reporter)
     return found
 
 
-def _tell(config: AskingConfig, failed: Sequence[str], total: int, tools: Tools) -> None:
-    said = f"{len(failed)} of {total} queries have no usable rewriting by {config.endpoint.model}"
-    if config.on_failure == "as_asked":
-        tools.reporter.warn(f"{said} and are asked as they are: {', '.join(failed)}.")
-        return
-    more = ", …" if len(failed) > _SHOWN else ""
-    raise LlmError(
-        f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `rewrite.on_failure: as_asked` to ask them as "
-        "they are, `rewrite.ask_again: true` to ask the model again, or name another prompt or model. "
-        "Every other answer is in the ledger."
-    )
+def lines_of(text: str) -> list[str]:
+    """The distinct lines of an answer in their order, without list marks, quotation marks and code fences."""
+    found: dict[str, None] = {}
+    for raw in text.splitlines():
+        line = _MARK.sub("", raw.strip()).strip()
+        if len(line) > 1 and _AROUND.get(line[0]) == line[-1]:
+            line = line[1:-1].strip()
+        if line and not line.startswith(_FENCE):
+            found[line] = None
+    return list(found)

@@ -15,10 +15,10 @@ class DecompositionConfig(ManyConfig):
     kind: Literal["decomposition"] = "decomposition"
     prompt: str = Field(
         "decomposition",
-        description="`decomposition`, `decomposition_zh`, or the path of your own file; `{{ n }}` in it "
-        "stands for `n`, and the model answers one question a line.",
+        description="`decomposition`, `decomposition_zh`, or the path of your own file; `{{ n }}` in it is "
+        "replaced by `n`, and the model answers with one question per line.",
     )
-    n: int = Field(4, ge=1, le=20, description="The most parts that are asked for; more are left out.")
+    n: int = Field(4, ge=1, le=20, description="The maximum number of parts requested; more are dropped.")
 
 
 class DecompositionRewriter(ManyRewriter[DecompositionConfig]):

@@ -21,8 +21,8 @@ class NamingConfig(RewriterConfig):
 
     without: Literal["nothing", "as_asked"] = Field(
         "nothing",
-        description="A question that names nothing asks nothing, so that this route finds nothing for it, or "
-        "is asked as it is (`as_asked`). The run tells how many there are.",
+        description="For a question that names nothing: search nothing, so that this route finds nothing, or "
+        "search with the question itself (`as_asked`). The run reports how many there are.",
     )
 
 

@@ -10,8 +10,7 @@ from pydantic import model_validator
 
 from harness.own.code import broken
 from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig, one_of
-from harness.own.template import fill, names_in
+from harness.own.service import ServiceConfig, fill, names_in, one_of
 from harness.search.step import Identity, Rewriter, RewriterConfig
 from harness.search.tools import ServiceNotAskedError, Tools
 from harness.types import Query
@@ -70,5 +69,5 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
             raise broken(who, f"returned {returned} for {count} questions")
         for text in texts:
             if not isinstance(text, str):
-                raise broken(who, f"returned {str(text)[:60]!r}, which is no text")
+                raise broken(who, f"returned {str(text)[:60]!r}, which is not text")
         return texts

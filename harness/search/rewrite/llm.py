@@ -8,14 +8,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import AskingConfig, ask_about
-from harness.search.rewrite.prompt import load_prompt
+from harness.search.rewrite.asking import RewritingConfig, ask_about, load_prompt
 from harness.search.step import Identity, Rewriter
 from harness.search.tools import Tools
 from harness.types import Query
 
 
-class LlmRewriterConfig(AskingConfig):
+class LlmRewriterConfig(RewritingConfig):
     """A language model rewrites every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
@@ -25,7 +24,7 @@ class LlmRewriterConfig(AskingConfig):
         "passage), or the path of your own file: it ends in `.yaml`, and its `user` part has `{{ query }}`.",
     )
     with_question: bool = Field(
-        False, description="Ask the question too, on the line before what was made of it."
+        False, description="Search with the question too, on the line before its rewritten form."
     )
 
 

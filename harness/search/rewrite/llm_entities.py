@@ -7,10 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import AskingConfig, ask_about, identity_of
+from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of, load_prompt
 from harness.search.rewrite.entities import NamingConfig, NamingRewriter
-from harness.search.rewrite.lines import lines_of
-from harness.search.rewrite.prompt import load_prompt
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
@@ -18,14 +16,14 @@ from harness.types import Query
 _NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
 
 
-class LlmEntitiesConfig(AskingConfig, NamingConfig):
+class LlmEntitiesConfig(RewritingConfig, NamingConfig):
     """Asks for what a question names, as a language model finds it; meant for a route beside others."""
 
     kind: Literal["llm_entities"] = "llm_entities"
     prompt: str = Field(
         "entities",
-        description="`entities`, `entities_zh`, or the path of your own file; the model answers one name a "
-        "line, or `none`.",
+        description="`entities`, `entities_zh`, or the path of your own file; the model answers with one "
+        "name per line, or `none`.",
     )
 
 

@@ -19,16 +19,22 @@ from harness.search.fuse import (
     ZScore,
     ZScoreConfig,
 )
-from harness.search.rewrite.asking import AskingConfig, ask_about, identity_of
-from harness.search.rewrite.lines import lines_of
-from harness.search.rewrite.prompt import load_prompt
+from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of, load_prompt
 from harness.search.rewrite.several import SeveralRewriter
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
+# Only the rule is used of a fusion, so that it needs no routes.
+_FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {
+    "rrf": lambda k: Rrf(RrfConfig.model_construct(routes=(), k=k)),
+    "minmax": lambda k: MinMax(MinMaxConfig.model_construct(routes=())),
+    "zscore": lambda k: ZScore(ZScoreConfig.model_construct(routes=())),
+    "dbsf": lambda k: Dbsf(DbsfConfig.model_construct(routes=())),
+}
 
-class ManyConfig(AskingConfig):
+
+class ManyConfig(RewritingConfig):
     """Base of the configurations of rewriters that ask a language model for several questions."""
 
     takes_number: ClassVar[bool] = True
@@ -43,13 +49,6 @@ class ManyConfig(AskingConfig):
     )
 
 
-# Only the rule is used of a fusion, so that it needs no routes.
-_FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {
-    "rrf": lambda k: Rrf(RrfConfig.model_construct(routes=(), k=k)),
-    "minmax": lambda k: MinMax(MinMaxConfig.model_construct(routes=())),
-    "zscore": lambda k: ZScore(ZScoreConfig.model_construct(routes=())),
-    "dbsf": lambda k: Dbsf(DbsfConfig.model_construct(routes=())),
-}
 Configured = TypeVar("Configured", bound=ManyConfig)
 
 

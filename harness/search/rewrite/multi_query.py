@@ -15,10 +15,10 @@ class MultiQueryConfig(ManyConfig):
     kind: Literal["multi_query"] = "multi_query"
     prompt: str = Field(
         "multi_query",
-        description="`multi_query`, `multi_query_zh`, or the path of your own file; `{{ n }}` in it stands "
-        "for `n`, and the model answers one wording a line.",
+        description="`multi_query`, `multi_query_zh`, or the path of your own file; `{{ n }}` in it is "
+        "replaced by `n`, and the model answers with one wording per line.",
     )
-    n: int = Field(3, ge=1, le=20, description="How many wordings are asked for; more are left out.")
+    n: int = Field(3, ge=1, le=20, description="How many wordings are requested; more are dropped.")
 
 
 class MultiQueryRewriter(ManyRewriter[MultiQueryConfig]):

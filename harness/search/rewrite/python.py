@@ -54,5 +54,5 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
             raise wrong(c.call, f"must return one text for each of {len(queries)} questions")
         for text in asked:
             if not isinstance(text, str):
-                raise wrong(c.call, f"returned {text!r}, which is no text")
+                raise wrong(c.call, f"returned {text!r}, which is not text")
         return list(asked)

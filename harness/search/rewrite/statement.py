@@ -30,7 +30,7 @@ _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _ASKS = rf"(?:what|which|who|when|where|why|how|{_ANY})"
 # "In 2019, what was …": what stands before the last comma that a question word follows
 _BEFORE = re.compile(rf"(?is)^(.*,\s+)(?={_ASKS}(?:['’]s)?\s)")
-# A subject whose end can be told without a parser: a pronoun, or a name and what belongs to it.
+# A subject whose end can be found without a parser: a pronoun, or a name and what belongs to it.
 _NAME = r"[A-Z0-9][\w&.'’-]*"
 _SUBJECT = (
     rf"(?:(?i:it|they|he|she|we|you|i|this|that|these|those|there)(?=\s)"
@@ -77,7 +77,7 @@ class StatementRewriter(Rewriter[StatementConfig]):
         left = sum(text is None for text in texts)
         if left:
             tools.reporter.note(
-                f"{left} of {len(queries)} queries fit no rule of `statement` and are asked as they are."
+                f"{left} of {len(queries)} queries fit no rule of `statement` and are searched unchanged."
             )
         return [
             query if text is None else replace(query, text=text)

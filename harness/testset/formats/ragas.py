@@ -17,6 +17,7 @@ from harness.errors import CorpusError, LabelError
 from harness.store import write_text
 from harness.testset.formats.values import Read, Written, label_of, passage_id, read_json, span_of
 from harness.testset.made import Label, Made, TestQuestion
+from harness.text.golden import golden_answers
 from harness.types import Document
 
 FILE = "testset.jsonl"
@@ -35,14 +36,13 @@ def write_ragas(made: Made, documents: Mapping[str, Document], folder: Path) -> 
             "reference_context_ids": [passage_id(label.doc_id, label.start, label.end) for label in own],
         }
         if one.answer:
-            sample["reference"] = one.answer
+            sample["reference"] = golden_answers(one.answer)[0]
         lines.append(json.dumps(sample, ensure_ascii=False) + "\n")
     write_text(folder / FILE, "".join(lines))
     notes = (
         f"ragas knows no grades: passages of grade {LEAST} and above are its contexts, the others are "
-        "left out, and "
-        "with them what is known to be irrelevant.",
-        "Ids, kinds and evidence names are left out.",
+        "left out, and with them what is known to be irrelevant.",
+        "Ids, kinds and evidence names are left out, and all golden answers of a question but the first.",
     )
     return Written((FILE,), notes)
 

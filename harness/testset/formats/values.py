@@ -50,8 +50,7 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     if whole is None:
         raise LabelError(
             f"{where}: {name!r} is neither a document nor a passage such as report:120-480. Name the "
-            "documents "
-            "with --documents."
+            "documents with --documents."
         )
     return whole, 0, len(whole.text)
 

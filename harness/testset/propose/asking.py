@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from harness.llm import Malformed, Model, ModelConfig, TextForm, after_thoughts, answers, jobs_of, text_of
+from harness.llm import Malformed, Model, ModelConfig, TextForm, answers, jobs_of, json_in, text_of
 from harness.llm.fences import render
 from harness.llm.money import Estimate
 from harness.llm.records import Ledger, Spending
 from harness.progress import Reporter
 from harness.testset.kinds import KINDS, quotas
-from harness.testset.prompts import TestsetPrompt, read_prompt
+from harness.testset.prompts import TestsetPrompt, load_prompt
 from harness.testset.propose.drafting import question
 from harness.testset.propose.material import Place, excerpts, has_table, locate
 from harness.testset.rows import Question
@@ -24,7 +22,6 @@ from harness.text.characters import on_one_line
 from harness.types import Answered, Asked, Document
 
 FOLDER = Path(__file__).parent / "prompts"
-_FENCE = re.compile(r"^```\w*\s*|\s*```$")
 _TWO = ("two_places", "comparison")
 
 
@@ -80,7 +77,7 @@ class Proposer:
     def __init__(self, config: ModelConfig, ledger: Ledger, prompt: str) -> None:
         self.config = config
         self.ledger = ledger
-        self.prompt: TestsetPrompt = read_prompt(prompt, FOLDER, ("kind", "passages"), KINDS)
+        self.prompt = load_prompt(prompt, FOLDER, ("kind", "passages"), KINDS)
         form = QuestionForm(self.prompt.system, self.prompt.user, self.prompt)
         self._model = Model(config, form, ledger)
 
@@ -175,13 +172,9 @@ def _another(places: Sequence[Place], first: Place, at: int) -> Place | None:
 
 def parsed(text: str) -> tuple[str, list[str]] | Malformed:
     """Question and quotes in an answer."""
-    said = after_thoughts(text)
-    if isinstance(said, Malformed):
-        return said
-    try:
-        found: Any = json.loads(_FENCE.sub("", said.strip()))
-    except ValueError:
-        return Malformed("no_json")
+    found = json_in(text)
+    if isinstance(found, Malformed):
+        return found
     if not isinstance(found, Mapping) or not isinstance(found.get("question"), str):
         return Malformed("no_question_field")
     quotes = found.get("quotes", [])

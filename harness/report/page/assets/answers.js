@@ -57,13 +57,15 @@ section({
   id: 'answers',
   title: 'Answers',
   short: 'Answers',
-  on: [],
+  on: ['split'],
   render() {
     if (!DATA.answers) return null;
-    const { measures } = DATA.answers;
+    const { measures, losses, verdict } = DATA.answers;
     return [
       h('p.lede', null, 'What settings answered from the passages that they read, over all questions. Open a question below to read answers beside passages.'),
+      verdict ? h('dl.lines', null, verdict.map((line) => [h('dt', null, line.label), h('dd', null, foreign(line.text, 'span'))])) : null,
       answerTable(DATA.answers),
+      losses ? answerLossPart(losses) : null,
       measures.length ? predictionPart(DATA.answers) : null,
     ];
   },

@@ -1,6 +1,6 @@
 // Every setting against every other one: which differences are real, and how large they are.
 
-const FINDINGS = { real: 'a real difference', open: 'may be chance', few: 'too few queries to tell', turns: 'not a finding, as its sign turns with other labels' };
+const FINDINGS = { real: 'a real difference', open: 'may be chance', few: 'too few queries to tell', turns: 'not a finding, because its sign changes with the label length' };
 
 function toldPair(a, b) {
   if (a === b) return 'The same setting.';

@@ -36,8 +36,7 @@ function lossBar(mean) {
   return parts;
 }
 
-function worstTable(way) {
-  const { parts } = DATA.losses;
+function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.parts, classOf: lossClass, keep: 'worst', title: 'score' }) {
   const rows = way.query
     .map((query, k) => ({ query, left: way.left[k] / SCALE, blame: way.blame[k], lost: way.losses.map((values) => values && values[k] / SCALE) }))
     .filter((row) => state.split === 'all' || DATA.queries.split[row.query] === state.split)
@@ -45,11 +44,11 @@ function worstTable(way) {
   const there = parts.map((_, k) => k).filter((k) => way.losses[k]);
   return table([
     { key: 'query', title: 'question', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
-    { key: 'left', title: 'score', num: true, value: (r) => r.left, cell: (r) => fixed(r.left, 2) },
-    { key: 'blame', title: 'lost most by', value: (r) => parts[r.blame]?.name ?? '', cell: (r) => (known(r.blame) ? [h(`i.key.${lossClass(r.blame)}`, { 'aria-hidden': true }), parts[r.blame].name] : NONE) },
+    { key: 'left', title, num: true, value: (r) => r.left, cell: (r) => fixed(r.left, 2) },
+    { key: 'blame', title: 'largest losses', value: (r) => parts[r.blame]?.name ?? '', cell: (r) => (known(r.blame) ? [h(`i.key.${classOf(r.blame)}`, { 'aria-hidden': true }), parts[r.blame].name] : NONE) },
     ...there.map((k) => ({ key: `lost-${k}`, title: parts[k].name, num: true, about: parts[k].about, value: (r) => r.lost[k], cell: (r) => (Math.abs(r.lost[k]) < 5e-4 ? h('span.soft', null, '0') : fixed(r.lost[k], 2)) })),
   ], rows, {
-    caption: 'Queries and the part that cost them most', sort: 'left', down: false, keep: 'worst', most: 10,
+    caption: 'Queries and the part that cost them most', sort: 'left', down: false, keep, most: 10,
     open: (r) => openQuery(r.query, way.setting), label: (r) => DATA.queries.text[r.query],
   });
 }

@@ -49,8 +49,8 @@ function answerText(reply) {
 }
 
 function claimList(claims) {
-  return claims.length ? h('ul.claims.small', null, claims.map(([text, verdict]) => h(`li.${verdict ? 'supported' : 'unsupported'}`, null,
-    h('b', null, verdict ? '✓ supported' : '✗ not supported'), ' ', foreign(text, 'span')))) : null;
+  return claims.length ? h('ul.claims.small', null, claims.map(([text, verdict, contradicts]) => h(`li.${verdict ? 'supported' : 'unsupported'}`, null,
+    h('b', null, verdict ? '✓ supported' : contradicts ? '✗ contradicts the golden answer' : '✗ not supported'), ' ', foreign(text, 'span')))) : null;
 }
 
 // How much was read, and which of it the answer cites.

@@ -1,0 +1,113 @@
+"""The verdict on answers: the same comparison and the same words as that on rankings, by answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.bench.stored_answers import (
+    StoredAnswers,
+    answer_headline,
+    on_common_questions,
+    read_answers_of,
+)
+from harness.comparison import ScoreMatrix, Trust, Verdict, conclude, join
+from harness.comparison.verdict import LABELS
+from harness.comparison.words import lines_of
+from harness.errors import HarnessError
+from harness.report import counted
+from harness.report.columns import spec_of
+from harness.report.rows import AnswerScoreRow
+from harness.verdict import Scores, options_of
+
+# What is told of answers behind the verdict on rankings; `harness compare` has the rest.
+_TRUST = "each for what it says of an answer"
+_BRIEF = ("decision", "margin", "caveat")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerVerdict:
+    """A verdict by a measure of answers, with the scores that it rests on."""
+
+    scores: Scores
+    verdict: Verdict
+
+
+def answer_verdict(
+    named: Mapping[str, StoredAnswers], measure: str, baseline: str | None = None
+) -> AnswerVerdict:
+    """Compare the settings of results by a measure of answers, on the questions that all have a value for.
+
+    Other measures of answers may contradict it. Raises HarnessError where the results do not compare, with
+    the reasons, or where no question is left.
+    """
+    matrix, left_out = _joined(named, measure)
+    first = next(iter(named.values()))
+    others = []
+    for other in first.measures:
+        told = other != measure and all(other in one.measures for one in named.values())
+        if told and "answer" in first.facts(other).needs:
+            try:
+                others.append(_joined(named, other)[0])
+            except HarnessError:
+                # that they cannot be compared by another measure says nothing about this one
+                continue
+    notes = []
+    if left_out:
+        notes.append(
+            f"{counted(left_out, 'question')} left out, as only some settings have a value of {measure} "
+            "for them; replies.csv and answer_scores.csv say why."
+        )
+    scores = Scores(
+        {one.measure: one for one in (matrix, *others)},
+        documents=first.result.documents,
+        options=options_of(first.result.record),
+    )
+    verdict = conclude(
+        matrix,
+        others=others,
+        trust={one.measure: Trust(_TRUST) for one in (matrix, *others)},
+        baseline=baseline,
+        unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
+        notes=notes,
+        options=scores.options,
+    )
+    return AnswerVerdict(scores, verdict)
+
+
+def _joined(named: Mapping[str, StoredAnswers], measure: str) -> tuple[ScoreMatrix, int]:
+    matrices = [one.matrix(measure) for one in named.values()]
+    kept, left_out = on_common_questions(matrices)
+    scored_on = {name: one.scored_on(measure) for name, one in named.items()} if len(named) > 1 else None
+    joined = join(dict(zip(named, kept, strict=True)), scored_on)
+    return replace(joined, clusters=kept[0].clusters), left_out
+
+
+def answer_lines(folder: Path) -> list[dict[str, str]]:
+    """What answers say in short: ``label`` and ``text`` of each line, the first with its measure.
+
+    None where answers are not measured, or there is one setting. Raises HarnessError where the folder holds
+    no results.
+    """
+    if not (folder / spec_of(AnswerScoreRow).file).exists():
+        return []
+    stored = read_answers_of(folder)
+    measure = answer_headline([stored])
+    if measure is None:
+        return []
+    try:
+        verdict = answer_verdict({folder.name: stored}, measure).verdict
+    except HarnessError as error:
+        return [{"label": LABELS["decision"], "text": f"There is none on answers. {error}"}]
+    if verdict.decision == "single":
+        return []
+    lines = [line for line in lines_of(verdict) if line.role in _BRIEF]
+    more = {"label": LABELS["next"], "text": f"All differences: harness compare … --measure {measure}"}
+    return [*({"label": LABELS[line.role], "text": line.text} for line in lines), more]
+
+
+def brief_verdict(folder: Path) -> tuple[str, ...]:
+    """The same in sentences."""
+    lines = (f"Answers, {one['label'].lower()}: {one['text']}" for one in answer_lines(folder))
+    return tuple(line.replace("compare …", f"compare {folder}") for line in lines)

@@ -1,0 +1,99 @@
+"""What is said when a benchmark is done, as plain values: at its end, and again while nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harness.report import FilterRow, LossRow, Results, SummaryRow, Table, label_note, loss_table
+from harness.report.answer_tables import answer_parts
+from harness.types import RunRecord
+from harness.verdict import filter_table
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The summary, the tables below it, sentences about labels and judges, about the page, and the verdict.
+
+    ``headline`` is the measure that decides, ``level`` the confidence level of the intervals.
+    """
+
+    name: str
+    summary: tuple[SummaryRow, ...]
+    headline: str
+    level: float
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...]
+    page: tuple[str, ...]
+    verdict: tuple[str, ...]
+    answers: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, results: Results, level: float, page: Sequence[str], answers: Sequence[str] = ()) -> Ending:
+        """The ending of results.
+
+        ``page`` holds sentences about their page, ``answers`` those of the verdict on answers.
+        """
+        losses, filtered = results.of(LossRow), results.of(FilterRow)
+        labels = label_note(results.record.config, results.record.counts)
+        return cls(
+            results.name,
+            tuple(results.summary),
+            results.verdict["measure"],
+            level,
+            (
+                *([loss_table(losses)] if losses else []),
+                *([filter_table(filtered)] if filtered else []),
+                *answer_parts(results.of),
+            ),
+            (*([labels] if labels else []), *_agreement(results.record)),
+            tuple(page),
+            tuple(results.verdict["sentences"]),
+            tuple(answers),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-able values."""
+        value = asdict(self)
+        for table in value["tables"]:
+            table["left"] = sorted(table["left"])
+        return value
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Ending:
+        """What ``to_json`` was called on."""
+        tables = [
+            {
+                **table,
+                "columns": tuple(table["columns"]),
+                "rows": tuple(map(tuple, table["rows"])),
+                "left": frozenset(table["left"]),
+                "notes": tuple(table["notes"]),
+            }
+            for table in value["tables"]
+        ]
+        texts = {name: tuple(value[name]) for name in ("notes", "page", "verdict", "answers")}
+        return cls(
+            value["name"],
+            tuple(SummaryRow(**row) for row in value["summary"]),
+            value["headline"],
+            value["level"],
+            tuple(Table(**table) for table in tables),
+            **texts,
+        )
+
+
+def _agreement(record: RunRecord) -> list[str]:
+    """How far the members of a panel agree, where one judged."""
+    panel = (record.cost or {}).get("panel")
+    if not panel:
+        return []
+    members = [
+        f"{name} is {above:+.2f} grades from the median" if above is not None else name
+        for name, above in panel["above_the_median"].items()
+    ]
+    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs"
+    if panel["alpha_ordinal"] is not None:
+        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
+    return [f"{agree}; {', '.join(members)}."]

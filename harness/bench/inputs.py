@@ -1,0 +1,66 @@
+"""What results are made from: the content of every file that a configuration names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from harness.config import BenchConfig
+from harness.running.corpus import input_files
+
+# These say where things are written, and are no input.
+_OUTPUTS = ("cache", "results")
+_MOST_PATH = 4096
+
+
+def input_hashes(config: BenchConfig) -> dict[str, str]:
+    """The sha256 of every file that a run reads, by its path.
+
+    These are documents, queries, labels and tables, and whatever file any other text of the configuration
+    names: a prompt, synonyms, an argument of code of the user's own. Raises HarnessError or OSError where
+    one cannot be used.
+    """
+    values = config.model_dump(mode="json", exclude=set(_OUTPUTS), serialize_as_any=True)
+    files = dict.fromkeys([*input_files(config), *filter(_is_file, _texts(values))])
+    return file_hashes(files)
+
+
+def file_hashes(files: Iterable[Path]) -> dict[str, str]:
+    """The sha256 of files by their path; raises OSError for one that cannot be read."""
+    paths = list(files)
+    # hashing leaves Python free, so that all processors are used
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return dict(zip(map(str, paths), pool.map(_sha256, paths), strict=True))
+
+
+def _texts(value: Any) -> Iterator[Path]:
+    """All texts in a configuration, as paths."""
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, str) and 0 < len(value) < _MOST_PATH and "\0" not in value:
+        yield Path(value)
+        # code of the user's own, `package.module:function`, where it lies in the working folder
+        module, colon, _ = value.partition(":")
+        if colon and all(part.isidentifier() for part in module.split(".")):
+            yield Path(*module.split(".")).with_suffix(".py")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # a text too long for the name of a file
+        return False
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

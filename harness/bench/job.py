@@ -1,0 +1,62 @@
+"""A benchmark for commands and scripts: the results that stand where nothing has changed, else a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.bench.ending import Ending
+from harness.bench.unchanged import find_unchanged, keep_made, made_from, written
+from harness.config import BenchConfig
+from harness.errors import HarnessError
+from harness.progress import Remembering, Reporter
+from harness.report import Results
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The folder of the results and what there is to say of them; ``date`` is when their run began.
+
+    ``results`` is None where nothing had changed, so that nothing was run.
+    """
+
+    folder: Path
+    date: str
+    ending: Ending
+    results: Results | None
+
+
+def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> Done:
+    """Run a benchmark and write its results with their page, unless they stand and nothing has changed.
+
+    ``again`` runs it all the same. The warnings of a run are repeated while its results stand. Raises
+    HarnessError as the run does.
+    """
+    made = made_from(config)
+    standing = None if again else find_unchanged(config, made)
+    if standing is not None:
+        for warning in standing.warnings:
+            reporter.warn(warning)
+        return Done(standing.folder, standing.date, standing.ending, None)
+    # only a run needs what these bring with them
+    from harness.bench.answer_verdict import brief_verdict
+    from harness.bench.flow import run_bench
+    from harness.bench.page import write_page
+
+    notes: list[str] = []
+    files: dict[str, str] = {}
+    told = Remembering(reporter)
+
+    def finish(folder: Path) -> None:
+        _, page = write_page(folder, reporter=told, name=config.name)
+        notes.extend(filter(None, [page.note]))
+        files.update(written(folder))
+
+    results, folder = run_bench(config, told, finish)
+    ending = Ending.of(results, config.bootstrap.level, notes, brief_verdict(folder))
+    try:
+        keep_made(config, made, results, files, tuple(told.warnings), ending)
+    except (HarnessError, OSError) as error:
+        # the results are whole, and must be shown
+        reporter.warn(str(error))
+    return Done(folder, results.record.date, ending, results)

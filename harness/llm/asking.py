@@ -1,0 +1,66 @@
+"""What steps that ask a language model about many things share: their keys, and what a failed call means."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import Field, field_validator
+
+from harness.errors import LlmError
+from harness.llm.config import ModelConfig
+from harness.llm.endpoint import Endpoint
+from harness.llm.prompt import Prompt
+from harness.progress import Reporter
+
+_SHOWN = 5
+
+
+class AskingConfig(ModelConfig, ABC):
+    """Base of the configurations of steps that ask a language model by the file of their ``prompt``."""
+
+    endpoint: Endpoint = Field(
+        description="Where the model is served; its keys are those of `relevance.endpoint`."
+    )
+
+    @staticmethod
+    @abstractmethod
+    def load(name: str) -> Prompt:
+        """The prompt of this name; raises ConfigError for one that cannot be used."""
+
+    @field_validator("prompt", check_fields=False)
+    @classmethod
+    def _can_be_read(cls, name: str) -> str:
+        cls.load(name)
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """How a step says that some things have no usable answer, and what becomes of them.
+
+    ``lacking`` are the words for what they lack, ``key`` the section and the value of ``on_failure`` that
+    lets the run go on, ``done`` and ``to_do`` what then becomes of them.
+    """
+
+    lacking: str
+    key: tuple[str, str]
+    done: str
+    to_do: str
+
+    def report(
+        self, config: AskingConfig, goes_on: bool, failed: Sequence[str], total: int, reporter: Reporter
+    ) -> None:
+        """Warn that ``failed`` of ``total`` have no usable answer; raises LlmError unless the run goes on."""
+        said = f"{len(failed)} of {total} {self.lacking} by {config.endpoint.model}"
+        if goes_on:
+            reporter.warn(f"{said} and {self.done}: {', '.join(failed)}.")
+            return
+        section, value = self.key
+        more = ", …" if len(failed) > _SHOWN else ""
+        raise LlmError(
+            f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
+            f"{self.to_do}, `{section}.ask_again: true` to ask the model again, or name another prompt or "
+            "model. Every other answer is in the ledger."
+        )

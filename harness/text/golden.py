@@ -1,0 +1,36 @@
+"""Golden answers as a cell of a table holds them: one text, or several of which any is right."""
+
+from __future__ import annotations
+
+import json
+
+
+def golden_answers(cell: str) -> tuple[str, ...]:
+    """The golden answers in a cell, the first one first; none where it is blank.
+
+    A cell that is a JSON list of texts, such as ``["14.50 crowns", "14 crowns 50"]``, holds several, of which
+    each is right by itself; any other text is one golden answer as it stands, ``[1, 2]`` too. Raises
+    ValueError for a list that is empty or has a blank entry.
+    """
+    text = cell.strip()
+    found = _listed(text)
+    if found is None:
+        return (text,) if text else ()
+    if not found or not all(one.strip() for one in found):
+        raise ValueError(f"golden answers {text[:60]} have a blank entry, or none at all")
+    return tuple(dict.fromkeys(one.strip() for one in found))
+
+
+def _listed(text: str) -> list[str] | None:
+    if not text.startswith("["):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else None
+
+
+def golden_cell(answers: tuple[str, ...]) -> str:
+    """The cell that holds these golden answers; '' for none."""
+    return next(iter(answers), "") if len(answers) < 2 else json.dumps(answers, ensure_ascii=False)

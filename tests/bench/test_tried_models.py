@@ -1,0 +1,69 @@
+"""A model is loaded to try it once; it passes without that while nothing about it has changed."""
+
+import pytest
+
+import harness.running.context as running
+from harness.errors import ModelError
+from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.search.rerank import LateInteractionConfig
+from harness.search.rerank.late_interaction import LateInteractionScorer
+from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
+
+MINILM = "embedded:all-MiniLM-L6-v2"
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """The classes of the models that were tried, in order."""
+    found = []
+    for kind in (SentenceEncoder, LateInteractionScorer, PythonScorer):
+        monkeypatch.setattr(kind, "try_out", lambda self: found.append(type(self).__name__))
+    return found
+
+
+def attempt(cache, *, batch_tokens=2048):
+    with Context.at(cache, Silent()) as context:
+        context.encoder(EmbedConfig(model=MINILM, batch_tokens=batch_tokens))
+        context.reranker(LateInteractionConfig(model="embedded:maxsim"))
+        context.reranker(PythonRerankerConfig(call="math:fsum", version="1"))
+        context.try_models()
+
+
+def test_a_model_that_has_passed_is_not_loaded_again(tmp_path, tried):
+    attempt(tmp_path)
+    assert tried == ["SentenceEncoder", "LateInteractionScorer", "PythonScorer"]
+    tried.clear()
+    attempt(tmp_path)
+    # to find a function of the user's own costs nothing, and it may have gone
+    assert tried == ["PythonScorer"]
+
+
+def test_another_setting_library_or_machine_tries_it_anew(tmp_path, tried, monkeypatch):
+    attempt(tmp_path)
+    tried.clear()
+    attempt(tmp_path, batch_tokens=512)
+    assert tried == ["SentenceEncoder", "PythonScorer"]
+    monkeypatch.setattr(running, "program_key", lambda: "newer libraries")
+    tried.clear()
+    attempt(tmp_path)
+    assert tried == ["SentenceEncoder", "LateInteractionScorer", "PythonScorer"]
+    monkeypatch.setattr(running.platform, "node", lambda: "another machine")
+    tried.clear()
+    attempt(tmp_path)
+    assert tried == ["SentenceEncoder", "LateInteractionScorer", "PythonScorer"]
+
+
+def test_a_model_that_fails_is_tried_until_it_passes(tmp_path, tried, monkeypatch):
+    def fail(self):
+        raise ModelError("damaged")
+
+    passing = SentenceEncoder.try_out
+    monkeypatch.setattr(SentenceEncoder, "try_out", fail)
+    for _ in range(2):
+        with pytest.raises(ModelError, match="damaged"):
+            attempt(tmp_path)
+    monkeypatch.setattr(SentenceEncoder, "try_out", passing)
+    attempt(tmp_path)
+    assert tried[0] == "SentenceEncoder"

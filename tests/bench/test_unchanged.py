@@ -1,0 +1,291 @@
+"""A run that finds nothing changed shows the results that stand; in any doubt it runs."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import harness.bench.flow
+import harness.bench.unchanged as unchanged
+from harness.bench.ending import Ending
+from harness.bench.inputs import input_hashes
+from harness.cli import main
+from harness.config import load_config
+from harness.errors import StoreError
+from harness.report import SummaryRow, Table
+from harness.store import CacheLayout
+from harness.types import RunRecord
+
+WORDS = "{kind: bm25, top_k: 10}"
+
+
+def bench(path, *more):
+    """The exit code of one run."""
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", str(path), *more])
+    return ended.value.code
+
+
+@pytest.fixture
+def words(write_config):
+    """A configuration that loads no model, in a cache of its own."""
+    return write_config(retrieve=WORDS, rerank="null", cache="own")
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """How many benchmarks were really run."""
+    found = []
+    run = harness.bench.flow.run_bench
+
+    def counted(*given):
+        found.append(given)
+        return run(*given)
+
+    monkeypatch.setattr(harness.bench.flow, "run_bench", counted)
+    return found
+
+
+def contents(*folders):
+    return {
+        str(path): (path.read_bytes(), path.stat().st_mtime_ns)
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_a_repeated_run_says_the_same_and_writes_nothing(words, corpus, runs, capsys):
+    assert bench(words) == 0
+    first = capsys.readouterr()
+    before = contents(corpus / "results", corpus / "own")
+    assert bench(words) == 0
+    second = capsys.readouterr()
+    assert len(runs) == 1
+    assert contents(corpus / "results", corpus / "own") == before
+    pairs = list(zip(first.out.splitlines(), second.out.splitlines(), strict=True))
+    ((ran, stands),) = [pair for pair in pairs if pair[0] != pair[1]]
+    assert " computed, " in ran
+    assert stands.startswith("Nothing has changed since the run of ")
+    assert f"Results: {corpus}/results/tiny/" in stands
+    # warned of is the same too, not what was read and done on the way
+    warned = [line for line in first.err.splitlines() if line.startswith("warning: ")]
+    assert [line for line in second.err.splitlines() if line.startswith("warning: ")] == warned
+
+
+def append(name, text):
+    return lambda corpus: (corpus / name).write_text((corpus / name).read_text() + text)
+
+
+def add_document(corpus):
+    (corpus / "docs" / "more.txt").write_text("The foundry has a new crane.")
+
+
+def rename_document(corpus):
+    # the labels name it without its ending
+    (corpus / "docs" / "people.txt").rename(corpus / "docs" / "people.md")
+    config = (corpus / "bench.yaml").read_text()
+    (corpus / "bench.yaml").write_text(config.replace("docs/*.txt", "docs/*"))
+
+
+def flip_a_bit(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def damage_the_cache(corpus):
+    (kept,) = (CacheLayout(corpus / "own").artifacts / "finished").iterdir()
+    flip_a_bit(kept)
+
+
+CHANGES = {
+    "a document": append("docs/people.txt", "\n\nA word more."),
+    "another document": add_document,
+    "a question": append("queries.csv", "q6,What holds vehicles?,train,no\n"),
+    "a label": append("labels.csv", "q4,harbour,Customs papers are filed,2\n"),
+    "the configuration": append("bench.yaml", "bootstrap: {resamples: 200}\n"),
+    "a comment in it": append("bench.yaml", "# why\n"),
+    "a damaged table": lambda corpus: flip_a_bit(corpus / "results/tiny/rankings.csv"),
+    "a table that is gone": lambda corpus: (corpus / "results/tiny/summary.csv").unlink(),
+    "an edited page": append("results/tiny/report.html", " "),
+    "a damaged note in the cache": damage_the_cache,
+    "a document's name": rename_document,
+    "results that are gone": lambda corpus: (corpus / "results/tiny").rename(corpus / "tiny"),
+}
+
+
+def test_whatever_has_changed_is_run_once(words, corpus, runs, capsys):
+    assert bench(words, "--quiet") == 0
+    for done, (what, change) in enumerate(CHANGES.items(), start=1):
+        assert len(runs) == done
+        change(corpus)
+        assert bench(words, "--quiet") == 0, what
+        assert len(runs) == done + 1, what
+        assert bench(words, "--quiet") == 0
+    assert len(runs) == len(CHANGES) + 1
+
+
+def test_another_program_runs(words, runs, monkeypatch, capsys):
+    bench(words, "--quiet")
+    monkeypatch.setattr(unchanged, "program_key", lambda: "another version")
+    bench(words, "--quiet")
+    assert len(runs) == 2
+
+
+def test_it_runs_when_asked_to(words, runs, capsys):
+    bench(words, "--quiet")
+    assert bench(words, "--quiet", "--again") == 0
+    assert len(runs) == 2
+    bench(words, "--quiet")
+    assert len(runs) == 2
+
+
+def test_an_added_file_is_left_alone(words, corpus, runs, capsys):
+    bench(words, "--quiet")
+    (corpus / "results/tiny/waterfall.svg").write_text("a figure of ours")
+    bench(words, "--quiet")
+    assert len(runs) == 1
+    assert (corpus / "results/tiny/waterfall.svg").exists()
+
+
+def test_a_file_that_any_key_names_is_an_input(write_config, corpus, runs, capsys):
+    (corpus / "words.txt").write_text("harbour, port\n")
+    config = write_config(
+        retrieve=f"{{kind: bm25, synonyms: '{corpus}/words.txt'}}", rerank="null", cache="own"
+    )
+    bench(config, "--quiet")
+    bench(config, "--quiet")
+    assert len(runs) == 1
+    (corpus / "words.txt").write_text("harbour, port, quay\n")
+    bench(config, "--quiet")
+    assert len(runs) == 2
+
+
+def test_prompts_and_code_of_ones_own_are_inputs(write_config, corpus, monkeypatch):
+    monkeypatch.chdir(corpus)
+    Path("mine.yaml").write_text("system: s\nuser: '{{ query }}'\n")
+    Path("steps").mkdir()
+    Path("steps/cut.py").write_text("def cut(text):\n    return [(0, len(text))]\n")
+    endpoint = "{model: m, base_url: 'http://127.0.0.1:9/v1'}"
+    config = write_config(
+        retrieve=WORDS,
+        rerank="null",
+        cache="own",
+        chunk="{kind: python, call: 'steps.cut:cut', version: '1'}",
+        more=f"rewrite: {{kind: llm, prompt: mine.yaml, endpoint: {endpoint}}}\n",
+    )
+    inputs = input_hashes(load_config(config))
+    assert {"mine.yaml", "steps/cut.py"} <= inputs.keys()
+    names = {Path(name).name for name in inputs}
+    assert {"people.txt", "engines.txt", "harbour.txt", "queries.csv", "labels.csv"} <= names
+
+
+def test_what_changes_while_it_runs_is_run_again(words, corpus, monkeypatch, capsys):
+    run, count = harness.bench.flow.run_bench, []
+
+    def interfered(*given):
+        found = run(*given)
+        if not count:
+            add_document(corpus)
+        count.append(given)
+        return found
+
+    monkeypatch.setattr(harness.bench.flow, "run_bench", interfered)
+    for _ in range(3):
+        bench(words, "--quiet")
+    assert len(count) == 2
+
+
+def test_a_document_that_was_skipped_is_tried_again(words, corpus, runs, capsys):
+    (corpus / "docs" / "broken.txt").write_bytes(b"caf\xe9")
+    words.write_text(words.read_text() + "on_bad_document: skip\n")
+    for _ in range(2):
+        assert bench(words, "--quiet") == 0
+    assert len(runs) == 2
+
+
+RECORD = RunRecord(
+    config={},
+    hashes={},
+    versions={},
+    models={},
+    seeds={},
+    timings={},
+    counts={"documents_skipped": 0, "rewriting": {"p by m": {"faults": {}}}, "endpoints": {}},
+    judge={},
+    cost={"unscored": {"refusal": 0}, "faults": {}},
+    git={},
+    date="",
+    config_sha256="",
+)
+
+
+@pytest.mark.parametrize(
+    ("counts", "cost"),
+    [
+        ({"documents_skipped": 1}, {}),
+        ({"calls_failed": 1}, {}),
+        ({"cache_faults": ["damaged"]}, {}),
+        ({"rewriting": {"p by m": {"faults": {"timeout": 1}}}}, {}),
+        ({"endpoints": {"m": {"faults": {"http_500": 2}}}}, {}),
+        ({}, {"unscored": {"refusal": 1}}),
+        ({}, {"faults": {"timeout": 1}}),
+    ],
+)
+def test_a_result_with_failures_is_not_kept_as_finished(counts, cost):
+    assert unchanged.is_complete(RECORD)
+    assert unchanged.is_complete(replace(RECORD, cost={}))
+    failed = replace(RECORD, counts=RECORD.counts | counts, cost=RECORD.cost | cost)
+    assert not unchanged.is_complete(failed)
+
+
+def test_two_at_once_load_no_model(write_config, corpus, capsys):
+    """A configuration with two models: neither they nor the libraries that would load them are touched."""
+    config = write_config(chunk="{kind: recursive_token, chunk_size: 180}")
+    assert bench(config, "--quiet") == 0
+    before = contents(corpus / "results")
+    script = (
+        "import sys\nfrom harness.cli import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    assert not end.code\n"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'chromadb', 'scipy', 'pandas'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    root = str(Path(harness.__file__).parent.parent)
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, "bench", str(config)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": root},
+        )
+        for _ in range(2)
+    ]
+    for one in started:
+        out, err = one.communicate(timeout=120)
+        assert one.returncode == 0, err
+        assert "Nothing has changed" in out
+    assert contents(corpus / "results") == before
+
+
+def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys):
+    def full(*given):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("harness.bench.job.keep_made", full)
+    assert bench(words) == 0
+    shown = capsys.readouterr()
+    assert "Verdict: " in shown.out
+    assert "the disk is full" in shown.err
+
+
+def test_an_ending_is_kept_whole():
+    row = SummaryRow("a", "retrieve", "all", "mrr", 0.5, None, None, 3, 0, 0, "people")
+    table = Table("lost", ("setting", "left"), (("a", "–"),), left=frozenset({0, 1}), notes=("A note.",))
+    ending = Ending("tiny", (row,), "mrr", 0.95, (table,), ("labels",), ("page",), ("Verdict: none.",))
+    assert Ending.from_json(json.loads(json.dumps(ending.to_json()))) == ending

@@ -1,0 +1,165 @@
+"""`harness compare` and `harness gate` by a measure of answers."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from tests.test_compare_command import QUERIES, run, write_results
+
+COLUMNS = ["setting", "query_id", "split", "cluster", "measure", "value", "reason", "details"]
+STAGE = {"retrieve": {"kind": "bm25"}}
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def write_answers(folder, means, *, measures=("token_f1",), kinds=None, missing=(), judge=None, alike=False):
+    """Results whose answers lie around their means by each measure; no value for (setting, query) in missing.
+
+    With ``alike`` the settings have the same rankings.
+    """
+    write_results(
+        folder, dict.fromkeys(means, 0.5) if alike else {s: 0.4 + i / 10 for i, s in enumerate(means)}
+    )
+    with (folder / "answer_scores.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(COLUMNS)
+        for setting, mean in means.items():
+            for measure in measures:
+                for query in range(QUERIES):
+                    value = (
+                        mean
+                        + 0.1 * ((query * 7) % 11 - 5) / 5
+                        + 0.02 * ((query * 5 + len(setting)) % 7 - 3) / 3
+                    )
+                    gone = (setting, query) in missing
+                    rows.writerow([
+                        setting, f"q{query}", "validation" if query % 3 == 0 else "train", "", measure,
+                        "" if gone else value, "not answered: timeout" if gone else "", "{}",
+                    ])  # fmt: skip
+    record = json.loads((folder / "record.json").read_text())
+    kinds = kinds or {}
+    record["config"]["answer_measures"] = [{"kind": kinds.get(m, m), "name": m} for m in measures]
+    record["config"]["answer_judge"] = judge and {"endpoint": {"model": judge}}
+    record["config"]["settings"] = [
+        {"name": s, "answer": {"top_n": i + 1}, **({} if alike else {"chunk": {"kind": s}}), **STAGE}
+        for i, s in enumerate(means)
+    ]
+    (folder / "record.json").write_text(json.dumps(record))
+    return folder
+
+
+def test_settings_are_compared_by_their_answers(tmp_path, capsys):
+    # rankings say the opposite: b is 0.1 above a there
+    folder = write_answers(tmp_path / "r", {"a": 0.6, "b": 0.4})
+    code, out, _ = run(capsys, "compare", folder, "--measure", "token_f1", "--csv", tmp_path / "d.csv")
+    assert code == 0
+    assert "Use a. Its token_f1, 0.601, is really better than that of the other setting." in one_line(out)
+    with (tmp_path / "d.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["setting"], row["against"], row["finding"]) == ("a", "b", "real")
+    assert float(row["difference"]) == pytest.approx(0.2, abs=0.02)
+    code, out, _ = run(capsys, "compare", folder)
+    assert "Use b. Its ndcg_exp@10" in one_line(out)
+    assert "Answers were measured too: --measure token_f1 compares them." in one_line(out)
+    code, out, _ = run(capsys, "compare", folder, "--measure", "token_f1", "--format", "json")
+    found = json.loads(out)
+    assert (found["measure"], found["decision"], found["leader"]) == ("token_f1", "best", "a")
+
+
+def test_settings_that_differ_only_in_how_they_answer_are_compared_by_answers(tmp_path, capsys):
+    folder = write_answers(tmp_path / "r", {"a": 0.6, "b": 0.4}, measures=("refusal", "token_f1"), alike=True)
+    _, out, _ = run(capsys, "compare", folder)
+    # the measure that takes the whole answer, not the first that is configured
+    assert "Use a. Its token_f1" in one_line(out)
+    _, out, _ = run(capsys, "compare", folder, "--measure", "ndcg_exp@10")
+    assert "ndcg_exp@10" in out
+
+
+def test_where_less_is_better_values_are_taken_from_1(tmp_path, capsys):
+    folder = write_answers(
+        tmp_path / "r", {"a": 0.6, "b": 0.4}, measures=("noise",), kinds={"noise": "noise_sensitivity"}
+    )
+    _, out, _ = run(capsys, "compare", folder, "--measure", "noise")
+    assert "Use b. Its 1 - noise, 0.599, is really better" in one_line(out)
+
+
+def test_questions_that_not_all_have_a_value_for_are_left_out_and_counted(tmp_path, capsys):
+    folder = write_answers(
+        tmp_path / "r", {"a": 0.6, "b": 0.4}, missing={("a", 3), ("b", 4), ("a", 5), ("b", 5)}
+    )
+    _, out, _ = run(capsys, "compare", folder, "--measure", "token_f1")
+    # of 40 questions one has no value at all, and two have one under a single setting
+    assert "token_f1: means over 37 queries" in out
+    assert "2 questions left out, as only some settings have a value of token_f1" in one_line(out)
+    nothing = write_answers(tmp_path / "n", {"a": 0.5}, missing={("a", query) for query in range(QUERIES)})
+    code, _, err = run(capsys, "compare", nothing, "--measure", "token_f1")
+    assert (code, "No question has a value of token_f1 under every setting" in one_line(err)) == (1, True)
+
+
+def test_two_results_side_by_side(tmp_path, capsys):
+    one = write_answers(tmp_path / "one", {"a": 0.6})
+    other = write_answers(tmp_path / "other", {"a": 0.4})
+    code, out, _ = run(capsys, "compare", one, other, "--measure", "token_f1")
+    assert code == 0
+    assert "what has changed in token_f1, setting by setting" in out
+    assert "Use one: a." in one_line(out)
+
+
+def test_values_of_other_scorers_are_not_compared(tmp_path, capsys):
+    names = {"measures": ("faithfulness",)}
+    one = write_answers(tmp_path / "one", {"a": 0.6}, judge="big", **names)
+    other = write_answers(tmp_path / "other", {"a": 0.4}, judge="small", **names)
+    code, _, err = run(capsys, "compare", one, other, "--measure", "faithfulness")
+    assert code == 1
+    assert "the model that scores answers differ: big and small" in one_line(err)
+    # token F1 asks nobody, and rests on the questions alone: other labels do not matter
+    one = write_answers(tmp_path / "three", {"a": 0.6}, judge="big")
+    other = write_answers(tmp_path / "four", {"a": 0.4}, judge="small")
+    (other / "judgments.csv").write_text("query_id,document,start,end,grade,scored_on\nq0,d,0,5,1,yes\n")
+    assert run(capsys, "compare", one, other, "--measure", "token_f1")[0] == 0
+    assert run(capsys, "compare", one, other)[0] == 1
+
+
+def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
+    base = write_answers(tmp_path / "base", {"a": 0.6})
+    worse = write_answers(tmp_path / "worse", {"a": 0.5})
+    same = tmp_path / "same"
+    shutil.copytree(base, same)
+    words = ("--measure", "token_f1", "--max-drop", "0.02")
+    code, out, _ = run(capsys, "gate", worse, "--baseline", base, *words, "--junit", tmp_path / "j.xml")
+    assert code == 1
+    assert "FAILED  a: token_f1 0.6007 to 0.5007" in out
+    assert "<failure" in (tmp_path / "j.xml").read_text()
+    assert run(capsys, "gate", same, "--baseline", base, *words)[0] == 0
+    # by rankings nothing has changed
+    assert run(capsys, "gate", worse, "--baseline", base, "--measure", "ndcg_exp@10")[0] == 0
+    # where no answer came, nothing is known: the question is left out, and that is said
+    gone = write_answers(tmp_path / "gone", {"a": 0.6}, missing={("a", 3)})
+    code, out, _ = run(capsys, "gate", gone, "--baseline", base, *words)
+    assert (code, "1 question left out" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--measure", "token_f1", "--stage", "retrieve"), "--stage and --judge say nothing about it"),
+        (("--measure", "exact_match"), "was not scored by exact_match"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, told):
+    folder = write_answers(tmp_path / "r", {"a": 0.6, "b": 0.4})
+    code, _, err = run(capsys, "compare", folder, *words)
+    assert code == 1
+    assert told in one_line(err)
+
+
+def test_a_measure_that_only_one_result_has(tmp_path, capsys):
+    one = write_answers(tmp_path / "one", {"a": 0.6})
+    other = write_answers(tmp_path / "other", {"a": 0.4}, measures=("refusal",))
+    code, _, err = run(capsys, "compare", one, other, "--measure", "token_f1")
+    assert code == 1
+    assert "answers were not scored by token_f1; it has refusal" in one_line(err)

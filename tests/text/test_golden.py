@@ -1,0 +1,39 @@
+"""Golden answers in a cell: one text, or a JSON list of which any is right."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.text.golden import golden_answers, golden_cell
+
+
+@pytest.mark.parametrize(
+    ("cell", "answers"),
+    [
+        ("", ()),
+        ("  \n", ()),
+        (" 14.50 crowns ", ("14.50 crowns",)),
+        ('["14.50 crowns", " 14 crowns 50"]', ("14.50 crowns", "14 crowns 50")),
+        ('["a", "a"]', ("a",)),
+        # what is no list of texts is a text
+        ("[1, 2]", ("[1, 2]",)),
+        ("[sic] so", ("[sic] so",)),
+        ('{"a": 1}', ('{"a": 1}',)),
+    ],
+)
+def test_cells(cell, answers):
+    assert golden_answers(cell) == answers
+
+
+@pytest.mark.parametrize("cell", ["[]", '["a", ""]', '[" "]'])
+def test_a_list_with_nothing_in_it_is_a_fault(cell):
+    with pytest.raises(ValueError, match="blank entry, or none at all"):
+        golden_answers(cell)
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda t: t.strip() == t), unique=True, min_size=2, max_size=4))
+def test_several_are_read_as_they_are_written(answers):
+    assert golden_answers(golden_cell(tuple(answers))) == tuple(answers)
+    assert json.loads(golden_cell(tuple(answers))) == answers

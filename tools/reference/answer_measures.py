@@ -1,0 +1,143 @@
+"""docs/answer-measures.md, written from the table of measures of answers."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pydantic_core import PydanticUndefined
+
+from harness.answer.asking import LlmMeasureConfig
+from harness.answer.case import AnswerMeasure, AnswerMeasureConfig
+from harness.answer.form import LISTS
+from harness.answer.measures import ANSWER_MEASURES
+from harness.answer.steps import STEPS, Language, prompt_of
+from harness.kinds import Kind
+
+_INTRO = """\
+# Measures of answers
+
+Written by `make docs` from the table in harness/answer/measures/. Each scores one answered question: the
+question, the passages that were read, the answer, and where they are known the golden answer and the labelled
+evidence. Means are over the questions that have a value.
+
+A question without a value has a reason instead, and is counted. It is *undefined* where there is nothing to
+measure, such as citations of an answer that cites nothing. It has *failed* where there is a value that is not
+known: the question was not answered, or the model that scores it gave an answer that cannot be read. A
+failure is never 0 and never left out silently.
+
+A question may have several golden answers, of which any is right: in the column `answer` of the query file
+(or `reference` of a file of answers) write a JSON list, `["14.50 crowns", "14 crowns 50"]`. `exact_match`,
+`token_f1`, `answer_similarity` and `answer_correctness` then take the best, as SQuAD does; the details say
+which golden answer it was. Measures that look for the golden answer in the passages, and `noise_sensitivity`,
+take the first.
+
+A model that scores is asked through the ledger, like the judge: no call is paid twice, and limits of rate and
+money hold. It answers with one JSON object. What is not exactly of the form that the prompt asks for is asked
+again (`answers_per_call`) and then not scored: text around the object, a missing or second verdict, another
+number of verdicts than of statements.
+
+A model that scores may be wrong. `harness judge check-answers` tries it on answers whose scores are known
+([answers.md](answers.md#is-the-model-that-scores-to-be-believed)), and it is to be held against people:
+`harness score-answers --human values.csv` takes the values that people gave to a random sample of the
+questions (`query_id`, `measure`, `value`) and prints how the measure agrees with them, and the mean over all
+questions corrected by what it got wrong.
+"""
+_PARITY = """
+## Beside ragas 0.4.3
+
+On the same answers of the model, and the same vectors, these give the values of ragas 0.4.3 to 1e-9:
+`faithfulness`, `answer_relevancy`, `answer_similarity`, `answer_correctness`, `context_precision`,
+`context_recall`, `context_relevance`, `aspect_critic` with one sample, `noise_sensitivity` of both kinds, and
+`context_entity_recall` once the 1e-8 is taken out that ragas adds to the number of entities.
+`tests/answer/test_ragas_parity.py` holds them to that. The entries above say where a definition differs.
+These differences hold for all:
+
+- The prompts are our own, in English and Chinese, so the same model may say other things.
+- ragas writes NaN where a call fails and leaves it out of the mean (`nanmean`), so a mean rises when the
+  model fails on hard questions. Here failures are counted beside the mean, and a run with too many fails.
+- ragas reads an answer leniently: it repairs JSON by asking the model to mend it, and takes lists of any
+  length. Here an answer that is not of the form asked for is asked for again and then not scored.
+- ragas joins the passages with line ends; here each stands between marks of its own, which its text cannot
+  close.
+"""
+_NEEDS = {
+    "answer": "the answer",
+    "passages": "what was read",
+    "reference": "a golden answer",
+    "labels": "labelled evidence",
+    "llm": "a language model",
+    "vectors": "an embedding",
+}
+
+
+def answer_measures_reference() -> str:
+    """The page: a table of all measures, each with formula, range and source, and the prompts."""
+    parts = [_INTRO, "| measure | what it says | needs |", "|---|---|---|"]
+    for name, kind in ANSWER_MEASURES.items():
+        facts = _class_of(kind).facts
+        needs = ", ".join(words for need, words in _NEEDS.items() if need in facts.needs)
+        parts.append(f"| [`{name}`](#{name}) | {facts.about} | {needs} |")
+    for name, kind in ANSWER_MEASURES.items():
+        parts += ["", f"## {name}", "", *_entry(kind)]
+    parts += [_PARITY.rstrip(), "", *_prompts()]
+    return "\n".join(parts) + "\n"
+
+
+def _class_of(kind: Kind[Any, AnswerMeasure[Any]]) -> type[AnswerMeasure[Any]]:
+    if not isinstance(kind.make, type):
+        raise TypeError(f"{kind.name} is not made by a class")
+    return kind.make
+
+
+def _entry(kind: Kind[Any, AnswerMeasure[Any]]) -> list[str]:
+    facts = _class_of(kind).facts
+    steps = kind.config.steps if issubclass(kind.config, LlmMeasureConfig) else ()
+    told = {
+        "Formula": facts.formula,
+        "Range": f"{facts.range}; less is better" if facts.less_is_better else facts.range,
+        "No value": facts.undefined,
+        "Asks": ", ".join(f"[`{step.name}`](#prompts)" for step in steps),
+        "Keys": "; ".join(_keys(kind.config)),
+        "Source": facts.source,
+        "Beside others": facts.compare,
+    }
+    lines = [f"{facts.about[0].upper()}{facts.about[1:]}.", ""]
+    return lines + [f"- **{name}**: {text.removesuffix('.')}." for name, text in told.items() if text]
+
+
+def _keys(config: type[AnswerMeasureConfig]) -> list[str]:
+    """The keys of its own: those of all measures are told once."""
+    common = {"kind", *LlmMeasureConfig.model_fields, *AnswerMeasureConfig.model_fields}
+    return [
+        f"`{name}` ({_default(field.default)}): {(field.description or '').removesuffix('.')}"
+        for name, field in config.model_fields.items()
+        if name not in common
+    ]
+
+
+def _default(value: Any) -> str:
+    if value is PydanticUndefined:
+        return "required"
+    return f"{len(value)} of them" if isinstance(value, tuple) else f"default `{value}`"
+
+
+def _prompts() -> list[str]:
+    parts = [
+        "## Prompts",
+        "",
+        "Every measure takes `name`, what it is called in the tables. One that asks a model takes `language` "
+        "(`en` or `zh`) and `prompts`, files of your own by step: YAML with `id`, `version`, `system` and "
+        "`user`, which show each slot of the step as `{{ slot }}` and no other. The answer is one JSON "
+        "object.",
+        "",
+        "| step | slots | answer | version |",
+        "|---|---|---|---|",
+    ]
+    for step in STEPS.values():
+        slots = ", ".join(f"`{slot}`{' (several)' if slot in LISTS else ''}" for slot in step.shown)
+        example = step.shape.shortest(1)
+        versions = ", ".join(
+            f"{language} {prompt_of(step, language, None).version}" for language in get_args(Language)
+        )
+        parts.append(f"| `{step.name}` | {slots} | `{example}` | {versions} |")
+    return parts
