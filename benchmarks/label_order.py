@@ -1,6 +1,6 @@
 """What to label next: labels to a verdict that can be relied on, and whether intervals hold what they say.
 
-    HARNESS_SHARED=shared python -m benchmarks.label_order --tables soonest cover queries judge [--trials 200]
+    HARNESS_SHARED=shared python -m benchmarks.label_order [--tables soonest cover] [--trials 200]
 
 On collections where everything is judged, so that the verdict by all labels is known. docs/labelling.md says
 what the columns mean. Everything follows from the seeds.
@@ -8,15 +8,26 @@ what the columns mean. Everything follows from the seeds.
 
 import argparse
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
-from benchmarks.label_order_data import K, cranfield, dl19, judged_pairs, of_queries, with_judge
+from benchmarks.label_order_data import (
+    K,
+    chunking,
+    cranfield,
+    dl19,
+    dl23,
+    judged_pairs,
+    of_queries,
+    of_settings,
+    with_judge,
+)
 from harness.ordering.design import begun, draw_more
 from harness.ordering.drawing import draw
 from harness.ordering.estimate import estimate
 from harness.ordering.expected import score_all
-from harness.ordering.firmness import firmness
+from harness.ordering.firmness import ALIKE, firmness
 from harness.ordering.pool import make_pool
 
 BATCH = 25
@@ -47,10 +58,8 @@ def at_random(pool, labels, seed, limit=None, batch=BATCH):
     """The same estimates from draws in which all items are alike."""
     rng, known, batches, now = np.random.default_rng(seed), {}, [], None
     while now is None or (now.left and len(known) < (limit or len(labels))):
-        open_ = [name for name in pool.ids if name not in known]
-        alike = np.ones(len(open_))
-        error = np.eye(len(pool.settings)) * len(open_) * max(len(open_) / batch - 1, 1e-9)
-        batches.append(draw(open_, alike, batch, error, frozenset(known), rng))
+        open_ = np.array([name not in known for name in pool.ids])
+        batches.append(draw(pool.ids, np.ones(len(open_)), batch, open_, frozenset(known), rng))
         known |= {one.item_id: labels[one.item_id] for one in batches[-1].drawn}
         now = estimate(pool, known, batches)
         yield len(known), now
@@ -75,40 +84,104 @@ def kept_from(steps, leader):
     return last
 
 
-def _stop(pool, labels, order, seed, leader):
-    steps, stopped = [], None
+def at_random_as_they_are(pool, labels, seed, batch=BATCH):
+    """Label at random, what is not labelled as 0: labels and means, with no estimate of the rest."""
+    rng, full = np.random.default_rng(seed), pool.grades(labels)
+    turn = rng.permutation(len(full))
+    for count in range(batch, len(full) + batch, batch):
+        grades = np.where(turn < count, full, 0)
+        scores, ideals = score_all(pool, grades[None])
+        yield min(count, len(full)), scores[0].sum(axis=1) / max((ideals[0] > 0).sum(), 1)
+
+
+def stop(pool, labels, order, seed):
+    """Labels until it says stop, the leader then, and from where on that was the leader."""
+    steps = []
     for count, now in order(pool, labels, seed):
-        found = int(now.means.argmax())
-        steps.append((count, found))
-        if stopped is None and firmness(now).stop:
-            stopped = (count, found, firmness(now).state)
+        steps.append((count, int(now.means.argmax())))
+        if firmness(now).stop:
             break
-    return steps, stopped
+    count, found = steps[-1]
+    return min(count, len(pool.ids)), found, kept_from(steps, found)
+
+
+def batch_of(pool):
+    """How many are labelled at a time: more where there is more, so that all trials have as many steps."""
+    return max(BATCH, len(pool.ids) // BATCH // 40 * BATCH)
 
 
 def soonest(trials, collections):
     """Labels until the verdict can be relied on, and how often it is then the right one."""
-    print("\n| collection | order | labels until it says stop: median (10 %, 90 %) | of the pool | right |")
+    print("\n| collection | order | labels until it says stop: median (10 %, 90 %) | times ours | right |")
     print("|---|---|---|---|---|")
     for collection in collections:
-        pool = pool_of(collection)
-        true = truth(pool, collection.labels)
-        leader, whole = int(true.argmax()), len(pool.ids)
-        batch = BATCH if whole < 2000 else 3 * BATCH
+        pool, labels = pool_of(collection), collection.labels
+        true, whole = truth(pool, labels), len(pool.ids)
+        leader = int(true.argmax())
+        batch, base, told = batch_of(pool), None, {}
         for name, order in (("ours", by_effect), ("random", at_random)):
             run = partial(order, batch=batch)
-            found = [_stop(pool, collection.labels, run, seed, leader)[1] for seed in range(trials)]
-            counts = [one[0] if one else whole for one in found]
-            right = np.mean([one is None or one[1] == leader for one in found])
-            low, middle, high = np.percentile(counts, [10, 50, 90])
-            print(
-                f"| {collection.name} | {name} | {middle:.0f} ({low:.0f}, {high:.0f}) "
-                f"| 1 / {whole / middle:.1f} | {right:.1%} |",
-                flush=True,
-            )
-        print(f"| {collection.name} | pool to depth {K} | {whole} | 1 / 1 | 100.0% |")
-        depth = kept_from(((n, int(m.argmax())) for n, m in by_depth(pool, collection.labels)), leader)
-        print(f"| {collection.name} | by depth, told by an oracle when to stop | {depth} | – | 100.0% |")
+            found = [stop(pool, labels, run, seed) for seed in range(trials)]
+            # the verdict calls settings alike that are less than this apart
+            right = np.mean([true[leader] - true[one[1]] < ALIKE for one in found])
+            told[name] = [one[2] if one[1] == leader else whole for one in found]
+            base = base or np.median([one[0] for one in found])
+            _line(collection.name, name, [one[0] for one in found], base, f"{right:.1%}")
+        _line(collection.name, f"pool to depth {K}", [whole], base, "100.0%")
+        plain = [
+            kept_from(_leaders(at_random_as_they_are(pool, labels, seed, batch)), leader)
+            for seed in range(trials)
+        ]
+        depth = kept_from(_leaders(by_depth(pool, labels)), leader)
+        base = np.median(told["ours"])
+        for name, counts in (
+            ("ours", told["ours"]),
+            ("random", told["random"]),
+            ("random, the rest as 0", plain),
+            ("by depth, the rest as 0", [depth]),
+        ):
+            _line(collection.name, f"{name}, told by an oracle when to stop", counts, base, "–")
+
+
+def _leaders(steps):
+    return ((count, int(means.argmax())) for count, means in steps)
+
+
+def _line(collection, name, counts, base, right):
+    low, middle, high = np.percentile(counts, [10, 50, 90])
+    told = f"{middle:.0f} ({low:.0f}, {high:.0f})" if len(counts) > 1 else f"{middle:.0f}"
+    print(f"| {collection} | {name} | {told} | {middle / base:.1f} | {right} |", flush=True)
+
+
+def pairs(trials, collections):
+    """The same of every two settings by themselves, by how far apart they are."""
+    print("\n| collection | apart | pairs | ours | random | random / ours | pool / ours | right |")
+    print("|---|---|---|---|---|---|---|---|")
+    for collection in collections:
+        rows = [_pair(collection, two, trials) for two in combinations(collection.settings, 2)]
+        for low, high in ((0, 0.02), (0.02, 0.05), (0.05, 0.1), (0.1, 1)):
+            own = np.array([row for row in rows if low <= row[0] < high])
+            if len(own):
+                ours, random = np.median(own[:, 1:3], axis=0)
+                right, other = own[:, 4:].mean(axis=0)
+                print(
+                    f"| {collection.name} | {low} to {high} | {len(own)} | {ours:.0f} | {random:.0f} "
+                    f"| {np.median(own[:, 2] / own[:, 1]):.1f} | {np.median(own[:, 3] / own[:, 1]):.1f} "
+                    f"| {right:.0%}, {other:.0%} |",
+                    flush=True,
+                )
+
+
+def _pair(collection, two, trials):
+    pool = pool_of(of_settings(collection, two))
+    true = truth(pool, collection.labels)
+    found = []
+    for order in (by_effect, at_random):
+        run = partial(order, batch=batch_of(pool))
+        found.append([stop(pool, collection.labels, run, seed)[:2] for seed in range(trials)])
+    counts = [np.median([one[0] for one in own]) for own in found]
+    right = [np.mean([true.max() - true[one[1]] < ALIKE for one in own]) for own in found]
+    return abs(true[0] - true[1]), *counts, len(pool.ids), *right
 
 
 def cover(trials, collections):
@@ -118,7 +191,7 @@ def cover(trials, collections):
     for collection in collections:
         pool = pool_of(collection)
         true = truth(pool, collection.labels)
-        batch = BATCH if len(pool.ids) < 2000 else 3 * BATCH
+        batch = batch_of(pool)
         marks = [4 * batch, 8 * batch, 12 * batch]
         ours = _covered(pool, collection.labels, true, by_effect, batch, marks, trials)
         random = _covered(pool, collection.labels, true, at_random, batch, marks, max(trials // 10, 5))
@@ -132,22 +205,19 @@ def cover(trials, collections):
 
 
 def _covered(pool, labels, true, order, batch, marks, trials):
-    from scipy.stats import norm
-
     leader = int(true.argmax())
-    reach = norm.ppf(0.975)
     found = {mark: ([], []) for mark in marks}
     for seed in range(trials):
         for count, now in order(pool, labels, seed, limit=marks[-1], batch=batch):
             if count not in found:
                 continue
-            errors = now.errors_from(leader)
+            halves = now.halves_from(leader, 0.025)
             for other in range(len(true)):
                 if other != leader:
                     apart = now.means[leader] - now.means[other]
                     missed = abs(apart - (true[leader] - true[other]))
-                    found[count][0].append(missed <= reach * errors[other])
-                    found[count][1].append(reach * errors[other])
+                    found[count][0].append(missed <= halves[other])
+                    found[count][1].append(halves[other])
     return found
 
 
@@ -198,7 +268,7 @@ def judge(trials, collections):
     for said, plain, what in cases:
         pool, bare = pool_of(said), pool_of(plain)
         true = truth(pool, said.labels)
-        batch = BATCH if len(pool.ids) < 2000 else 3 * BATCH
+        batch = batch_of(pool)
         marks = [4 * batch, 8 * batch]
         if len(pool.ids) < 500:
             batch, marks = 10, [40, 80]
@@ -226,8 +296,8 @@ def _share(hits):
     return f"{share:.1%} ± {1.96 * np.sqrt(share * (1 - share) / len(hits)):.1%}"
 
 
-COLLECTIONS = {"dl19": dl19, "cranfield": cranfield}
-TABLES = {"soonest": soonest, "cover": cover, "queries": queries, "judge": judge}
+COLLECTIONS = {"dl19": dl19, "dl23": dl23, "chunking": chunking, "cranfield": cranfield}
+TABLES = {"soonest": soonest, "pairs": pairs, "cover": cover, "queries": queries, "judge": judge}
 
 
 def main():

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.ordering.pool import Item
+from harness.text.passages import passage_spans
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", "shared")) / "corpora"
 K = 10
@@ -72,25 +73,76 @@ def cranfield():
     return _collection("Cranfield", ranks, grades, 4)
 
 
+def chunking():
+    """Questions on three texts with exact excerpts; passages of 600 characters are relevant or not."""
+    folder = SHARED / "chunking-eval"
+    passages, found = [], defaultdict(list)
+    for path in sorted((folder / "corpora").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        passages += [(path.stem, start, end, text[start:end]) for start, end in passage_spans(text, 600)]
+    questions = {}
+    with (folder / "spans.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            questions[row["query_id"]] = row["question"]
+            found[row["query_id"]].append((row["document"], int(row["start"]), int(row["end"])))
+    grades = {}
+    for query, spans in found.items():
+        for name, start, end in spans:
+            for place, (document, first, last, _) in enumerate(passages):
+                both = min(end, last) - max(start, first)
+                if document == name and 2 * both >= min(end - start, last - first):
+                    grades[query, str(place)] = 1
+    whole = [one[3] for one in passages]
+    searches = {
+        "k1 0.9, b 0.4": _bm25(whole, 0.9, 0.4),
+        "k1 2.0, b 0.9": _bm25(whole, 2.0, 0.9),
+        "5-grams": _bm25(whole, 1.2, 0.75, 5),
+        "3-grams": _bm25(whole, 1.2, 0.75, 3),
+        "first half": _bm25([one[:300] for one in whole], 0.9, 0.4),
+    }
+    ranks = defaultdict(dict)
+    for name, search in searches.items():
+        for query, text in questions.items():
+            for rank, place in enumerate(search(text)[:K], 1):
+                ranks[query, str(place)][name] = rank
+    return _collection("chunking-eval", ranks, grades, 1)
+
+
+def dl23():
+    """TREC DL 2023 pairs of 12 queries, all graded by people; eight language models' grades rank them."""
+    people, said = _dl23()
+    return _collection("LLMJudge DL 2023", _ranked(said), people, 3)
+
+
 def judged_pairs():
-    """TREC DL 2023 pairs that people and models graded: four models rank, a fifth is the judge."""
+    """The same with four models that rank, and a fifth as judge."""
+    people, said = _dl23()
+    judge, *rankers = sorted(said)[:5]
+    ranks = _ranked({name: said[name] for name in rankers})
+    return _collection("LLMJudge DL 2023", ranks, people, 3, said[judge])
+
+
+def _dl23():
     people, said = {}, defaultdict(dict)
     with (SHARED / "judge-agreement" / "llmjudge_dl23.csv").open() as file:
         for row in csv.DictReader(file):
             pair = row["query_id"], row["passage_id"]
             people[pair] = int(row["human_grade"])
             said[row["model"]][pair] = min(int(row["llm_grade"]), 3)
-    judge, *rankers = sorted(said)[:5]
+    return people, said
+
+
+def _ranked(said):
     rng = np.random.default_rng(7)
     ranks = defaultdict(dict)
-    for name in rankers:
+    for name in sorted(said):
         by_query = defaultdict(list)
         for pair, grade in said[name].items():
             by_query[pair[0]].append((-grade, rng.random(), pair))
         for found in by_query.values():
             for rank, (_, _, pair) in enumerate(sorted(found)[:K], 1):
                 ranks[pair][name] = rank
-    return _collection("LLMJudge DL 2023", ranks, people, 3, said[judge])
+    return ranks
 
 
 def with_judge(collection, right=0.55, seed=5):
@@ -105,6 +157,16 @@ def with_judge(collection, right=0.55, seed=5):
     return Collection(
         collection.name, collection.settings, tuple(items), collection.labels, collection.max_grade
     )
+
+
+def of_settings(collection, names):
+    """The collection with these settings alone."""
+    items = []
+    for one in collection.items:
+        ranks = {name: rank for name, rank in one.ranks.items() if name in names}
+        if ranks:
+            items.append(Item(one.item_id, one.query_id, ranks, one.judge))
+    return Collection(collection.name, tuple(names), tuple(items), collection.labels, collection.max_grade)
 
 
 def of_queries(collection, drawn):
@@ -140,19 +202,20 @@ def _bm25(texts, k1, b, letters=0):
 
     listed = [words(text) for text in texts]
     lengths = np.array([len(one) for one in listed])
-    postings = defaultdict(list)
+    gathered = defaultdict(list)
     for place, one in enumerate(listed):
         for word, count in Counter(one).items():
-            postings[word].append((place, count))
+            gathered[word].append((place, count))
+    postings = {word: np.array(found).T for word, found in gathered.items()}
+    norms = k1 * (1 - b + b * lengths / lengths.mean())
 
     def search(query):
         scores = np.zeros(len(texts))
         for word in words(query):
-            places = postings.get(word, ())
-            rarity = math.log(1 + (len(texts) - len(places) + 0.5) / (len(places) + 0.5))
-            for place, count in places:
-                norm = k1 * (1 - b + b * lengths[place] / lengths.mean())
-                scores[place] += rarity * count * (k1 + 1) / (count + norm)
+            if word in postings:
+                places, counts = postings[word]
+                rarity = math.log(1 + (len(texts) - len(places) + 0.5) / (len(places) + 0.5))
+                scores[places] += rarity * counts * (k1 + 1) / (counts + norms[places])
         return np.argsort(-scores, kind="stable")
 
     return search

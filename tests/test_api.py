@@ -32,7 +32,7 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
 
 
 def test_what_is_not_there_is_told(tmp_path, write_config):
-    with pytest.raises(HarnessError, match="no results"):
+    with pytest.raises(HarnessError, match="no benchmark results"):
         harness.read_results(tmp_path)
     with pytest.raises(HarnessError, match="Name the results"):
         harness.compare()

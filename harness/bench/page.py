@@ -142,6 +142,7 @@ def _scores(tables: Tables, scored: _Scored) -> Scores:
     settings = next(iter(matrices.values())).settings if matrices else ()
     names = {("", name): name for name in settings}
     configured = tables.record.get("config", {}).get("settings", [])
+    found = read_by_labels(tables.folder)
     return Scores(
         matrices,
         chunkings_of(configured),
@@ -151,7 +152,8 @@ def _scores(tables: Tables, scored: _Scored) -> Scores:
         options_of(tables.record),
         filter_notes({"": read_any(tables.folder, FilterRow)}, names)
         + same_ranking_notes({one["name"]: one for one in configured if one.get("name") in settings}),
-        () if (found := read_by_labels(tables.folder)) is None else found.sentences,
+        by_labels=() if found is None else found.sentences,
+        corrected="" if found is None else found.headline,
     )
 
 

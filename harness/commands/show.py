@@ -129,13 +129,14 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
     told, measure = _verdict_or_why(args.results, rows, record)
     parts: list[Part] = [told]
+    found = read_by_labels(args.results)
+    parts += found.tables() if found and found.headline else ()
     parts += [brief] if (brief := brief_verdict(args.results)) else []
     if args.format == "text" and args.output is None:
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
         parts.append(summary_table(name, rows, level, measure))
-    found = read_by_labels(args.results)
-    parts += found.tables() if found else ()
+    parts += found.tables() if found and not found.headline else ()
     losses = read_any(args.results, LossRow)
     parts += [loss_table(losses)] if losses else []
     parts += answer_parts(lambda row: read_any(args.results, row))

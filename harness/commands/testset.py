@@ -230,7 +230,9 @@ def run_undo(args: argparse.Namespace) -> int:
     from harness.testset.state import State
 
     load_testset(args.folder)
-    undone = State(args.folder).undo()
+    state = State(args.folder)
+    with state.alone():
+        undone = state.undo()
     print_line(f"Undone: {undone.step} of {undone.when} ({undone.how}): {', '.join(undone.files)}.")
     return 0
 
@@ -245,7 +247,7 @@ def run_step(args: argparse.Namespace) -> int:
 
     config, state = load_testset(args.folder), State(args.folder)
     dry = getattr(args, "dry_run", False)
-    with Context.at(config.cache, TerminalReporter(), may_ask=not dry) as context:
+    with state.alone(), Context.at(config.cache, TerminalReporter(), may_ask=not dry) as context:
         outcome = args.step(state, config, context, args)
     for line in outcome.told:
         print_line(line)

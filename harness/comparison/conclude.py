@@ -50,6 +50,7 @@ def conclude(
     holes: Holes | None = None,
     notes: Sequence[str] = (),
     by_labels: Sequence[str] = (),
+    corrected: str = "",
     options: Options | None = None,
 ) -> Verdict:
     """Conclude what the scores of one measure say, with ``others`` of the same settings to contradict it.
@@ -57,11 +58,11 @@ def conclude(
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
     ruled out where another one is really better, best where all others are ruled out. ``trust`` says of each
     measure what it is for, ``instead`` which to take where the first does not compare these settings;
-    ``unit`` is what a cluster is called, ``notes`` are further caveats, ``by_labels`` what
-    part of the labels says. ``turning`` says by measure which
-    differences have another sign with longer or shorter labels: they are not real, whatever the test says;
-    a measure that it lacks was not checked. ``holes`` is how much of the first ranks is judged. Raises
-    HarnessError where no query has a value or a setting has no cost.
+    ``unit`` is what a cluster is called, ``notes`` are further caveats, ``by_labels`` what part of the
+    labels says, ``corrected`` the verdict by a model's grades as people have corrected them. ``turning``
+    says by measure which differences have another sign with longer or shorter labels: they are not real,
+    whatever the test says; a measure that it lacks was not checked. ``holes`` is how much of the first
+    ranks is judged. Raises HarnessError where no query has a value or a setting has no cost.
     """
     options, costs, turning = options or Options(), costs or Costs(None, ""), turning or {}
     defined = usable(matrix)
@@ -99,6 +100,7 @@ def conclude(
         holes=holes,
         notes=tuple(notes),
         by_labels=tuple(by_labels),
+        corrected=corrected,
     )
 
 

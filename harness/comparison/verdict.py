@@ -18,9 +18,11 @@ Turning = Mapping[tuple[str, str], tuple[str, ...]]
 ENOUGH_JUDGED = 0.8
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
-Role = Literal["decision", "margin", "test", "population", "labels", "caveat", "next"]
+Role = Literal["corrected", "decision", "alone", "margin", "test", "population", "labels", "caveat", "next"]
 LABELS: Mapping[Role, str] = {
+    "corrected": "Corrected verdict",
     "decision": "Verdict",
+    "alone": "By the judge alone",
     "margin": "Margin",
     "test": "Test",
     "population": "Holds for",
@@ -158,7 +160,8 @@ class Verdict:
     ``instead`` is the measure to take where ``measure`` does not compare the settings at hand ('' for none).
     ``cheapest`` of the settings that may be best, None without costs or where one is best. ``turning`` are
     the pairs whose sign turns with other labels, None where that was not checked; ``holes`` what is unjudged,
-    None where that is not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences.
+    None where that is not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences;
+    ``corrected`` is the verdict by a model's grades that people's have corrected, '' where there is none.
     """
 
     measure: str
@@ -180,6 +183,7 @@ class Verdict:
     holes: Holes | None = None
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
+    corrected: str = ""
 
     def named(self, *places: Place) -> tuple[str, ...]:
         """The settings in one of these places, from the highest mean down."""

@@ -17,12 +17,15 @@ _NAMED = 6
 
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     """All lines, in the order of reading."""
+    labels: list[tuple[Role, str]] = [("labels", text) for text in verdict.by_labels]
     lines: list[tuple[Role, str]] = [("decision", _decision(verdict))]
+    if verdict.corrected:
+        lines = [("corrected", verdict.corrected), *labels, ("alone", _decision(verdict))]
     if verdict.margin is not None:
         lines.append(("margin", _margin(verdict, verdict.margin)))
         lines.append(("test", _test(verdict)))
     lines.append(("population", _population(verdict)))
-    lines += [("labels", text) for text in verdict.by_labels]
+    lines += [] if verdict.corrected else labels
     lines += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
     lines += [("next", text) for text in _next(verdict)]
     return tuple(Line(role, text) for role, text in lines)

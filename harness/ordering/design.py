@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,15 +13,13 @@ from typing import Any
 import numpy as np
 
 from harness.errors import LabelError
-from harness.ordering.drawing import Batch, Drawn, draw
+from harness.ordering.drawing import STORED, Batch, Drawn, draw
 from harness.ordering.estimate import Estimate, estimate
 from harness.ordering.pool import UNKNOWN, Pool
-from harness.ordering.sizes import error_to_come, moved, sizes
+from harness.ordering.sizes import sizes
 
 BATCH = 25
-_VERSION = 1
-# How far apart settings may be before anything is known of them: a standard deviation.
-_AT_FIRST = 0.1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +28,10 @@ class Design:
 
     pool: str
     batches: tuple[Batch, ...] = ()
+
+    def fits(self, pool: Pool) -> bool:
+        """Whether every batch holds a size for each item of a pool."""
+        return all(len(one.sizes) == STORED.itemsize * len(pool.ids) for one in self.batches)
 
     def pending(self, labels: Container[str], skipped: Container[str] = ()) -> tuple[str, ...]:
         """The items of the last batch that are neither graded nor skipped, in their order."""
@@ -67,19 +70,15 @@ def draw_more(
     if design.pool != pool_name(pool):
         raise LabelError("The order was drawn for other passages or settings: begin a new one.")
     grades = pool.grades(labels)
-    open_ = np.array(
-        [i for i, name in enumerate(pool.ids) if grades[i] == UNKNOWN and name not in skipped], dtype=np.int64
-    )
-    if not len(open_):
+    known = frozenset(name for i, name in enumerate(pool.ids) if grades[i] != UNKNOWN)
+    open_ = np.array([name not in known and name not in skipped for name in pool.ids])
+    if not open_.any():
         return design
     now = now or estimate(pool, labels, design.batches, skipped)
-    errors = now.errors_from(int(now.means.argmax()))
-    size = sizes(now.expected, open_, now.means, np.minimum(errors, _AT_FIRST))
-    error = error_to_come(moved(now.expected, open_), size, count)
-    known = frozenset(name for i, name in enumerate(pool.ids) if grades[i] != UNKNOWN)
+    size = sizes(now, open_, count)
     source = f"{design.pool} {len(design.batches)} {seed}".encode()
     rng = np.random.default_rng(int.from_bytes(hashlib.sha256(source).digest()[:8], "big"))
-    batch = draw([pool.ids[i] for i in open_], size, count, error, known, rng)
+    batch = draw(pool.ids, size, count, open_, known, rng)
     return replace(design, batches=(*design.batches, batch))
 
 
@@ -90,7 +89,9 @@ def to_json(design: Design) -> str:
     for one in design.batches:
         drawn = [asdict(item) for item in one.drawn]
         new = sorted(one.known - before)
-        batches.append({"drawn": drawn, "beyond": one.beyond, "error": one.error, "newly_known": new})
+        batches.append(
+            {"drawn": drawn, "beyond": one.beyond, "sizes": b64encode(one.sizes).decode(), "newly_known": new}
+        )
         before = before | one.known
     return json.dumps({"version": _VERSION, "pool": design.pool, "batches": batches}, indent=1) + "\n"
 
@@ -106,6 +107,8 @@ def from_json(text: str, source: Path) -> Design:
         for one in found["batches"]:
             before = before | frozenset(map(str, one["newly_known"]))
             batches.append(_batch(one, before))
+        if len({len(one.sizes) for one in batches}) > 1:
+            raise ValueError("batches of different pools")
         return Design(str(found["pool"]), tuple(batches))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LabelError(
@@ -117,7 +120,10 @@ def from_json(text: str, source: Path) -> Design:
 def _batch(one: Mapping[str, Any], known: frozenset[str]) -> Batch:
     drawn = tuple(Drawn(str(d["item_id"]), float(d["size"]), float(d["place"])) for d in one["drawn"])
     beyond = None if one["beyond"] is None else float(one["beyond"])
-    error = tuple(tuple(map(float, row)) for row in one["error"])
+    sizes = b64decode(one["sizes"], validate=True)
+    read = np.frombuffer(sizes, STORED)
+    if not len(read) or not (np.isfinite(read) & (read > 0)).all():
+        raise ValueError("sizes that are none")
     if not drawn or any(item.size <= 0 for item in drawn):
         raise ValueError("a batch without draws")
-    return Batch(drawn, beyond, error, known)
+    return Batch(drawn, beyond, sizes, known)

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.stats.arrays import Floats
+from harness.stats.arrays import Bools, Floats
+
+STORED = np.dtype("<f4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +31,15 @@ class Drawn:
 class Batch:
     """Items in the order in which they are to be graded.
 
-    ``beyond`` is the place of the first item that was not drawn, None where all were. ``error`` is the
-    covariance of the settings' sums of scores that was expected of the whole batch, a row a setting.
-    ``known`` are the items that had grades when it was drawn and could not be drawn.
+    ``beyond`` is the place of the first item that was not drawn, None where all were. ``sizes`` are those of
+    all items of the pool in the order of their ids, as 32-bit numbers, little end first; items that could
+    not be drawn have the size that they would have had. ``known`` are the items that had grades when it was
+    drawn and could not be drawn.
     """
 
     drawn: tuple[Drawn, ...]
     beyond: float | None
-    error: tuple[tuple[float, ...], ...]
+    sizes: bytes
     known: frozenset[str]
 
     def done(self, labels: Container[str], skipped: Container[str] = ()) -> int:
@@ -48,32 +51,40 @@ class Batch:
 
     def chances(self, count: int) -> Floats:
         """The chance of each of the first ``count`` items to be among the first ``count``."""
-        edge = self.beyond if count == len(self.drawn) else self.drawn[count].place
+        edge = self._edge(count)
         if edge is None:
             return np.ones(count)
         return np.minimum(1.0, np.array([one.size for one in self.drawn[:count]]) * edge)
 
-    def error_after(self, count: int) -> Floats:
-        """The covariance expected after ``count`` of its items: it falls with their number."""
-        return np.array(self.error) * (len(self.drawn) / count)
+    def chances_of_all(self, count: int) -> Floats:
+        """The same of every item of the pool [P], in the order of their ids, as if none had been known."""
+        sizes = np.frombuffer(self.sizes, STORED).astype(np.float64)
+        edge = self._edge(count)
+        return np.ones(len(sizes)) if edge is None else np.minimum(1.0, sizes * edge)
+
+    def _edge(self, count: int) -> float | None:
+        return self.beyond if count == len(self.drawn) else self.drawn[count].place
 
 
 def draw(
     ids: Sequence[str],
     size: Floats,
     count: int,
-    error: Floats,
+    open_: Bools,
     known: frozenset[str],
     rng: np.random.Generator,
 ) -> Batch:
-    """Draw ``count`` of the items ``ids``; ``error`` [S, S] and ``known`` are kept with the batch.
+    """Draw ``count`` of the items ``ids`` [P] that are ``open_`` [P]; ``known`` is kept with the batch.
 
     Raises ValueError where there is nothing to draw from or a size is not above 0.
     """
-    if not len(ids) or count < 1 or not (size > 0).all():
+    stored = np.asarray(size, dtype=STORED)
+    if not open_.any() or count < 1 or not (stored > 0).all():
         raise ValueError("a draw takes items, each of a size above 0")
-    places = (1 - rng.random(len(ids))) / size
-    order = np.argsort(places, kind="stable")
-    drawn = tuple(Drawn(ids[item], float(size[item]), float(places[item])) for item in order[:count])
+    exact = stored.astype(np.float64)
+    places = np.where(open_, (1 - rng.random(len(ids))) / exact, np.inf)
+    order = np.argsort(places, kind="stable")[: int(open_.sum())]
+    drawn = tuple(Drawn(ids[item], float(exact[item]), float(places[item])) for item in order[:count])
     beyond = float(places[order[count]]) if count < len(order) else None
-    return Batch(drawn, beyond, tuple(tuple(map(float, row)) for row in error), known)
+    by_id = sorted(range(len(ids)), key=ids.__getitem__)
+    return Batch(drawn, beyond, stored[by_id].tobytes(), known)

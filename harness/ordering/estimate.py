@@ -4,8 +4,7 @@ The model says what to expect of everything, given all grades. Then every draw c
 drawn stands for those that might have been, so how far its grade was from what the model expected (without
 it) counts 1 / chance - 1 times besides. This is the model-assisted difference estimator (Särndal, Swensson
 and Wretman 1992), as prediction-powered and active inference use it (Angelopoulos et al., Science 2023;
-Zrnic and Candès, ICML 2024), applied to the slope of NDCG. Batches are weighed by the precision that was
-expected when they were drawn, so the weights know nothing of what was found.
+Zrnic and Candès, ICML 2024), applied to the slope of NDCG.
 """
 
 from __future__ import annotations
@@ -17,34 +16,48 @@ import numpy as np
 
 from harness.ordering.drawing import Batch
 from harness.ordering.expected import Expected, expect
-from harness.ordering.grades import fit
+from harness.ordering.grades import Likely, fit
 from harness.ordering.pool import UNKNOWN, Pool
-from harness.stats.arrays import Floats, Ints
+from harness.stats.arrays import Bools, Floats, Ints
+from harness.stats.bounds import student_quantile
 
 _TINY = 1e-12
+_FEWEST_PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """Scores [S, Q], 0 where nothing is relevant, and ``share`` [Q], the probability that something is.
 
-    ``labels`` [S, S] is the covariance of the sums of the scores as far as it comes from what nobody has
-    graded. ``drawn`` items carry it, 0: there is none, the scores are the model's word. ``open`` are the
-    numbers of the items without a grade. ``expected`` is what the model says.
+    ``moves`` [S, D] are the parts that each of D draws has in the error of the sums of the scores; without
+    draws the scores are the model's word. ``open`` are the numbers of the items without a grade.
+    ``expected`` is what the model ``likely`` says. ``reached`` [P] is the chance of each item to be drawn by
+    now, 1 for those that were known from the first.
     """
 
     pool: Pool
     score: Floats
     share: Floats
-    labels: Floats
-    drawn: int
+    moves: Floats
     open: Ints
     expected: Expected
+    likely: Likely
+    reached: Floats
 
     @property
     def means(self) -> Floats:
         """The mean score of every setting [S] over the queries that have anything relevant."""
         return np.asarray(self.score.sum(axis=1) / self.answered)
+
+    @property
+    def drawn(self) -> int:
+        """How many items were drawn and graded."""
+        return int(self.moves.shape[1])
+
+    @property
+    def labels(self) -> Floats:
+        """The covariance of the sums of the scores as far as it comes from what nobody has graded [S, S]."""
+        return np.asarray(self.moves @ self.moves.T)
 
     @property
     def left(self) -> int:
@@ -65,9 +78,24 @@ class Estimate:
             return np.zeros(len(self.labels))
         if not self.drawn:
             return np.where(np.arange(len(self.labels)) == setting, 0.0, np.inf)
-        own = np.diag(self.labels)
-        left = np.maximum(own + own[setting] - 2 * self.labels[setting], 0.0)
-        return np.asarray(np.sqrt(left) / self.answered)
+        apart = self.moves[setting] - self.moves
+        return np.asarray(np.sqrt((apart**2).sum(axis=1)) / self.answered)
+
+    def halves_from(self, setting: int, tail: float) -> Floats:
+        """Half the intervals of every mean's distance from that of ``setting`` [S], by labels alone.
+
+        ``tail`` is the chance of either side. Few draws may carry most of the variance, and then they say
+        little of it: Student's t, of as many degrees of freedom as equal parts would make up (Satterthwaite,
+        Biometrics 1946).
+        """
+        errors = self.errors_from(setting)
+        if not np.isfinite(errors).all():
+            return errors
+        apart = (self.moves[setting] - self.moves) ** 2
+        fourth = (apart**2).sum(axis=1)
+        equal = np.divide(apart.sum(axis=1) ** 2, fourth, out=np.ones(len(errors)), where=fourth > 0)
+        reach = [student_quantile(1 - tail, max(int(parts), _FEWEST_PARTS)) for parts in equal]
+        return np.asarray(errors * np.array(reach))
 
 
 def estimate(
@@ -84,56 +112,54 @@ def estimate(
     settings = len(pool.settings)
     used = [(batch, count) for batch in batches if (count := batch.done(labels, skipped))]
     if not len(left) or not used:
-        none = np.zeros((settings, settings))
-        return Estimate(pool, expected.score, expected.share, none, 0, left, expected)
-    weights = _weights(used, expected.score.sum(axis=1))
-    stands, spread, drawn = _standing_for(pool, grades, used, weights)
+        none = np.zeros((settings, 0))
+        reached = (grades != UNKNOWN).astype(np.float64)
+        return Estimate(pool, expected.score, expected.share, none, left, expected, likely, reached)
+    stands, drawn, reached = _standing_for(pool, grades, used)
     known = np.flatnonzero((grades != UNKNOWN) & (stands != 1))
     apart = _apart(expected, known, grades[known])
     score = expected.score.copy()
     for setting in range(settings):
         np.add.at(score[setting], pool.query[known], apart[setting] * (stands[known] - 1))
-    items = np.flatnonzero(spread)
-    moves = _apart(expected, items, grades[items]) * np.sqrt(spread[items])
+    items = np.flatnonzero(drawn)
+    spread = stands[items] * (stands[items] - 1)
+    moves = _apart(expected, items, grades[items]) * np.sqrt(np.maximum(spread, 0.0))
     # The model was fitted to the same grades, so both its errors and the draws' scatter with them; how well
     # the intervals then cover is measured by benchmarks/label_order.py.
-    again = (1 + likely.learned / max(int((grades != UNKNOWN).sum()), 1)) ** 2
-    return Estimate(pool, score, expected.share, moves @ moves.T * again, drawn, left, expected)
+    again = 1 + likely.learned / max(int((grades != UNKNOWN).sum()), 1)
+    return Estimate(pool, score, expected.share, moves * again, left, expected, likely, reached)
 
 
 def _standing_for(
-    pool: Pool, grades: Ints, used: Sequence[tuple[Batch, int]], weights: Floats
-) -> tuple[Floats, Floats, int]:
-    """How many items each one stands for [P], what that adds to the variance [P], and the number of draws.
+    pool: Pool, grades: Ints, used: Sequence[tuple[Batch, int]]
+) -> tuple[Floats, Bools, Floats]:
+    """How many items each one stands for [P], which were drawn [P], and the chance of each to be by now [P].
 
     In each batch an item stands for itself if it was known before, for 1 / chance if it was drawn, and for
-    nothing if it might have been; so it stands for one on average.
+    nothing if it might have been; so it stands for one on average. Batches are put together by the weights
+    of least variance, by which a drawn item stands for 1 / its chance to be drawn in any of them. The
+    chances of a known item are those that it would have had: they come from the model without its grade.
     """
     place = {name: number for number, name in enumerate(pool.ids)}
-    stands, spread, drawn = np.zeros(len(pool.ids)), np.zeros(len(pool.ids)), 0
-    for (batch, count), weight in zip(used, weights, strict=True):
-        before = [place[name] for name in batch.known]
-        stands[before] += weight
-        chance = batch.chances(count)
-        for one, likely in zip(batch.drawn[:count], chance, strict=True):
-            item = place[one.item_id]
-            if grades[item] != UNKNOWN:
-                stands[item] += weight / likely
-                spread[item] += weight**2 * (1 - likely) / likely**2
-                drawn += 1
-    return stands, spread, drawn
+    by_id = np.array([place[name] for name in sorted(pool.ids)])
+    first = np.array([place[name] for name in used[0][0].known], dtype=np.int64)
+    stands, reached = np.zeros(len(place)), np.zeros(len(place))
+    stands[first], reached[first] = 1.0, 1.0
+    drawn = np.zeros(len(place), dtype=np.bool_)
+    for batch, count in used:
+        chance, now = np.zeros(len(place)), np.zeros(len(place))
+        chance[by_id] = batch.chances_of_all(count)
+        now[[place[name] for name in batch.known]] = 1.0
+        items = np.array([place[one.item_id] for one in batch.drawn[:count]])
+        items = items[grades[items] != UNKNOWN]
+        now[items] = 1 / chance[items]
+        drawn[items] = True
+        reached = reached + (1 - reached) * chance
+        weight = chance / reached
+        stands = (1 - weight) * stands + weight * now
+    return stands, drawn, reached
 
 
 def _apart(expected: Expected, items: Ints, grades: Ints) -> Floats:
     """How far the grades of items moved each setting's score [S, n] from what was expected without them."""
     return np.asarray(expected.slope[:, items] * expected.news[items, grades])
-
-
-def _weights(used: Sequence[tuple[Batch, int]], scores: Floats) -> Floats:
-    """The weight of each batch: the expected precision of the difference between the two best settings."""
-    best = np.argsort(-scores, kind="stable")[:2]
-    contrast = np.zeros(len(scores))
-    contrast[best] = (1.0, -1.0)[: len(best)]
-    errors = [float(contrast @ batch.error_after(count) @ contrast) for batch, count in used]
-    precision = 1 / np.maximum(np.array(errors), max(max(errors) * 1e-6, _TINY))
-    return np.asarray(precision / precision.sum())

@@ -8,12 +8,12 @@ ranking's gain and all gain of the query: a line, so that draws of single items 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.ordering.grades import Likely
-from harness.ordering.pool import Pool
+from harness.ordering.pool import UNKNOWN, Pool
 from harness.stats.arrays import Floats, Ints
 
 COMPLETIONS = 64
@@ -46,9 +46,9 @@ def score_all(pool: Pool, grades: Ints) -> tuple[Floats, Floats]:
     """NDCG [R, S, Q] under each of R completions, 0 where nothing is relevant; the ideals [R, Q]."""
     worth = np.concatenate([[0.0], np.cumsum(pool.steps)])[grades]
     rounds, queries = len(grades), len(pool.queries)
-    padded = np.zeros((rounds, queries, pool.width))
+    padded = np.zeros((rounds, queries, pool.width), dtype=np.float32)
     padded[:, pool.query, pool.slot] = worth
-    best = -np.sort(-padded, axis=2)[:, :, : pool.k]
+    best = np.sort(padded, axis=2)[:, :, ::-1][:, :, : pool.k].astype(np.float64)
     ideal = best @ np.diff(pool.top)[: best.shape[2]]
     gained = np.stack([_summed(pool, worth * row) for row in pool.discount], axis=1)
     below = ideal[:, None, :]
@@ -71,6 +71,15 @@ def expect(pool: Pool, likely: Likely, seed: int = 0, completions: int = COMPLET
     blind = likely.chances(pool.query, blind=True)
     news = gains - (blind @ gains)[:, None]
     return Expected(pool, scores.mean(axis=0), (ideals > 0).mean(axis=0), slope, blind, news)
+
+
+def unknowing(pool: Pool, likely: Likely, seed: int = 0) -> Expected:
+    """What the model expects of items as if none had a grade: what it has learned of the others remains.
+
+    Chances to be drawn come from here, so that an item's own grade does not move them.
+    """
+    blank = replace(likely, logits=likely.blind, grades=np.full(len(likely.grades), UNKNOWN))
+    return expect(pool, blank, seed, COMPLETIONS // 2)
 
 
 def _slopes(pool: Pool, scores: Floats, ideals: Floats, news: Floats) -> Floats:
@@ -103,7 +112,5 @@ def _slopes(pool: Pool, scores: Floats, ideals: Floats, news: Floats) -> Floats:
 
 def _summed(pool: Pool, values: Floats) -> Floats:
     """Sums over the items of each query: [R, P] -> [R, Q]."""
-    rounds, queries = len(values), len(pool.queries)
-    place = np.arange(rounds)[:, None] * queries + pool.query
-    flat = np.bincount(place.ravel(), weights=values.ravel(), minlength=rounds * queries)
-    return np.asarray(flat.reshape(rounds, queries))
+    starts = np.flatnonzero(np.diff(pool.query, prepend=-1))
+    return np.asarray(np.add.reduceat(values, starts, axis=1))

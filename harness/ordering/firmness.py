@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from harness.ordering.estimate import Estimate
-from harness.ordering.sizes import error_to_come, moved, sizes
+from harness.ordering.sizes import further as chances_of
+from harness.ordering.sizes import left_over, moved
 from harness.stats.arrays import Floats
 from harness.stats.bounds import guarded_bounds, student_quantile
 
@@ -106,17 +107,16 @@ def firmness(now: Estimate, *, level: float = 0.95) -> Firmness:
     order = np.argsort(-now.means, kind="stable")
     others = [int(place) for place in order if place != leader]
     families = max(len(others), 1)
-    errors = now.errors_from(leader)
-    reach = student_quantile(1 - (1 - level) / 2 / families, max(now.drawn - 1, 1))
-    rivals = tuple(
-        _rival(now, leader, other, float(errors[other]), reach, level, families) for other in others
-    )
+    halves = now.halves_from(leader, (1 - level) / 2 / families)
+    rivals = tuple(_rival(now, leader, other, float(halves[other]), level, families) for other in others)
     means = tuple(
         (settings[place], _over_queries(now, _contrast(settings, int(place)), level, 1).within(0.0, 1.0))
         for place in order
     )
-    state = _state(now, leader, others, errors, reach)
-    further, needed = _ahead(now, leader, others, reach, level, families)
+    state = _state(now, leader, others, halves)
+    further, needed = _ahead(
+        now, leader, others, float(halves[others[0]]) if others else 0.0, level, families
+    )
     return Firmness(
         state,
         settings[leader],
@@ -132,7 +132,7 @@ def firmness(now: Estimate, *, level: float = 0.95) -> Firmness:
     )
 
 
-def _state(now: Estimate, leader: int, others: list[int], errors: Floats, reach: float) -> State:
+def _state(now: Estimate, leader: int, others: list[int], halves: Floats) -> State:
     if now.left == 0:
         return "complete"
     if not others:
@@ -140,10 +140,10 @@ def _state(now: Estimate, leader: int, others: list[int], errors: Floats, reach:
     if now.drawn < FEWEST_DRAWS:
         return "open"
     apart = now.means[leader] - now.means[others]
-    behind = apart > reach * errors[others]
+    behind = apart > halves[others]
     if behind.all():
         return "settled"
-    if (behind | (apart + reach * errors[others] < ALIKE)).all():
+    if (behind | (apart + halves[others] < ALIKE)).all():
         return "alike"
     nearest = _contrast(now.pool.settings, leader, others[0])
     total, by_labels = _variances(now, nearest)
@@ -152,12 +152,10 @@ def _state(now: Estimate, leader: int, others: list[int], errors: Floats, reach:
     return "open"
 
 
-def _rival(
-    now: Estimate, leader: int, other: int, error: float, reach: float, level: float, families: int
-) -> Rival:
+def _rival(now: Estimate, leader: int, other: int, half: float, level: float, families: int) -> Rival:
     apart = float(now.means[leader] - now.means[other])
-    known = np.isfinite(error)
-    labels = Span(apart, apart - reach * error if known else None, apart + reach * error if known else None)
+    known = np.isfinite(half)
+    labels = Span(apart, apart - half if known else None, apart + half if known else None)
     contrast = _contrast(now.pool.settings, leader, other)
     queries = _over_queries(now, contrast, level, families)
     return Rival(now.pool.settings[other], labels.within(-1.0, 1.0), queries.within(-1.0, 1.0))
@@ -202,31 +200,34 @@ def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
 
 
 def _ahead(
-    now: Estimate, leader: int, others: list[int], reach: float, level: float, families: int
+    now: Estimate, leader: int, others: list[int], half: float, level: float, families: int
 ) -> tuple[tuple[Further, ...], int | None]:
     """What 50, 100 and 200 more labels would do to the nearest comparison, and how many would settle it."""
     if not others or not now.drawn or not now.left:
         return (), None
-    errors = now.errors_from(leader)
-    size = sizes(now.expected, now.open, now.means, errors)
-    moves = moved(now.expected, now.open)
+    open_ = np.isin(np.arange(len(now.reached)), now.open)
+    moves = moved(now.expected, np.arange(len(open_)))
     contrast = _contrast(now.pool.settings, leader, others[0])
-    apart = moves[leader] - moves[others[0]]
+    parts = ((moves[leader] - moves[others[0]]) ** 2).sum(axis=1)
     total, now_labels = _variances(now, contrast)
     between = None if total is None else max(total - 2 * now_labels, 0.0)
+    whole = float(left_over(parts[None], now.reached, np.zeros(len(open_)))[0])
+
+    reach = half / max(float(np.sqrt(now_labels)), 1e-12)
 
     def left_after(more: int) -> float:
-        new = float(error_to_come(apart[None], size, more)[0, 0]) / now.answered**2
-        return 0.0 if new <= 0 else 1 / (1 / max(now_labels, 1e-18) + 1 / new)
+        chances = chances_of(parts, now, open_, more)
+        left = float(left_over(parts[None], now.reached, chances)[0])
+        return now_labels * left / whole if whole > 0 else 0.0
 
-    further = []
+    found = []
     for more in sorted({min(count, now.left) for count in FURTHER}):
         by_labels = left_after(more)
         by_queries = None
         if between is not None:
             student = student_quantile(1 - (1 - level) / 2 / families, len(now.pool.queries) - 1)
             by_queries = float(student * np.sqrt(between + 2 * by_labels))
-        further.append(Further(more, float(reach * np.sqrt(by_labels)), by_queries))
+        found.append(Further(more, float(reach * np.sqrt(by_labels)), by_queries))
     gap = float(now.means[leader] - now.means[others[0]])
     low, high = 1, now.left
     while low < high:
@@ -235,7 +236,7 @@ def _ahead(
             high = middle
         else:
             low = middle + 1
-    return tuple(further), low
+    return tuple(found), low
 
 
 def _contrast(settings: tuple[str, ...], setting: int, other: int | None = None) -> Floats:

@@ -89,4 +89,11 @@ class ByVerdict:
         except (OSError, UnicodeDecodeError) as error:
             raise LabelError(f"{self.record} cannot be read: {error}") from error
         found = from_json(text, self.record)
-        return found if found.pool == pool_name(pool) else begun(pool)
+        if found.pool != pool_name(pool):
+            return begun(pool)
+        if not found.fits(pool):
+            raise LabelError(
+                f"{self.record} is damaged: it lacks items of its own pool. Remove it to begin a new order; "
+                "labels are kept."
+            )
+        return found

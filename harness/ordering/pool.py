@@ -33,7 +33,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Items as arrays: S settings, Q queries, P items.
+    """Items as arrays: S settings, Q queries, P items, query after query.
 
     ``query`` [P] is the number of an item's query, ``slot`` [P] its place among the items of that query.
     ``discount`` [S, P] is what its rank is worth to each setting, 0 below ``k``. ``judge`` [P] is NaN where
@@ -92,6 +92,7 @@ def make_pool(
         raise LabelError("An item stands twice in the pool: every passage of a query needs an id of its own.")
     queries = tuple(dict.fromkeys(one.query_id for one in kept))
     number = {name: place for place, name in enumerate(queries)}
+    kept.sort(key=lambda one: number[one.query_id])
     query = np.array([number[one.query_id] for one in kept], dtype=np.int64)
     count = [0] * len(queries)
     slot = np.zeros(len(kept), dtype=np.int64)

@@ -4,37 +4,88 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.ordering.expected import Expected
-from harness.stats.arrays import Floats, Ints
+from harness.ordering.estimate import Estimate
+from harness.ordering.expected import Expected, unknowing
+from harness.stats.arrays import Bools, Floats, Ints
 
 # The model of the grades may be too sure of itself: so much weight goes to the grades of an average item.
-_DOUBT = 0.15
+_DOUBT = 0.4
 # No item is drawn with less than this share of the average size: a rare surprise must not weigh too much.
-_LEAST = 0.15
+_LEAST = 0.3
 _CLOSEST = 1e-3
+# How far apart settings may be before anything is known of them: a standard deviation.
+_AT_FIRST = 0.1
+_ROUNDS = 8
+_HALVINGS = 25
+# What is certain to be drawn goes before what is only likely.
+_CERTAIN = 50.0
+_NEVER = 1e-3
+_TINY = 1e-9
 
 
-def sizes(expected: Expected, open_: Ints, means: Floats, errors: Floats) -> Floats:
-    """Sizes of the items numbered ``open_``, for telling the leader from every other setting.
+def sizes(now: Estimate, open_: Bools, count: int) -> Floats:
+    """Sizes of all items [P] for the next ``count`` draws from the ``open_`` [P] ones.
 
-    ``means`` [S] are the estimated means so far, ``errors`` [S] the standard error of each one's distance
-    from the leader. The error that a comparison can bear is in proportion to its distance, so its items weigh
-    1 / (distance² + error²). An item's part is the standard deviation of what its grade may change (Neyman,
-    JRSS 1934); over several comparisons the root of the weighted sum of squares. With one setting, it is
-    what its grade may change of that one's mean.
+    They are for telling the leader from every other setting. For one comparison an item should be drawn with
+    a chance in proportion to the standard deviation of what its grade may change (Neyman, JRSS 1934). Of
+    several comparisons the one whose variance is largest beside what its distance can bear, distance² +
+    error², must come down: the weights of all are raised and lowered until that is as small as it can be.
+    With one setting it is what grades may change of its mean. The size is the part of that chance which
+    earlier draws have not given yet, so that what matters most is soon certain to be drawn.
     """
-    leader = int(means.argmax())
-    moves = moved(expected, open_)
-    total = np.zeros(len(open_))
-    for rival in range(len(means)):
-        if rival == leader and len(means) > 1:
-            continue
-        apart = moves[leader] - moves[rival] if len(means) > 1 else moves[leader]
-        borne = (means[leader] - means[rival]) ** 2 + errors[rival] ** 2 + _CLOSEST**2
-        total += (apart**2).sum(axis=1) / borne
-    size = np.sqrt(total)
-    average = float(size.mean()) if len(size) else 0.0
-    return np.maximum(size, _LEAST * average) if average > 0 else np.ones(len(open_))
+    leader = int(now.means.argmax())
+    moves = moved(unknowing(now.pool, now.likely), np.arange(len(open_)))
+    rivals = [place for place in range(len(now.means)) if place != leader]
+    if rivals:
+        parts = np.stack([((moves[leader] - moves[rival]) ** 2).sum(axis=1) for rival in rivals])
+        errors = np.minimum(now.errors_from(leader), _AT_FIRST)
+        borne = (now.means[leader] - now.means[rivals]) ** 2 + errors[rivals] ** 2 + _CLOSEST**2
+    else:
+        parts, borne = (moves[leader] ** 2).sum(axis=1)[None], np.ones(1)
+    weight = 1 / borne
+    for _ in range(_ROUNDS if rivals else 0):
+        more = further(weight @ parts, now, open_, count)
+        left = left_over(parts, now.reached, more) / borne
+        worst = float(left.max())
+        if worst <= 0:
+            break
+        weight = weight * np.sqrt(left / worst)
+    more = further(weight @ parts, now, open_, count)
+    return np.where(more >= 1, _CERTAIN, np.maximum(more, _NEVER))
+
+
+def further(variance: Floats, now: Estimate, open_: Bools, count: int) -> Floats:
+    """The chances [P] of the next ``count`` draws that bring those of all draws in proportion to a spread.
+
+    ``variance`` [P] is the square of that spread. Items that cannot be drawn get the chance that they would
+    have had.
+    """
+    size = np.sqrt(variance)
+    average = float(size[open_].mean())
+    size = np.maximum(size / average, _LEAST) if average > 0 else np.ones(len(size))
+    if count >= open_.sum():
+        return np.ones(len(size))
+    own, before = size[open_], now.reached[open_]
+    low, high = 0.0, 1 / float(own.min())
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _more(middle * own, before).sum() < count:
+            low = middle
+        else:
+            high = middle
+    return _more(high * size, now.reached)
+
+
+def _more(aim: Floats, reached: Floats) -> Floats:
+    """The chance that brings ``reached`` up to ``aim``, where that is above it."""
+    short = np.maximum(np.minimum(aim, 1.0) - reached, 0.0)
+    return np.asarray(short / np.maximum(1 - reached, _TINY))
+
+
+def left_over(parts: Floats, reached: Floats, more: Floats) -> Floats:
+    """The variance [R] that is left of ``parts`` [R, P] after draws of the chances ``more`` [P]."""
+    chance = np.maximum(reached + (1 - reached) * more, _TINY)
+    return np.asarray(parts @ (1 / chance - 1))
 
 
 def moved(expected: Expected, items: Ints) -> Floats:
@@ -49,13 +100,3 @@ def moved(expected: Expected, items: Ints) -> Floats:
         effects = expected.effects(setting)[items]
         found.append((effects - (chances * effects).sum(axis=1)[:, None]) * np.sqrt(chances))
     return np.array(found)
-
-
-def error_to_come(moves: Floats, size: Floats, count: int) -> Floats:
-    """The covariance [S, S] to expect of an estimate by ``count`` draws: Σ cov (1 / chance - 1)."""
-    if count >= len(size):
-        return np.zeros((len(moves), len(moves)))
-    left = 1 / np.minimum(1.0, count * size / size.sum()) - 1
-    weighed = moves * np.sqrt(left)[None, :, None]
-    flat = weighed.reshape(len(moves), -1)
-    return np.asarray(flat @ flat.T)

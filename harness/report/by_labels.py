@@ -11,6 +11,8 @@ from typing import Any
 from harness.report.tables import Table
 
 FILE = "by_labels.json"
+# What stands in a table where there is no figure.
+_NONE = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,23 @@ class ByLabels:
     sentences: tuple[str, ...]
     means: tuple[tuple[str, ...], ...]
     further: tuple[tuple[str, ...], ...]
+
+    @property
+    def headline(self) -> str:
+        """The corrected means in a sentence; '' where no model is corrected or no interval is known.
+
+        It comes before a verdict by the model's grades alone, since it is free of the model's mistakes.
+        """
+        if not self.judge or not self.means or any(row[2] == _NONE for row in self.means):
+            return ""
+        leader, mean, bounds, alone = self.means[0]
+        said = "" if alone == _NONE else f"; by the judge alone {alone}"
+        told = f"{leader} leads with {self.measure} {mean} {bounds}{said}"
+        if len(self.means) > 1:
+            name, mean, bounds, alone = self.means[1]
+            said = "" if alone == _NONE else f"; alone {alone}"
+            told += f". Next is {name} with {mean} {bounds}{said}"
+        return f"By the grades of {self.judge}, corrected by people's: {told}."
 
     def tables(self) -> tuple[Table, ...]:
         """The means with their intervals, and what more labels would do."""

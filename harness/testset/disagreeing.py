@@ -1,4 +1,4 @@
-"""Where two people, or a person and a model, grade a passage differently: rows to be resolved."""
+"""Where people, or people and a model, grade a passage differently: one row a passage, to be resolved."""
 
 from __future__ import annotations
 
@@ -16,39 +16,45 @@ def disagreements(
     questions: Mapping[str, str],
     before: Sequence[DisagreementRow],
 ) -> list[DisagreementRow]:
-    """Passages whose second grade is another one than a first one; the widest apart first.
+    """Passages that were given different grades, with what everybody said; the widest apart first.
 
-    Of ``before`` stays what was resolved, and what the second grades say nothing of.
+    ``second`` are the grades that are new. Of ``before`` stays what was resolved, and what the new grades say
+    nothing of.
     """
-    second = list(second)
-    resolved = {key_of_grade(row): row.resolved for row in before if row.resolved is not None}
-    anew = {(key_of_grade(row), row.grader) for row in second}
-    by_key: dict[Key, list[GradeRow]] = {}
-    for row in first:
+    second = [row for row in second if row.grade is not None]
+    said: dict[Key, dict[str, int]] = {}
+    for row in (*first, *second):
         if row.grade is not None:
-            by_key.setdefault(key_of_grade(row), []).append(row)
-    found = [
-        row
-        for row in before
-        if not {(key_of_grade(row), row.first_by), (key_of_grade(row), row.second_by)} & anew
-    ]
+            said.setdefault(key_of_grade(row), {})[row.grader] = row.grade
+    graders: dict[Key, set[str]] = {}
     for row in second:
-        key = key_of_grade(row)
-        for one in by_key.get(key, ()):
-            if one.grade is not None and row.grade is not None and one.grade != row.grade:
-                found.append(
-                    DisagreementRow(
-                        row.query_id,
-                        questions.get(row.query_id, ""),
-                        row.doc_id,
-                        row.start,
-                        row.end,
-                        one.grade,
-                        row.grade,
-                        one.grader,
-                        row.grader,
-                        resolved.get(key),
-                        documents[row.doc_id].text[row.start : row.end],
-                    )
-                )
-    return sorted(found, key=lambda row: (-abs(row.first - row.second), row.query_id, row.doc_id, row.start))
+        graders.setdefault(key_of_grade(row), set()).add(row.grader)
+    listed = {key_of_grade(row): row for row in before}
+    found = []
+    for key in dict.fromkeys((*listed, *graders)):
+        old, own = listed.get(key), said.get(key, {})
+        if key in graders and len(set(own.values())) > 1:
+            found.append(_row(key, own, questions, documents, old.resolved if old else None))
+        elif old and (key not in graders or (old.resolved is not None and not _names(old) & graders[key])):
+            found.append(old)
+    return sorted(found, key=lambda row: (-row.apart, row.query_id, row.doc_id, row.start))
+
+
+def _row(
+    key: Key,
+    own: Mapping[str, int],
+    questions: Mapping[str, str],
+    documents: Mapping[str, Document],
+    resolved: int | None,
+) -> DisagreementRow:
+    query, document, start, end = key
+    grades = "; ".join(f"{name} {grade}" for name, grade in own.items())
+    apart = max(own.values()) - min(own.values())
+    text = documents[document].text[start:end]
+    return DisagreementRow(
+        query, questions.get(query, ""), document, start, end, grades, apart, resolved, text
+    )
+
+
+def _names(row: DisagreementRow) -> set[str]:
+    return {part.rpartition(" ")[0] for part in row.grades.split("; ")}

@@ -17,22 +17,33 @@ from harness.testset.documents import documents_of
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import LABELS, QUERIES, csv_of, label_cells, query_cells
 from harness.testset.made import make
+from harness.testset.merging import Merged, merge
 from harness.testset.state import State
 from harness.testset.steps import Outcome
 from harness.types import Document
 
 FOLDER = "export"
+# The labels as the last export had them: what differs from it was done by people.
+_WRITTEN = f"{FOLDER}/.labels.csv"
 
 
 def export(state: State, config: TestsetConfig, context: Context) -> Outcome:
-    """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml."""
+    """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml.
+
+    What people have done to labels.csv since the last export stays: rows that were added, edited or taken
+    out. Raises ConfigError where the test set has changed the same rows.
+    """
     documents = documents_of(state, config, context)
     made = make(state, documents)
     folder = state.folder / FOLDER
     bench = folder / "bench.yaml"
+    exported = csv_of(LABELS, label_cells(made.labels))
+    asked = {one.query_id for one in made.questions}
+    merged = merge(folder / "labels.csv", state.folder / _WRITTEN, exported, asked)
     files: dict[str, str] = {
         f"{FOLDER}/queries.csv": csv_of(QUERIES, query_cells(made.questions)),
-        f"{FOLDER}/labels.csv": csv_of(LABELS, label_cells(made.labels)),
+        f"{FOLDER}/labels.csv": merged.text,
+        _WRITTEN: exported,
     }
     kept = bench.exists()
     if not kept:
@@ -47,6 +58,7 @@ def export(state: State, config: TestsetConfig, context: Context) -> Outcome:
         f"{sum(bool(one.answer) for one in made.questions)} answers; datasheet.md says how they came "
         "about.",
     ]
+    told += _told(merged)
     if kept:
         told.append(f"{bench} was there and stays as it is.")
     if made.unresolved:
@@ -58,6 +70,26 @@ def export(state: State, config: TestsetConfig, context: Context) -> Outcome:
     if len(made.odd) > 5:
         told.append(f"… and {len(made.odd) - 5} more, in datasheet.md.")
     return Outcome(tuple(told), next=(f"harness bench {quote(str(bench))}",))
+
+
+def _told(merged: Merged) -> list[str]:
+    """What people have done to labels.csv since the last export."""
+    parts = [
+        f"{count} {what}"
+        for count, what in (
+            (merged.added, "added"),
+            (merged.edited, "edited"),
+            (merged.removed, "taken out"),
+        )
+        if count
+    ]
+    told = [f"labels.csv keeps what people did to it: {', '.join(parts)}."] if parts else []
+    if merged.gone:
+        told.append(
+            f"{counted(merged.gone, 'label')} of questions that are no longer in the test set left out; the "
+            "former file is in history/."
+        )
+    return told
 
 
 def export_as(state: State, config: TestsetConfig, context: Context, name: str, to: Path | None) -> Outcome:

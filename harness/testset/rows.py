@@ -144,17 +144,19 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class DisagreementRow:
-    """A passage with two different grades; ``resolved`` is the grade that holds, to be filled in."""
+    """A passage with different grades; ``resolved`` is the grade that holds, to be filled in.
+
+    ``grades`` is what everybody said, such as ``Ann 4; Ben 2``, ``apart`` how far the highest is from the
+    lowest.
+    """
 
     query_id: str
     question: str
     doc_id: str
     start: int
     end: int
-    first: int
-    second: int
-    first_by: str
-    second_by: str
+    grades: str
+    apart: int
     resolved: int | None
     text: str
 

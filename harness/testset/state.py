@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.errors import ConfigError
-from harness.store import write_bytes, write_text
+from harness.store import Lock, write_bytes, write_text
+from harness.store.lock import lock
 from harness.testset.rows import (
     AnswerRow,
     Candidate,
@@ -42,6 +43,7 @@ FILES: dict[type[Any], str] = {
 }
 HISTORY = "history"
 _STEP = "step.json"
+_LOCK = ".lock"
 T = TypeVar("T")
 
 
@@ -62,6 +64,22 @@ class State:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def alone(self) -> Lock:
+        """Keep other commands from writing this test set while the lock is held.
+
+        Raises ConfigError where one is at it.
+        """
+        try:
+            held = lock(self.folder / _LOCK)
+        except OSError as error:
+            raise ConfigError(f"{self.folder} cannot be written: {error.strerror or error}.") from error
+        if held is None:
+            raise ConfigError(
+                f"{self.folder}: another harness testset command is at work here. Wait for it to end, then "
+                "run this one again; nothing was changed."
+            )
+        return held
 
     def path(self, kind: type[Any]) -> Path:
         """The file of a table."""

@@ -144,6 +144,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         options=options_of(any_result.result.record),
         notes=filter_notes(filtered, names) + same_ranking_notes(_configured(stored, names)),
         by_labels=_by_labels({name: folder for name, (folder, _) in results.items()}),
+        corrected=_corrected([folder for folder, _ in results.values()]),
     )
 
 
@@ -167,6 +168,12 @@ def _by_labels(folders: Mapping[str, Path]) -> tuple[str, ...]:
         if found is not None:
             told += [f"{name}: {text}" if len(folders) > 1 else text for text in found.sentences]
     return tuple(told)
+
+
+def _corrected(folders: Sequence[Path]) -> str:
+    """The verdict as people have corrected it, of one result alone: labels correct the means of one."""
+    found = read_by_labels(folders[0]) if len(folders) == 1 else None
+    return "" if found is None else found.headline
 
 
 def _price(name: str) -> ConfigError:

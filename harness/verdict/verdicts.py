@@ -23,7 +23,8 @@ class Scores:
     ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
     names of the documents, which clusters are told apart by; ``costs`` are of these settings;
     ``sensitivity`` says by measure what longer and shorter labels do, where that was computed; ``notes`` are
-    further caveats, ``by_labels`` what `harness labels next` has found.
+    further caveats, ``by_labels`` what `harness labels next` has found, ``corrected`` its verdict where it
+    corrects the grades of a language model.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -34,6 +35,7 @@ class Scores:
     options: Options = field(default_factory=Options)
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
+    corrected: str = ""
 
     @property
     def headline(self) -> str:
@@ -58,6 +60,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         costs=scores.costs,
         notes=scores.notes,
         by_labels=scores.by_labels,
+        corrected=scores.corrected,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),

@@ -171,7 +171,7 @@ def test_an_outage_that_is_too_long_ends_the_wait_and_not_the_batch(ledger):
     script.faults = {"GET batches": [error(503)] * 1000}
     with FakeServer(script) as server:
         options = batched(server.url, breaker_seconds=0.2)
-        with pytest.raises(EndpointDownError, match="goes on from there"):
+        with pytest.raises(EndpointDownError, match="run again to resume"):
             judge_all(options, ledger, pairs(4))
         script.faults = {}
         graded, _ = judge_all(options, ledger, pairs(4))
@@ -354,7 +354,7 @@ def test_answers_to_strangers_are_left_out(ledger):
         graded = []
         LlmJudge(batched(server.url), ledger).grade(list(pairs(3)), graded.append, reporter=reporter)
     assert len(list(ledger.entries())) == 3
-    assert any("does not hold" in text for text in reporter.warnings)
+    assert any("does not contain" in text for text in reporter.warnings)
 
 
 def test_max_cost_holds_back_what_it_cannot_be_sure_of(ledger):

@@ -10,6 +10,7 @@ from harness.bench.page import write_page
 from harness.errors import HarnessError
 from harness.report.by_labels import FILE, read_by_labels
 from tests.labelling.mines import ended, relevant, write_results
+from tests.report.test_page import payload_of
 
 
 @pytest.fixture
@@ -157,3 +158,14 @@ def test_people_correct_the_grades_of_a_judge(results, capsys):
     assert Path("people.order.json").exists()
     # what the judge has graded is not taken for a grade of people
     assert read_by_labels(results).sentences[0].startswith("15 of ")
+    # what people have corrected comes first: in the verdict, in harness show, and on the page
+    headline = "Corrected verdict: By the grades of model-2026, corrected by people's: "
+    assert ended(["show", results]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.index(headline) < told.index("By the judge alone: ")
+    assert told.index("passage NDCG@5 by grades of") < told.index("means over queries")
+    payload = payload_of(write_page(results)[1].html)
+    lines = payload["statistics"][payload["measures"][0]]["verdict"]["lines"]
+    assert [lines[0]["role"], lines[1]["role"]] == ["corrected", "labels"]
+    assert payload["by_labels"]["leads"]
+    assert payload["by_labels"]["tables"][1]["columns"][0] == "more labels"

@@ -1,5 +1,6 @@
 """What to label next: draws with known chances, estimates that they correct, and when to stop."""
 
+import json
 import math
 from itertools import product
 
@@ -11,12 +12,13 @@ from hypothesis import strategies as st
 from harness.errors import LabelError
 from harness.ordering.design import begun, draw_more, from_json, to_json
 from harness.ordering.drawing import draw
-from harness.ordering.estimate import estimate
+from harness.ordering.estimate import _standing_for, estimate
 from harness.ordering.expected import expect, score_all
 from harness.ordering.firmness import firmness
 from harness.ordering.grades import fit
 from harness.ordering.order import ByVerdict
 from harness.ordering.pool import UNKNOWN, Item, make_pool
+from harness.ordering.sizes import further
 from harness.ordering.words import sentences
 
 
@@ -73,8 +75,8 @@ def test_without_draws_no_interval_is_claimed():
 @given(st.lists(st.floats(0.1, 10), min_size=2, max_size=5), st.integers(1, 4), st.integers(0, 50))
 def test_chances_are_those_of_the_threshold(size, count, seed):
     ids = [str(place) for place in range(len(size))]
-    error, rng = np.zeros((1, 1)), np.random.default_rng(seed)
-    batch = draw(ids, np.array(size), count, error, frozenset(), rng)
+    rng, every = np.random.default_rng(seed), np.ones(len(size), dtype=bool)
+    batch = draw(ids, np.array(size), count, every, frozenset(), rng)
     assert len(batch.drawn) == min(count, len(size))
     assert len({one.item_id for one in batch.drawn}) == len(batch.drawn)
     for done in range(1, len(batch.drawn) + 1):
@@ -89,11 +91,37 @@ def test_sums_over_draws_are_right_on_average():
     values, size = np.arange(1.0, 7.0), np.array([3.0, 1.0, 2.0, 0.5, 1.0, 4.0])
     rng, ids, found = np.random.default_rng(3), [str(place) for place in range(6)], []
     for _ in range(4000):
-        batch = draw(ids, size, 3, np.zeros((1, 1)), frozenset(), rng)
+        batch = draw(ids, size, 3, np.ones(6, dtype=bool), frozenset(), rng)
         # two of three, as if the person had stopped early
         chance = batch.chances(2)
         found.append(sum(values[int(one.item_id)] / p for one, p in zip(batch.drawn, chance, strict=False)))
     assert np.mean(found) == pytest.approx(21, abs=4 * np.std(found) / math.sqrt(4000))
+
+
+def test_what_is_drawn_stands_for_one_item_on_average():
+    # whatever the grades: were the chance of an item to depend on its own grade, high grades would count
+    # more or less than they are
+    pool, labels = study(queries=12)
+    grades, stands = pool.grades(labels), []
+    for seed in range(60):
+        design, known = begun(pool), {}
+        for _ in range(4):
+            design = draw_more(pool, known, design, 8, seed)
+            known |= {name: labels[name] for name in design.pending(known)}
+        used = [(batch, len(batch.drawn)) for batch in design.batches]
+        stands.append(_standing_for(pool, pool.grades(known), used)[0])
+    mean = np.mean(stands, axis=0)
+    for found in (grades == 0, grades > 0):
+        error = np.std([one[found].mean() for one in stands]) / math.sqrt(60)
+        assert mean[found].mean() == pytest.approx(1.0, abs=4 * error)
+
+
+def test_what_matters_most_is_soon_certain_to_be_drawn():
+    # shares 1:1:8 of the spread and two draws: the third is certain, the others share what is left
+    pool = make_pool([Item(name, "q", {"s": 1}) for name in "abc"], ["s"])
+    now = estimate(pool, {}, ())
+    more = further(np.array([1.0, 1.0, 64.0]), now, np.ones(3, dtype=bool), 2)
+    assert more == pytest.approx([0.5, 0.5, 1.0], abs=1e-3)
 
 
 def test_the_model_learns_from_judge_and_rank():
@@ -205,8 +233,14 @@ def test_the_record_comes_back_and_damage_is_told(tmp_path):
     for text in ("", "{}", "[]", to_json(design)[:200], to_json(design).replace('"size": ', '"size": -')):
         with pytest.raises(LabelError, match="damaged"):
             from_json(text, tmp_path / "record.json")
+    # sizes of fewer items than there are, no whole number of them, and none above 0
+    for sizes in ("AACAPw==", "AACA", "", "AAAAAA==", "?"):
+        kept = json.loads(to_json(design))
+        kept["batches"][0]["sizes"] = sizes
+        with pytest.raises(LabelError, match="damaged"):
+            from_json(json.dumps(kept), tmp_path / "record.json")
     with pytest.raises(LabelError, match="another version"):
-        from_json(to_json(design).replace('"version": 1', '"version": 9'), tmp_path)
+        from_json(to_json(design).replace('"version": 2', '"version": 1'), tmp_path)
 
 
 def test_an_order_goes_on_where_it_was_left(tmp_path):
@@ -226,6 +260,15 @@ def test_an_order_goes_on_where_it_was_left(tmp_path):
     assert len(second) == 8
     assert not set(second) & set(first)
     assert order.firmness(items, done).graded == 8
+    # a record that holds fewer items than the pool it names
+    text = (tmp_path / "order.json").read_text()
+    kept = json.loads(text)
+    for one in kept["batches"]:
+        one["sizes"] = "AACAPw=="
+    (tmp_path / "order.json").write_text(json.dumps(kept))
+    with pytest.raises(LabelError, match="lacks items"):
+        order.order(items, done)
+    (tmp_path / "order.json").write_text(text)
     # other settings: what was drawn for these says nothing, what is labelled stays known
     other = ByVerdict(("poor", "good"), tmp_path / "order.json", batch=8)
     assert other.estimate(items, done).drawn == 0

@@ -62,8 +62,8 @@ def test_a_fault_that_may_pass_is_tried_again(first):
         (Answer(401, {"error": "who are you"}), "answered 401: who are you. Check headers_env"),
         (Answer(404, b"<h1>Not here</h1>"), "answered 404: Not here. Check the url"),
         (Answer(302, {}, headers={"location": "http://elsewhere"}), "answered 302"),
-        (Answer(body=b"<html>hello"), "what is no JSON: '<html>hello'"),
-        (Answer(body={"other": 1}), r"response \(said\) finds nothing: .*other"),
+        (Answer(body=b"<html>hello"), "did not answer with JSON: '<html>hello'"),
+        (Answer(body={"other": 1}), r"response \(said\) matches nothing: .*other"),
     ],
 )
 def test_a_fault_that_will_not_pass_ends_it_at_once(answer, says):
@@ -75,7 +75,7 @@ def test_a_fault_that_will_not_pass_ends_it_at_once(answer, says):
 
 def test_a_fault_that_lasts_ends_with_its_last_words():
     with FakeServer(lambda request, number: Answer(500, {"message": "out of memory"})) as server:
-        with pytest.raises(ServiceError, match=r"answered 500: out of memory, also at the last of \d+ tries"):
+        with pytest.raises(ServiceError, match=r"answered 500: out of memory, even after \d+ tries"):
             asked(service(server.url, timeout=1, deadline=1))
         assert server.count > 1
 

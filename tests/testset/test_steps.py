@@ -137,7 +137,7 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     assert "Ann and Ben" in told
     assert "quadratic" in told
     (disagreement,) = [row for row in SET.rows(DisagreementRow) if "revenue" in row.question]
-    assert (disagreement.first, disagreement.second, disagreement.resolved) == (4, 2, None)
+    assert (disagreement.grades, disagreement.apart, disagreement.resolved) == ("Ann 4; Ben 2", 2, None)
     assert testset("export") == 0
     assert "left unjudged: people disagree" in capsys.readouterr().out
     resolved = [replace(row, resolved=3) for row in SET.rows(DisagreementRow)]
@@ -185,16 +185,15 @@ def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_
     filled("s.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
     testset("grade", "--from", "s.csv", "--by", "Ben")
     rows = SET.rows(DisagreementRow)
-    assert {(row.first, row.second, row.first_by, row.second_by) for row in rows} == {(4, 2, "Ann", "Ben")}
+    assert {(row.grades, row.apart) for row in rows} == {("Ann 4; Ben 2", 2)}
     resolved = [replace(row, resolved=3) for row in rows]
     SET.path(DisagreementRow).write_text(to_csv(DisagreementRow, resolved), encoding="utf-8")
-    # a third person agrees with Ann in all: what Ben said of it stays resolved
+    # a third person agrees with Ann in all: one row a passage has what all three said, and stays resolved
     filled("s.csv", by_words)
     testset("grade", "--from", "s.csv", "--by", "Cleo")
-    assert {(row.first_by, row.second_by, row.resolved) for row in SET.rows(DisagreementRow)} == {
-        ("Ann", "Ben", 3),
-        ("Ben", "Cleo", 3),
-    }
+    again = SET.rows(DisagreementRow)
+    assert len(again) == len(rows)
+    assert {(row.grades, row.resolved) for row in again} == {("Ann 4; Ben 2; Cleo 4", 3)}
     assert testset("undo") == 0
     assert SET.rows(DisagreementRow) == resolved
 
@@ -379,7 +378,7 @@ def test_which_grade_holds():
     assert held([row(1, "m", "yes"), row(2, "n", "yes")])[key].grade == 2
     assert held([row(4, "Ann"), row(2, "n", "yes")])[key].grade == 4
     assert held([row(4, "Ann"), row(2, "Ben")])[key].grade is None
-    resolved = DisagreementRow("q1", "?", "d", 0, 5, 4, 2, "Ann", "Ben", 3, "text")
+    resolved = DisagreementRow("q1", "?", "d", 0, 5, "Ann 4; Ben 2", 2, 3, "text")
     assert held([row(4, "Ann"), row(2, "Ben")], [resolved])[key].grade == 3
     assert held([row(None, "m", "yes")]) == {}
 
@@ -392,6 +391,59 @@ def test_agreement_is_over_what_both_have_graded():
     # 0-4-2 against 0-4-3: squared differences 1, by chance (0+16+9 + 16+0+1 + 4+4+1) / 3 = 17
     assert (one.passages, one.exact) == (3, pytest.approx(2 / 3))
     assert one.kappa_quadratic == pytest.approx(1 - 1 / 17)
+
+
+def changed(edit):
+    """Change the exported labels as a person would, by ``edit(rows)``."""
+    path = Path("set/export/labels.csv")
+    rows = edit(exported("labels"))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_what_was_added_to_exported_labels_stays(gathered, capsys):
+    testset("grade", "--sheet", "s.csv")
+    filled("s.csv", by_words)
+    testset("grade", "--from", "s.csv", "--by", "Ann")
+    testset("export")
+    before = exported("labels")
+    added = {**before[0], "start": "0", "end": "7", "quote": "", "grade": "1", "judge": "Zoe", "note": "mine"}
+    gone = {**added, "query_id": "q999"}
+    # one row added, one regraded, one taken out, one of a question that is none
+    changed(lambda rows: [{**rows[0], "note": "", "grade": "2"}, *rows[2:], added, gone])
+    capsys.readouterr()
+    assert testset("export") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "1 added, 1 edited, 1 taken out" in told
+    assert "1 label of questions that are no longer in the test set left out" in told
+    rows = exported("labels")
+    assert len(rows) == len(before)
+    assert rows[0]["grade"] == "2"
+    assert (rows[-1]["judge"], rows[-1]["note"]) == ("Zoe", "mine")
+    # once more: nothing is lost and nothing is added twice
+    testset("export")
+    assert exported("labels") == rows
+    # the test set changes what was edited too: nothing is written before that is settled
+    filled("s.csv", lambda row: 1)
+    testset("grade", "--from", "s.csv", "--by", "Ann")
+    capsys.readouterr()
+    assert testset("export") != 0
+    assert "say different things of 1 passage (" in " ".join(capsys.readouterr().err.split())
+    assert exported("labels") == rows
+    Path("set/export/labels.csv").unlink()
+    assert testset("export") == 0
+    assert {row["grade"] for row in exported("labels")} == {"1"}
+
+
+def test_two_commands_at_once_are_refused(gathered, capsys):
+    with SET.alone():
+        for words in (("export",), ("undo",), ("propose", "--offline", "--again")):
+            assert testset(*words) != 0
+            assert "another harness testset command is at work" in " ".join(capsys.readouterr().err.split())
+        assert testset("status") == 0
+    assert testset("undo") == 0
 
 
 @pytest.mark.slow

@@ -35,6 +35,7 @@ SCRIPTS = (
     "grid.js",
     "plot.js",
     "answer.js",
+    "people.js",
     "board.js",
     "gains.js",
     "differences.js",

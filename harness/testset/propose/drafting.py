@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
@@ -27,14 +28,20 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # what points to a sentence before it makes no question
 _SUBJECT = (
     r"(?P<subject>(?!(?:Its|Their|This|These|Those|It|They|There|Here|That|Such"
-    r"|If|When|While|Where|As|Because|Since|Although|Unless|But|And)\b)"
+    r"|If|When|While|Where|As|Because|Since|Although|Unless|But|And|Or|What|Who|How|Which"
+    r"|In|At|On|For|During|By|Of|To|From|With|After|Before|Under|Of)\b)"
     r"(?:The |Our |All |Every |Each )?[^\W\d_][^.,;:!?()]{2,70}?)"
 )
-_IS = re.compile(rf"^{_SUBJECT} (?P<verb>is|are|was|were) (?P<rest>[^.;!?]*\d[^;!?]*)\.?$")
+# only what is a figure: of other sentences "What is …?" asks for too little
+_ABOUT = "(?:about |approximately |around |nearly |almost |over |under |up to |at least |at most )?"
+_FIGURE = rf"{_ABOUT}[$€£¥]?\d"
+_IS = re.compile(rf"^{_SUBJECT} (?P<verb>is|are|was|were) (?P<rest>{_FIGURE}[^;!?]*)\.?$")
 _DID = re.compile(
     rf"^{_SUBJECT} (?P<verb>rose|fell|grew|increased|decreased|declined|employed|employs|sold|sells|paid|pays"
     r"|opened|opens|covers|covered|holds|held|reached|owned|owns) (?P<rest>[^.;!?]*\d[^;!?]*)\.?$"
 )
+# a word cut at the end of a line, or a sentence with a verb of its own
+_BROKEN = re.compile(r"\w- |\b(?:is|are|was|were|has|have|had|will|would|which|that|who)\b")
 _BASE = {
     "rose": "rise",
     "fell": "fall",
@@ -52,10 +59,17 @@ _BASE = {
     "owned": "own",
 }
 _MOVES = ("rise", "fall", "grow", "increase", "decrease", "decline")
-_HOW_MANY = ("employ", "sell", "open")
+_HOW_MANY = ("sell", "open")
 _ZH_FACT = re.compile(
     r"(?P<subject>[^，。；：、\s（）()]{2,24})(?P<verb>为|是|达到|达|共计|合计|约)(?P<rest>[^，。；]*\d)"
 )
+_NUMBERED = re.compile(
+    r"^(?:(?:Item|Note|Chapter|Section|Part|Appendix|Article)\s+)?"
+    r"(?:\d+[A-Z]?|[IVX]+)[.\d]*[.:)]?\s*[—–-]?\s+",
+    re.IGNORECASE,
+)
+# where the noun of a label ends: "cash equivalents at beginning of year"
+_AFTER_NOUN = re.compile(r" (?:at|of|for|in|from|to|by|on|per|used|provided|with|under|before|after)\b|[,(]")
 # not the first word of a sentence with the name behind it
 _NAME = re.compile(
     r"\b(?!(?:The|An?|In|On|At|Our|Its|This|That|For|By|Of|And|From|To|With|As)\b)"
@@ -146,7 +160,7 @@ def _facts(document: Document) -> Iterator[Question]:
             about = (
                 f"关于“{title}”，{document.doc_id} 是怎么说的？"
                 if zh
-                else f"What does {document.doc_id} say about {title}?"
+                else f"What does {document.doc_id} say about {_bare(title)}?"
             )
             yield question(about, "fact", place)
 
@@ -168,36 +182,59 @@ def _ask(sentence: str) -> str:
     if is_chinese(sentence):
         found = _ZH_FACT.search(sentence)
         return f"{found['subject']}是多少？" if found else ""
-    if found := _IS.match(sentence):
+    found = _IS.match(sentence) or _DID.match(sentence)
+    if found is None or _BROKEN.search(found["subject"]):
+        return ""
+    if found["verb"] in ("is", "are", "was", "were"):
         return f"What {found['verb']} {_lowered(found['subject'])}?"
-    if found := _DID.match(sentence):
-        verb = found["verb"]
-        base, helper = _BASE.get(verb, verb.removesuffix("s")), "did" if verb in _BASE else "does"
-        subject = _lowered(found["subject"])
-        if base in _MOVES:
-            return f"By how much {helper} {subject} {base}?"
-        if base in _HOW_MANY:
-            return f"How many {helper} {subject} {base}?"
-        return f"What {helper} {subject} {base}?"
-    return ""
+    verb, subject = found["verb"], _lowered(found["subject"])
+    base, helper = _BASE.get(verb, verb.removesuffix("s")), "did" if verb in _BASE else "does"
+    if base in _MOVES:
+        return f"By how much {helper} {subject} {base}?"
+    if base == "employ":
+        return f"How many people {helper} {subject} employ?"
+    return f"{'How many' if base in _HOW_MANY else 'What'} {helper} {subject} {base}?"
 
 
 def _lowered(subject: str) -> str:
     """A subject inside of a question: its article small, its names as they are."""
     first, _, rest = subject.partition(" ")
-    return (
-        f"{first.lower()} {rest}"
-        if rest and first in ("A", "An", "The", "Our", "All", "Every", "Each")
-        else subject
-    )
+    if rest and first in ("A", "An", "The", "Our", "All", "Every", "Each"):
+        return f"{first.lower()} {rest}"
+    return _common(subject)
 
 
 def _of_cell(row: TableRow, column: str, kind: str) -> Question:
     if is_chinese(row.label + column):
         return question(f"{row.label}的{column}是多少？", kind, row.place)
     if _YEAR.fullmatch(column):
-        return question(f"What was {row.label} in {column}?", kind, row.place)
+        return question(f"What {_was(row.label)} in {column}?", kind, row.place)
     return question(f"What is the {column} of {row.label}?", kind, row.place)
+
+
+def _was(label: str) -> str:
+    """A label of a table as the subject of a question about the past: `was goodwill`, `were dividends`."""
+    noun = _AFTER_NOUN.split(label)[0].rstrip()
+    plural = noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
+    return f"{'were' if plural else 'was'} {_common(label)}"
+
+
+def _change(label: str, one: str, two: str) -> str:
+    if _YEAR.fullmatch(one) and _YEAR.fullmatch(two):
+        return f"How did {_common(label)} change from {min(one, two)} to {max(one, two)}?"
+    return f"How does {_common(label)} differ between {one} and {two}?"
+
+
+def _common(label: str) -> str:
+    """A label with a small first letter, unless its words are a name or an abbreviation."""
+    first, _, rest = label.partition(" ")
+    is_name = not rest or not first[1:].islower() or any(word[:1].isupper() for word in rest.split())
+    return label if is_name else label[0].lower() + label[1:]
+
+
+def _bare(title: str) -> str:
+    """A heading without its number."""
+    return _NUMBERED.sub("", title).strip() or title
 
 
 def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
@@ -207,9 +244,7 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
             if is_chinese(row.label + one):
                 yield question(f"{row.label}在{one}与{two}之间有何差别？", "comparison", row.place)
             else:
-                yield question(
-                    f"How does {row.label} differ between {one} and {two}?", "comparison", row.place
-                )
+                yield question(_change(row.label, one, two), "comparison", row.place)
     by_document: dict[str, list[TableRow]] = {}
     for row in rows:
         by_document.setdefault(row.place.document.doc_id, []).append(row)
@@ -229,6 +264,7 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
 def _two_places(documents: Sequence[Document]) -> Iterator[Question]:
     """Names that stand in exactly two or three sentences, not beside each other."""
     places: dict[str, list[Place]] = {}
+    titles = {one.title.casefold() for document in documents for one in headings_of(document)}
     for document in documents:
         for place in sentences(document):
             for name in dict.fromkeys(_NAME.findall(place.text)):
@@ -236,17 +272,16 @@ def _two_places(documents: Sequence[Document]) -> Iterator[Question]:
     for name, its in places.items():
         first, last = its[0], its[-1]
         apart = first.document.doc_id != last.document.doc_id or last.start - first.end > 1000
-        if len(its) in (2, 3) and apart:
-            yield question(
-                f"What do the documents say about {name}, taken together?", "two_places", first, last
-            )
+        heads = name.isupper() or any(name.casefold() in title for title in titles)
+        if len(its) in (2, 3) and apart and not heads:
+            yield question(f"What do the documents say about {name}?", "two_places", first, last)
 
 
 def _other_words(one: Question) -> Question | None:
     """A fact asked otherwise; a draft of a draft."""
     text = one.text
-    if found := re.match(r"What (?:is|are|was|were) (?P<what>.+)\?$", text):
-        text = f"I need {found['what']}. Where do I find it?"
+    if found := re.match(r"What (?P<verb>is|are|was|were) (?P<what>.+)\?$", text):
+        text = f"Can you tell me what {found['what']} {found['verb']}?"
     elif found := re.match(r"(?P<what>.+)是多少？$", text):
         text = f"请问{found['what']}有多少？"
     else:
@@ -258,14 +293,17 @@ def _unanswerable(
     rows: Sequence[TableRow], facts: Sequence[Question], texts: dict[str, str]
 ) -> Iterator[Question]:
     """Questions about a year that no document names."""
-    years = sorted({int(year) for text in texts.values() for year in _YEAR.findall(text)})
-    missing = next((year for year in range((years or [2024])[-1] + 3, 2100) if year not in years), None)
+    years = Counter(int(year) for text in texts.values() for year in _YEAR.findall(text))
+    # near the year that they are about, so that the question is not absurd
+    usual = max(years, key=lambda year: (years[year], year), default=2024)
+    near = (year for apart in range(1, 100) for year in (usual + apart, usual - apart))
+    missing = next((year for year in near if 1900 <= year < 2100 and year not in years), None)
     if missing is None:
         return
     note = f"no document names {missing}; check that none answers it"
     for row in rows:
         zh = is_chinese(row.label)
-        text = f"{row.label}在{missing}年是多少？" if zh else f"What was {row.label} in {missing}?"
+        text = f"{row.label}在{missing}年是多少？" if zh else f"What {_was(row.label)} in {missing}?"
         yield replace(question(text, "unanswerable", row.place), answerable="no", note=note)
     for one in facts:
         found = _YEAR.search(one.text)
