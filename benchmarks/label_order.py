@@ -155,7 +155,7 @@ def _line(collection, name, counts, base, right):
 
 def pairs(trials, collections):
     """The same of every two settings by themselves, by how far apart they are."""
-    print("\n| collection | apart | pairs | ours | random | random / ours | pool / ours | right |")
+    print("\n| collection | apart | pairs | ours | random | random / ours | pool / ours | right, both |")
     print("|---|---|---|---|---|---|---|---|")
     for collection in collections:
         rows = [_pair(collection, two, trials) for two in combinations(collection.settings, 2)]

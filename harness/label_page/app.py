@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from harness.errors import LabelError
 from harness.label_page.desk import Desk
 from harness.label_page.guard import Guard, Keys
-from harness.label_page.items import Said
+from harness.label_page.items import Said, UnknownItemError
 from harness.label_page.state import By
 
 LARGEST_REQUEST = 256_000
@@ -72,9 +72,16 @@ READS: dict[str, Handler] = {
 }
 
 
+def _enter(desk: Desk, given: Given) -> Any:
+    # what else was sent would be lost without a word
+    if other := given.keys() - {"rater", "item"}:
+        raise LabelError(f"Nothing was saved: enter takes rater and item, not {', '.join(sorted(other))}.")
+    return desk.enter(given["rater"], _item(given) if "item" in given else "")
+
+
 def _say(desk: Desk, given: Given) -> Any:
     by = _by(desk, given)
-    answer = desk.say(by, given["item"], given["kind"], given["value"], _number(given, "seen"))
+    answer = desk.say(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
     if given.get("next"):
         # with the next passage, so that a key takes one request
         answer["next"] = desk.step(by.rater, after=given["item"])
@@ -88,12 +95,12 @@ def _mark(desk: Desk, given: Given) -> Any:
 
 
 WRITES: dict[str, Handler] = {
-    "enter": lambda desk, given: desk.enter(given["rater"]),
+    "enter": _enter,
     "say": _say,
     "undo": lambda desk, given: desk.undo(_by(desk, given)),
     "mark": _mark,
     "decide": lambda desk, given: desk.decide(
-        _by(desk, given), given["item"], given["grade"], given.get("note", "")
+        _by(desk, given), _item(given), given["grade"], given.get("note", "")
     ),
 }
 
@@ -151,6 +158,8 @@ async def _answered(work: Callable[[], Response]) -> Response:
     """Do the work beside the event loop; what goes wrong is said in words."""
     try:
         return await run_in_threadpool(work)
+    except UnknownItemError as error:
+        return _json({"error": str(error)}, 404)
     except LabelError as error:
         return _json({"error": str(error)}, 400)
     except (KeyError, TypeError, AttributeError) as error:
@@ -171,6 +180,12 @@ def _by(desk: Desk, given: Given) -> By:
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
         raise LabelError("The time of an item is a number of seconds.")
     return By(desk.name(given["rater"]), request, tab, seconds)
+
+
+def _item(given: Given) -> str:
+    if not isinstance(given["item"], str):
+        raise LabelError("The request names no passage. Load the page again.")
+    return given["item"]
 
 
 def _number(given: Given, name: str) -> int:

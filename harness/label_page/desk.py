@@ -57,9 +57,13 @@ class Desk:
             "verdict": self.verdict is not None,
         }
 
-    def enter(self, rater: str) -> Answer:
-        """Take a seat: the first item that is still to do."""
-        return {"rater": self.name(rater), **self.step(self.name(rater))}
+    def enter(self, rater: str, item_id: str = "") -> Answer:
+        """Take a seat: the item named, or the first that is still to do; stores nothing.
+
+        Raises UnknownItemError for an item that is not there.
+        """
+        name = self.name(rater)
+        return {"rater": name, **self.step(name, item_id)}
 
     def name(self, rater: str) -> str:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""

@@ -7,7 +7,13 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from harness.errors import LabelError
+
 Origin = Literal["pool", "mark"]
+
+
+class UnknownItemError(LabelError):
+    """There is no item of an id that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

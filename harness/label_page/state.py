@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LabelError
-from harness.label_page.items import Item, Label, Question, Said
+from harness.label_page.items import Item, Label, Question, Said, UnknownItemError
 from harness.label_page.schema import connect
 from harness.store.wal import transaction
 from harness.text.characters import encodable
@@ -99,10 +99,10 @@ class State:
         return [Item(*row) for row in rows]
 
     def item(self, item_id: str) -> Item:
-        """One item; raises LabelError where there is none of that id."""
+        """One item; raises UnknownItemError where there is none of that id."""
         rows = self._read(f"SELECT {_ITEM} FROM item WHERE item_id = ?", item_id)
         if not rows:
-            raise LabelError(f"There is no passage {item_id!r} to grade. Load the page again.")
+            raise UnknownItemError(f"There is no passage {item_id!r} to grade. Load the page again.")
         return Item(*rows[0])
 
     def marks(self, rater: str, query_id: str) -> list[tuple[Item, Said]]:

@@ -194,3 +194,26 @@ def test_a_websocket_is_closed(client):
 
     with pytest.raises((WebSocketDisconnect, httpx.HTTPError)), client.websocket_connect("/"):
         pass
+
+
+def test_enter_refuses_what_it_does_not_know_and_stores_nothing(client, desk):
+    unknown = post(client, "/api/enter", {"rater": "Ada", "item": "no-such-item"})
+    assert unknown.status_code == 404
+    assert "There is no passage 'no-such-item'" in unknown.json()["error"]
+    graded = post(client, "/api/enter", {**SAY, "item": "no-such-item"})
+    assert graded.status_code == 400
+    assert "Nothing was saved" in graded.json()["error"]
+    known = post(client, "/api/enter", {"rater": "Ada", "item": ITEMS[1].item_id})
+    assert known.json()["item"]["item_id"] == ITEMS[1].item_id
+    assert desk.state.labels() == []
+    assert desk.state.raters() == []
+
+
+def test_an_unknown_item_is_not_found_and_nothing_is_stored(client, desk):
+    answers = [
+        post(client, "/api/say", {**SAY, "item": "no-such-item"}),
+        post(client, "/api/decide", {**SAY, "item": "no-such-item", "grade": 3}),
+        client.get("/api/step?rater=Ada&item=no-such-item"),
+    ]
+    assert [answer.status_code for answer in answers] == [404] * 3
+    assert desk.state.labels() == []
