@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
     own = parts.add_parser(
         "own",
         help="make trials from a folder of results",
-        description="Make trials from your own questions: evidence from their labels, near misses from the real "
+        description="Make trials from your own questions: evidence from their labels, near misses from real "
         "rankings. Questions need golden answers (a column answer in the query file; `;` separates parts).",
     )
     own.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")

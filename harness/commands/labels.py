@@ -172,7 +172,7 @@ def run_add(args: argparse.Namespace) -> int:
     if added.rows:
         add_rows(labels, added.rows)
     skipped = add_skips(labels, added.skipped)
-    rest = [f"{added.known} stood there already"] if added.known else []
+    rest = [f"{added.known} were there already"] if added.known else []
     rest += [f"{skipped} skipped, listed in {skips_of(labels)}"] if skipped else []
     rest += [f"{counted(added.ungraded, 'row has', 'rows have')} no grade yet"] if added.ungraded else []
     print_line("; ".join([f"{labels}: {counted(len(added.rows), 'label')} added", *rest]) + ".")
