@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-MESSAGE = "error: stopped; what a benchmark has computed is kept, and the same command goes on from there.\n"
+MESSAGE = "error: stopped; what a benchmark has computed is kept, and the same command resumes from there.\n"
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _SHOW_CURSOR = "\x1b[?25h"
 

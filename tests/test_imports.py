@@ -82,7 +82,7 @@ ALLOWED["hits"] = ALLOWED["bench"] | {"bench"}
 def modules():
     """(path, parsed module) of every file: each rule is one test over all, and names every offender."""
     paths = sorted(HARNESS.rglob("*.py"))
-    assert len(paths) > 600
+    assert len(paths) > 100
     return [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
 
 

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-STOPPED = "error: stopped; what a benchmark has computed is kept, and the same command goes on from there.\n"
+STOPPED = "error: stopped; what a benchmark has computed is kept, and the same command resumes from there.\n"
 
 # The program, with the command `show` replaced by `run`, which the test writes.
 STUB = """

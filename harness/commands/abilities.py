@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from harness.answer.stage import AnswerConfig
 
 _DESCRIPTION = """\
-Test a model on the four abilities of RGB (Chen et al., AAAI 2024): answering amid noise, saying that the
-answer is missing, combining evidence, and noticing false evidence. With your own corpus and labels:
+Test a model on the four abilities of RGB (Chen et al., AAAI 2024): answering despite noise, saying that
+the answer is missing, combining evidence, and noticing false evidence. With your own corpus and labels:
 
   harness bench my.yaml                                     # queries with a column answer
   harness abilities own results/mine --output trials.jsonl
-  harness abilities try trials.jsonl --config my.yaml       # its section answer says who answers
+  harness abilities try trials.jsonl --config my.yaml       # its section answer says which model answers
 
 Or with RGB's files, which may be used for evaluation only (CC BY-NC-SA 4.0):
 
@@ -26,33 +26,33 @@ Or with RGB's files, which may be used for evaluation only (CC BY-NC-SA 4.0):
 def add(commands: Any) -> None:
     """Describe the commands."""
     parser = commands.add_parser(
-        "abilities", help="try a model on noise, missing and false evidence", description=_DESCRIPTION
+        "abilities", help="test a model on noise, missing and false evidence", description=_DESCRIPTION
     )
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     own = parts.add_parser(
         "own",
         help="make trials from a folder of results",
-        description="Make trials of your own questions: evidence by their labels, near misses from the real "
+        description="Make trials from your own questions: evidence from their labels, near misses from real "
         "rankings. Questions need golden answers (a column answer in the query file; `;` separates parts).",
     )
     own.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
     own.set_defaults(run=run_own)
     rgb = parts.add_parser(
         "rgb",
-        help="make trials from files of RGB",
-        description="Make trials from files of RGB, by the rules of its script.",
+        help="make trials from RGB's files",
+        description="Make trials from RGB's files, by the rules of its script.",
     )
     rgb.add_argument("files", type=Path, nargs="+", metavar="FILE", help="such as en_fact.jsonl")
     rgb.add_argument(
         "--true",
         action="store_true",
-        help="take the true passages of counterfactual files (*_fact), for noise and rejection",
+        help="use the true passages of counterfactual files (*_fact), for noise and rejection",
     )
     rgb.set_defaults(run=run_rgb)
     for making in (own, rgb):
         making.add_argument("--output", type=Path, required=True, metavar="FILE", help="not overwritten")
         making.add_argument(
-            "--passages", type=int, default=5, metavar="N", help="shown in a trial; default 5"
+            "--passages", type=int, default=5, metavar="N", help="passages per trial; default 5"
         )
         making.add_argument(
             "--rates",
@@ -61,16 +61,18 @@ def add(commands: Any) -> None:
             help="shares of noise; default 0,0.2,0.4,0.6,0.8; ⌈N · rate⌉ passages are noise",
         )
         making.add_argument(
-            "--seed", type=int, default=2333, metavar="N", help="of what is drawn; default 2333"
+            "--seed", type=int, default=2333, metavar="N", help="seed of random draws; default 2333"
         )
     trying = parts.add_parser(
         "try",
         help="let a model answer trials, and print the table",
         description="Let the answerer of CONFIG (its section `answer`) answer every trial, and print the "
-        "shares by ability and noise. Answers of a language model are paid once and kept in the ledger. The "
-        "built-in prompt `abilities` (`abilities_zh`) asks for the phrases by which answers are marked.",
+        "shares by ability and noise. Answers of a language model are paid for once and kept in the ledger. "
+        "The built-in prompt `abilities` (`abilities_zh`) asks for the phrases by which answers are marked.",
     )
-    trying.add_argument("trials", type=Path, metavar="TRIALS", help="what `abilities own` or `rgb` wrote")
+    trying.add_argument(
+        "trials", type=Path, metavar="TRIALS", help="file written by `abilities own` or `rgb`"
+    )
     trying.add_argument("--config", type=Path, required=True, metavar="CONFIG", help="YAML with `answer`")
     trying.add_argument(
         "--output", type=Path, metavar="FILE", help="write every answer and mark to a .csv file"
@@ -78,7 +80,7 @@ def add(commands: Any) -> None:
     trying.add_argument(
         "--any-refusal",
         action="store_true",
-        help="count other words of refusal than those that RGB looks for; its published figures do not",
+        help="also count refusals in other words than those RGB looks for; its published figures do not",
     )
     trying.add_argument(
         "--dry-run", action="store_true", help="say how many calls it takes and what they cost; ask nothing"
@@ -129,7 +131,7 @@ def run_try(args: argparse.Namespace) -> int:
             for one in missing:
                 print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
             if not missing:
-                print_line("Nothing is left to ask.")
+                print_line("No calls are needed.")
             return 0
         tried = try_out(trials, answerer, context, any_refusal=args.any_refusal)
     show(shares_table(f"{args.trials.name}: {counted(len(trials), 'trial')}", tried))
@@ -162,7 +164,7 @@ def _write(args: argparse.Namespace, trials: list[Any]) -> None:
 
     if not trials:
         raise CorpusError(
-            "No question gives a trial: evidence, near misses and golden answers are needed. Write answers "
+            "No question gives a trial: trials need evidence, near misses and golden answers. Write answers "
             "into the column answer of the query file, label their evidence, and run the benchmark again."
         )
     write_trials(trials, args.output)

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             print_line(
                 "Measures that ask twice are counted up to their first calls, so this is the least."
                 if missing
-                else "Nothing is left to ask."
+                else "No calls are needed."
             )
             return 0
         found = check_scorers(config, context)

@@ -22,7 +22,7 @@ and labels step by step. Nothing is overwritten.
 
 def add(commands: Any) -> None:
     """Describe the command."""
-    parser = commands.add_parser("init", help="begin with a folder of documents", description=_DESCRIPTION)
+    parser = commands.add_parser("init", help="start from a folder of documents", description=_DESCRIPTION)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder that holds the documents")
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="the folder to write; default: FOLDER's name plus -bench"

@@ -25,7 +25,7 @@ Every grade is on disk before the page shows it as saved. When you are done:
   harness label my.yaml --merge          # add to the labels of my.yaml
   harness label my.yaml --export labels.csv
 
-docs/labelling.md says more.
+See docs/labelling.md.
 """
 PORT = 8765
 
@@ -53,7 +53,7 @@ def add(commands: Any) -> None:
         "--results",
         type=Path,
         metavar="RESULTS",
-        help="folder such as results/mine: its passages, those first that settle the verdict soonest",
+        help="folder such as results/mine: its passages, in the order that settles the verdict soonest",
     )
     parser.add_argument(
         "--labels", type=Path, metavar="FILE", help="people's labels of --results; default: those it names"
@@ -67,20 +67,22 @@ def add(commands: Any) -> None:
         "--top", type=int, default=10, metavar="N", help="how deep to pool each setting; default 10"
     )
     parser.add_argument("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page")
-    parser.add_argument("--guidelines", type=Path, metavar="FILE", help="how to grade, in place of ours")
+    parser.add_argument(
+        "--guidelines", type=Path, metavar="FILE", help="your own guidelines, instead of ours"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="shuffles the passages; default 0")
     parser.add_argument(
         "--as-listed", action="store_true", help="passages in the order of the pool, not shuffled"
     )
     parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"default {PORT}; 0: any that is free"
+        "--port", type=int, default=PORT, metavar="N", help=f"default {PORT}; 0: any free port"
     )
-    parser.add_argument("--no-browser", action="store_true", help="print the link and open nothing")
+    parser.add_argument("--no-browser", action="store_true", help="only print the link")
     parser.add_argument(
         "--state",
         type=Path,
         metavar="FILE",
-        help="where labels are kept; default: beside labels or pool",
+        help="where labels are kept; default: next to labels or pool",
     )
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument(
@@ -89,7 +91,7 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="write the labels, .csv or .jsonl, and stop",
     )
-    ends.add_argument("--ratings", type=Path, metavar="FILE", help="write what each rater said, and stop")
+    ends.add_argument("--ratings", type=Path, metavar="FILE", help="write every rater's grades, and stop")
     ends.add_argument("--merge", action="store_true", help="add the labels to those of CONFIG, and stop")
     parser.set_defaults(run=run)
 
@@ -107,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("CONFIG names its documents: leave --documents out.")
     if args.results and (args.config or args.pool or args.documents or args.as_listed):
         raise ConfigError(
-            "--results names its configuration and has an order of its own: leave out CONFIG, --pool, "
+            "--results names its configuration and has its own order: leave out CONFIG, --pool, "
             "--documents and --as-listed."
         )
     if not args.results and (args.labels or args.hide_verdict):
@@ -146,7 +148,7 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
                 webbrowser.open(link)
 
         serve(desk, args.port, tell)
-    print_line(f"Stopped. The labels are in {source.state_path}; the same command goes on from there.")
+    print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
     ways = "--export labels.csv" if args.config is None else "--merge or --export labels.csv"
     print_line(f"To write them to a labels file: the same command with {ways}.")
     return 0
@@ -162,7 +164,7 @@ def _export(source: Source, args: argparse.Namespace) -> int:
 
     path = args.export or args.ratings
     if path.exists():
-        raise ConfigError(f"{path} is there already. Name another file, or add to it with --merge.")
+        raise ConfigError(f"{path} exists already. Name another file, or add to it with --merge.")
     with State(_existing(source)) as state:
         if args.ratings:
             from harness.labelling.rows import write_rows
@@ -211,7 +213,7 @@ def _merge(source: Source, args: argparse.Namespace) -> int:
         # the order of labelling passes over them from now on
         add_skips(config.labels, skipped)
     known = len(found.rows) - len(rows)
-    there = f"; {known} stood there already" if known else ""
+    there = f"; {known} were there already" if known else ""
     print_line(
         f"{config.labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}."
     )
@@ -223,7 +225,7 @@ def _existing(source: Source) -> Path:
 
     path = source.state_path
     if not path.exists():
-        raise LabelError(f"{path} is not there: nothing was labelled yet. Run harness label first.")
+        raise LabelError(f"{path} does not exist: nothing has been labelled yet. Run harness label first.")
     return path
 
 

@@ -8,24 +8,24 @@ from shlex import quote
 from typing import Any
 
 _DESCRIPTION = """\
-Grade what was retrieved. The first passages of all settings that nobody has judged become a sheet; what
-people write into its column grade is added to the labels, and the next run counts it (judged@10).
+Grade what was retrieved. The unjudged top passages of all settings go into a sheet; what
+people write in its column grade is added to the labels, and the next run counts it (judged@10).
 
   harness labels unjudged results/mine --output sheet.xlsx
   harness labels next results/mine --output sheet.xlsx     fewer: those that settle the verdict soonest
   harness labels add sheet.xlsx --in my.yaml
   harness bench my.yaml
 
-docs/labelling.md says more.
+See docs/labelling.md.
 """
 _UNJUDGED = """\
-Write the passages to grade: the unjudged among the first of every setting, each once, the most wanted first
+Write the passages to grade: the unjudged ones at the top of every setting, each once, the most frequent first
 (by how many settings found it, then by its best rank).
 
   harness labels unjudged results/mine --output sheet.xlsx
   harness labels unjudged results/mine --top 5 --output sheet.csv
 
-The documents are read as the results say, from the cache where they are known.
+The documents are read as recorded in the results, from the cache if they are there.
 """
 _NEXT = """\
 Write the passages to grade next, so that the best setting is found with few labels. Say how firm the verdict
@@ -33,17 +33,17 @@ is by the labels so far, how many more labels it takes, and when to stop. Passag
 probabilities, so the estimates and their intervals hold although most passages have no label.
 
   harness labels next results/mine --output sheet.xlsx
-  harness labels add sheet.xlsx --in my.yaml          grade, or write skip, from the top down; then:
+  harness labels add sheet.xlsx --in my.yaml          grade or write skip, from the top; then:
   harness labels next results/mine --output sheet2.xlsx
 
-Where a language model has judged the results, people's grades correct its own. `harness show`,
+If a language model has judged the results, people's grades correct its own. `harness show`,
 `harness compare` and the page (harness report results/mine) show the findings too. The draws are kept
-beside the labels file (labels.order.json): keep it, because the intervals depend on it.
+next to the labels file (labels.order.json): keep this file, because the intervals depend on it.
 """
 _ADD = """\
 Add the graded rows of a sheet to the labels. Every passage is compared with the text at its offsets; rows
-without a grade are left for later, and what is a label already is not added again. Write skip in place of a
-grade for what cannot be graded: `harness labels next` passes over it from then on.
+without a grade are left for later, and existing labels are not added again. Write skip in place of a
+grade for what cannot be graded: `harness labels next` skips it from then on.
 
   harness labels add sheet.xlsx --in my.yaml
   harness labels add sheet.csv --in my.yaml --to more-labels.csv
@@ -53,7 +53,7 @@ grade for what cannot be graded: `harness labels next` passes over it from then 
 def add(commands: Any) -> None:
     """Describe the commands."""
     parser = commands.add_parser(
-        "labels", help="grade what was retrieved and never judged", description=_DESCRIPTION
+        "labels", help="grade retrieved passages that are unjudged", description=_DESCRIPTION
     )
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     unjudged = parts.add_parser("unjudged", help="write the passages to grade", description=_UNJUDGED)
@@ -96,7 +96,7 @@ def run_unjudged(args: argparse.Namespace) -> int:
     if args.top < 1:
         raise ConfigError(f"--top says how deep to look; it cannot be {args.top}.")
     if args.output.exists():
-        raise ConfigError(f"{args.output} is there already, perhaps with grades in it. Name another file.")
+        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
     sheet = sheet_of(args.results, args.top, TerminalReporter())
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
     left_out = left_out if sheet.unanswerable else ""
@@ -112,7 +112,9 @@ def run_unjudged(args: argparse.Namespace) -> int:
     )
     print_line(f"Fill the column grade (0 to 4), then: {add}")
     if sheet.judge != "labels":
-        print_line("A language model has judged these results: grades of people are held against it only.")
+        print_line(
+            "A language model has judged these results: people's grades are only compared with its grades."
+        )
     return 0
 
 
@@ -130,7 +132,7 @@ def run_next(args: argparse.Namespace) -> int:
         if value < 1:
             raise ConfigError(f"{name} counts from 1; it cannot be {value}.")
     if args.output is not None and args.output.exists():
-        raise ConfigError(f"{args.output} is there already, perhaps with grades in it. Name another file.")
+        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
     found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
     told = by_labels(found.standing, args.top)
     write_text(args.results / FILE, to_text(told))
@@ -138,7 +140,7 @@ def run_next(args: argparse.Namespace) -> int:
     if found.rows and args.output is not None:
         write_sheet(args.output, found.rows)
         add = f"harness labels add {quote(str(args.output))} --in CONFIG"
-        print_line(f"{args.output}: {counted(len(found.rows), 'passage')} to grade, from the top down.")
+        print_line(f"{args.output}: {counted(len(found.rows), 'passage')} to grade, in order from the top.")
         print_line(f"Fill the column grade (0 to 4, or skip), then: {add}")
     elif found.rows:
         print_line(f"{counted(len(found.rows), 'passage')} to grade next: name a sheet, --output sheet.xlsx.")
@@ -170,7 +172,7 @@ def run_add(args: argparse.Namespace) -> int:
     if added.rows:
         add_rows(labels, added.rows)
     skipped = add_skips(labels, added.skipped)
-    rest = [f"{added.known} stood there already"] if added.known else []
+    rest = [f"{added.known} were there already"] if added.known else []
     rest += [f"{skipped} skipped, listed in {skips_of(labels)}"] if skipped else []
     rest += [f"{counted(added.ungraded, 'row has', 'rows have')} no grade yet"] if added.ungraded else []
     print_line("; ".join([f"{labels}: {counted(len(added.rows), 'label')} added", *rest]) + ".")

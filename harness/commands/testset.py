@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Make questions and labels for your documents. DIR holds testset.yaml, which `harness init` writes, and one
-table a step, which may be edited in a spreadsheet at any time. Every step says what comes next, and
+table per step, which you can edit in a spreadsheet at any time. Every step says what comes next, and
 can be repeated (--again) or undone (undo). No answer of a language model is paid for twice.
 
   harness init contracts --out DIR
@@ -54,9 +54,9 @@ def add(commands: Any) -> None:
     _export(parts)
     undo = parts.add_parser(
         "undo",
-        help="take the latest step back",
-        description="Put back the files that the latest step has changed. What is taken back stays under "
-        "DIR/history/undone/. Doing it again takes the step before back.",
+        help="undo the latest step",
+        description="Restore the files that the latest step has changed. What was undone is kept under "
+        "DIR/history/undone/. Run it again to undo the step before.",
     )
     undo.set_defaults(run=run_undo)
 
@@ -69,7 +69,7 @@ def _step(parts: Any, name: str, help_: str, description: str, step: Step) -> ar
 
 def _again(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--again", action="store_true", help="do the step anew; the former file stays in history/"
+        "--again", action="store_true", help="repeat the step; the old file stays in history/"
     )
 
 
@@ -97,7 +97,7 @@ def _propose(parts: Any) -> None:
     )
     parser.add_argument("--count", type=int, metavar="N", help="how many; default: questions in testset.yaml")
     parser.add_argument("--prompt", default="", metavar="FILE", help="a prompt file of your own, .yaml")
-    parser.add_argument("--add", action="store_true", help="add to the proposals that are there")
+    parser.add_argument("--add", action="store_true", help="add to the existing proposals")
     _again(parser)
     _dry(parser)
 
@@ -108,7 +108,7 @@ def _choose(parts: Any) -> None:
         "choose",
         "choose among the proposals",
         "Write chosen.csv, where people write yes or no into keep and edit the text. Near-duplicates and "
-        "leading questions, which copy the words of their passage, are shown by measure. --auto keeps a "
+        "leading questions, which copy the words of their passage, are shown with measures. --auto keeps a "
         "balanced set of kinds and documents. What you have marked and edited stays.",
         _do_choose,
     )
@@ -133,7 +133,9 @@ def _gather(parts: Any) -> None:
         "raters do not see it.",
         _do_gather,
     )
-    parser.add_argument("--count", type=int, metavar="N", help="passages each; default: as in testset.yaml")
+    parser.add_argument(
+        "--count", type=int, metavar="N", help="passages per question; default: as in testset.yaml"
+    )
     parser.add_argument(
         "--also", type=Path, metavar="CONFIG", help="let the settings of this benchmark find passages too"
     )
@@ -153,7 +155,9 @@ def _grade(parts: Any) -> None:
     way.add_argument("--sheet", type=Path, metavar="FILE", help="write a sheet for people, .xlsx or .csv")
     way.add_argument("--from", dest="given", type=Path, metavar="FILE", help="read a graded sheet, or labels")
     parser.add_argument("--by", default="", metavar="NAME", help="with --from: who graded")
-    parser.add_argument("--all", action="store_true", help="with --sheet: passages that people graded, too")
+    parser.add_argument(
+        "--all", action="store_true", help="with --sheet: include passages that people have graded"
+    )
     _again(parser)
     _dry(parser)
 
@@ -179,7 +183,7 @@ def _review(parts: Any) -> None:
         "review",
         "let a second person grade a part",
         "Write a sheet with a part of the graded passages, without their grades (--sheet), for a second "
-        "person. --from reads it back: agreement is told, and disagreements.csv lists where the two "
+        "person. --from reads it back, prints the agreement, and disagreements.csv lists where the two "
         "differ.",
         _do_review,
     )
@@ -197,8 +201,8 @@ def _export(parts: Any) -> None:
         parts,
         "export",
         "write the test set",
-        "Write export/: queries.csv with answers, labels.csv, a datasheet of how they came about, and "
-        "bench.yaml, which runs as it is. With --format: the files of another tool.",
+        "Write export/: queries.csv with answers, labels.csv, a datasheet of how they were made, and "
+        "bench.yaml, which runs without changes. With --format: the files of another tool.",
         _do_export,
     )
     parser.add_argument(

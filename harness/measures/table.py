@@ -58,7 +58,7 @@ _RANKED: dict[str, Family] = {
         cutoff="required",
         params=_REL,
         trusted_for="for how many of the chunks are relevant",
-        about="share of the first k that hold evidence",
+        about="share of the first k that contain evidence",
         formula="ranks of the first k that earn grade rel or better / k, also of a shorter ranking",
     ),
     "ap": Family(
@@ -81,7 +81,7 @@ _RANKED: dict[str, Family] = {
         success,
         params=_REL,
         trusted_for="for whether anything relevant is found",
-        about="1 where anything of the first k holds evidence; its mean is the hit rate",
+        about="1 if anything in the first k contains evidence; its mean is the hit rate",
         formula="1 if a rank of the first k earns grade rel or better, else 0",
         source="success_k of trec_eval",
     ),
@@ -96,7 +96,7 @@ def _of_judged_alone(family: Family) -> Family:
         compute=compute,
         whole_ranking=True,
         trusted_for=f"{family.trusted_for}, unjudged ones left out",
-        about=f"{family.about}; what is unjudged is taken out of the ranking first",
+        about=f"{family.about}; unjudged text is removed from the ranking first",
         source="Sakai, SIGIR 2007; trec_eval -J",
     )
 
@@ -106,7 +106,7 @@ def _upper(gain: Callable[..., Floats], plain: str) -> Family:
         partial(ndcg_upper, gain=gain),
         cutoff="required",
         unjudged_counts=True,
-        about=f"the most that any grading of unjudged text could make of {plain}",
+        about=f"the highest value that any grading of unjudged text could give for {plain}",
         formula=f"maximum of {plain}@k over all ways to grade what is unjudged 0 to 4",
     )
 
@@ -154,7 +154,7 @@ FAMILIES: dict[str, Family] = {
     "judged": Family(
         judged,
         needs_relevant=False,
-        about="share of the ranks that were judged at all; not a quality",
+        about="share of the ranks that were judged; not a quality",
         formula="judged chunks among the first k returned / chunks among the first k returned",
     ),
     **_read_as_text(
@@ -213,7 +213,7 @@ FAMILIES: dict[str, Family] = {
         reads="lengths",
         needs_relevant=False,
         less_is_better=True,
-        about="tokens that a reader of the first k chunks reads; a price, not a quality",
+        about="tokens in the first k chunks; a price, not a quality",
         formula="Σ tokens of the first k chunks; text in two chunks counts twice",
     ),
     "precision_omega": Family(
@@ -221,7 +221,7 @@ FAMILIES: dict[str, Family] = {
         cutoff="none",
         reads="characters",
         trusted_for="for how closely the chunks could fit the evidence",
-        about="the best text precision that the chunking leaves to a retriever that finds everything",
+        about="the best text precision that the chunking allows a retriever that finds everything",
         formula="characters of evidence / characters of all chunks that share a character with it",
         source=_SMITH,
     ),

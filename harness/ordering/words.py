@@ -49,9 +49,9 @@ def _next(firm: Firmness) -> str:
     if firm.state == "settled":
         return f"Stop: the verdict no longer depends on what is unlabelled; {firm.leader} stays ahead."
     if firm.state == "alike":
-        return "Stop: the settings that are left are alike; further labels will not bring them 0.01 apart."
+        return "Stop: the remaining settings are alike; more labels will not separate them by 0.01."
     if firm.state == "queries":
-        return "Stop: the doubt that is left comes from the queries, not from missing labels. Add queries."
+        return "Stop: the remaining uncertainty comes from the queries, not from missing labels. Add queries."
     if firm.needed is None:
         return "Go on labelling in the order given."
     if firm.needed >= firm.items - firm.graded:

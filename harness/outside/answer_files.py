@@ -12,7 +12,7 @@ from harness.corpus.table import FaultsOfRows, Row, Table, read_table
 from harness.errors import CorpusError
 from harness.outside.exchange import Exchange, Passage
 from harness.text.characters import encodable
-from harness.text.golden import golden_answers
+from harness.text.golden import golden_answers, golden_cell
 
 # What columns are called: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -83,7 +83,7 @@ def _row(one: Exchange) -> dict[str, Any]:
     if one.answer is not None:
         row["response"] = encodable(one.answer)
     if one.references:
-        row["reference"] = encodable(one.references[0])
+        row["reference"] = golden_cell((encodable(one.references[0]),))
     if one.references[1:]:
         row["other_references"] = list(map(encodable, one.references[1:]))
     if any(passage.document for passage in one.read):

@@ -236,7 +236,7 @@ class _Fetching:
         spent = "" if spending.cost is None or not e.has_price else f" and {spending.cost:.4f} spent"
         return BudgetError(
             f"{e.model}: asking stopped at endpoint.{named} after {spending.calls} requests{spent} in this "
-            "run. What was paid for is kept: raise the limit and run again, and it goes on from there."
+            "run. Everything paid for is kept: raise the limit and run again to resume."
         )
 
     def _count(self, fault: CallError) -> None:

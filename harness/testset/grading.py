@@ -106,7 +106,7 @@ def export_sheet(
 def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Document]) -> None:
     """A sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     if path.exists():
-        raise ConfigError(f"{path} is there already, perhaps with grades in it. Name another file.")
+        raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
     wanted = [Wanted(row.query_id, row.doc_id, row.start, row.end, frozenset(), 0) for row in rows]
     questions = {row.query_id: row.question for row in rows}
     write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)

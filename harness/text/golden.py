@@ -32,5 +32,10 @@ def _listed(text: str) -> list[str] | None:
 
 
 def golden_cell(answers: tuple[str, ...]) -> str:
-    """The cell that holds these golden answers; '' for none."""
-    return next(iter(answers), "") if len(answers) < 2 else json.dumps(answers, ensure_ascii=False)
+    """The cell that holds these golden answers; '' for none.
+
+    One that looks like a list of texts is written as a list of one, so that ``golden_answers`` gives it back.
+    """
+    if len(answers) == 1 and _listed(answers[0].strip()) is None:
+        return answers[0]
+    return json.dumps(answers, ensure_ascii=False) if answers else ""

@@ -120,7 +120,7 @@ def test_a_model_is_tried(tmp_path, monkeypatch, capsys):
         assert run("abilities", "try", "t.jsonl", "--config", "c.yaml", "--output", "a.csv", "--quiet") == 0
         assert server.count == 3
         assert run("abilities", "try", "t.jsonl", "--config", "c.yaml", "--dry-run", "--quiet") == 0
-        assert "Nothing is left to ask." in capsys.readouterr().out
+        assert "No calls are needed." in capsys.readouterr().out
         assert run("abilities", "try", "t.jsonl", "--config", "c.yaml", "--quiet") == 0
         assert server.count == 3
     out = capsys.readouterr().out

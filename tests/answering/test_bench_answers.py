@@ -340,7 +340,7 @@ def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(
         "Lost on the way to the answer, from 1 down to token_f1",
     ):
         assert title in shown
-    assert "Answers, verdict: 4 queries are too few to choose by (30 at least). " in shown
+    assert "Answers, verdict: 4 queries are too few for a choice (at least 30 are needed). " in shown
     with pytest.raises(SystemExit):
         main(["compare", str(folder), "--measure", "ndcg_exp@3"])
     assert said in " ".join(capsys.readouterr().out.split())
@@ -351,5 +351,5 @@ def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(
 
 
 def test_a_measure_that_asks_a_model_needs_one(answering):
-    with pytest.raises(ConfigError, match="faithfulness asks a language model"):
+    with pytest.raises(ConfigError, match="faithfulness needs a language model"):
         load_config(answering("{kind: extractive}", "answer_measures: [faithfulness]\n"))

@@ -1,10 +1,13 @@
 """Measures beside people's values of the same answers."""
 
+import json
+
 import pytest
 
 from harness.answer import AnswerScore
 from harness.answering.outside import MeasureScores
 from harness.answering.people import beside_people, people_table, read_values
+from harness.cli import main
 from harness.errors import CorpusError
 
 
@@ -51,3 +54,23 @@ def test_faults_are_named(tmp_path, line, told):
     path.write_text(f"query_id,measure,value\n{line}\n")
     with pytest.raises(CorpusError, match=told):
         read_values(path, ["m"], ["q0", "q1"])
+
+
+def test_on_the_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    rows = [
+        {"user_input": f"Which is {n}?", "response": "right" if n % 2 == 0 else "wrong", "reference": "right"}
+        for n in range(40)
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    # people find the wrong answers of the first 20 half right: the measure is 0.25 too strict on average
+    values = [f"q{n + 1},exact_match,{1 if n % 2 == 0 else 0.5}" for n in range(20)]
+    (tmp_path / "h.csv").write_text("\n".join(["query_id,measure,value", *values]) + "\n")
+    with pytest.raises(SystemExit) as done:
+        main(["score-answers", "a.jsonl", "--measures", "exact_match", "--human", "h.csv", "--quiet"])
+    assert done.value.code == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Agreement with people" in out
+    # corrected: 0.5 of all, and 0.25 more
+    assert "exact_match 20 -0.250 1.000 0.750" in out

@@ -76,5 +76,5 @@ def test_the_depth_of_reading_is_the_first_cutoff_in_ranks(measures, k):
 
 
 def test_a_price_cannot_order_the_summary(write_config):
-    with pytest.raises(ConfigError, match="tokens@5 is a price"):
+    with pytest.raises(ConfigError, match="tokens@5 is a cost"):
         load_config(write_config(more="measures: [tokens@5, ndcg_exp@5]"))

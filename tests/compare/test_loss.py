@@ -276,6 +276,7 @@ def peak(count):
     return found
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_queries_on_one_span_and_not_with_their_pairs():
     peak(10)  # what is imported and cached on the way
     assert peak(900) < 6 * peak(300), "three times the queries: three times the memory, not nine"

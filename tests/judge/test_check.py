@@ -104,7 +104,7 @@ def test_a_capricious_judge_is_found_out(ledger):
 def test_a_judge_that_likes_the_front_is_found_out(ledger):
     report = check(lambda shown, _: [4, 3, 1, 0][: len(shown)], ledger, prompt="listwise")
     assert report.position_bias > 1
-    assert any("place in the list" in problem for problem in report.problems)
+    assert any("position in the list" in problem for problem in report.problems)
 
 
 def test_a_judge_that_finds_all_relevant_is_found_out(ledger):

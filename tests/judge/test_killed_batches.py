@@ -61,11 +61,12 @@ class Stalling(Batches):
 @pytest.mark.parametrize(
     ("what", "at"),
     [
-        ("POST files", 1),
-        ("POST files", 2),
+        pytest.param("POST files", 1, marks=pytest.mark.slow),
+        pytest.param("POST files", 2, marks=pytest.mark.slow),
+        # the one in which money can be lost: a batch is made, and its answer may be lost
         ("POST batches", 1),
-        ("POST batches", 3),
-        ("GET batches", 2),
+        pytest.param("POST batches", 3, marks=pytest.mark.slow),
+        pytest.param("GET batches", 2, marks=pytest.mark.slow),
         ("GET files/content", 2),
     ],
 )

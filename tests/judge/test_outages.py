@@ -99,7 +99,7 @@ def test_a_pause_beyond_the_longest_is_named(loop, ledger, monkeypatch):
 
 def test_pauses_without_an_answer_in_between_add_up(loop, ledger, monkeypatch):
     busy = error(429, "busy", headers={"retry-after": "100"})
-    told = pytest.raises(LlmError, match="700 s in all without an answer in between")
+    told = pytest.raises(LlmError, match="700 s in total without an answer in between")
     with FakeServer(lambda *_: busy) as server, told:
         judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(40), monkeypatch)
     assert 600 <= loop.now < 700

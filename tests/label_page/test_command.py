@@ -77,7 +77,7 @@ def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
     assert ended(["label", "my.yaml", "--no-browser"]) == 1
     assert "nothing to label" in capsys.readouterr().err
     assert ended(["label", "my.yaml", "--merge"]) == 0
-    assert f"0 labels added; {total} stood there already" in capsys.readouterr().out
+    assert f"0 labels added; {total} were there already" in capsys.readouterr().out
 
 
 def test_a_question_without_an_answer_is_not_asked(folder):
@@ -92,7 +92,7 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
     assert ended([*words, "--export", "labels.csv"]) == 0
     assert f"labels.csv: {len(ITEMS)} labels." in capsys.readouterr().out
     assert ended([*words, "--export", "labels.csv"]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert ended([*words, "--export", "more.csv"]) == 0
     assert "Next" not in capsys.readouterr().out
     # beside the pool of a test set it says how its labels become grades
@@ -136,9 +136,9 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
         (["my.yaml", "--documents", "docs/*"], "leave --documents out"),
         (["my.yaml", "--top", "0"], "cannot be 0"),
         (["my.yaml", "--port", "70000"], "not 70000"),
-        (["my.yaml", "--merge"], "nothing was labelled yet"),
+        (["my.yaml", "--merge"], "nothing has been labelled yet"),
         (["--pool", "pool.csv", "--merge"], "--merge adds to the labels of a configuration"),
-        (["--pool", "pool.csv", "--export", "x.csv"], "nothing was labelled yet"),
+        (["--pool", "pool.csv", "--export", "x.csv"], "nothing has been labelled yet"),
         (["my.yaml", "--guidelines", "none.md"], "none.md"),
         (["--pool", "none.csv", "--documents", "docs/*"], "none.csv"),
     ],

@@ -131,7 +131,7 @@ def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
     assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
     before = (corpus / "labels.csv").read_bytes()
     assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
-    assert f"0 labels added; {len(rows)} stood there already." in capsys.readouterr().out
+    assert f"0 labels added; {len(rows)} were there already." in capsys.readouterr().out
     save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}])
     assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 1
     told = " ".join(capsys.readouterr().err.split())
@@ -152,7 +152,7 @@ def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
 def test_a_sheet_is_never_overwritten_and_needs_the_texts_of_the_run(corpus, capsys):
     sheet()
     assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.csv"]) == 1
-    assert "there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     (corpus / "docs" / "plants.txt").write_text("Another text.")
     assert ended(["labels", "unjudged", "results/mine", "--output", "other.csv"]) == 1
     assert "made of other texts: plants" in " ".join(capsys.readouterr().err.split())

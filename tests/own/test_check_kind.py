@@ -38,7 +38,7 @@ BROKEN = [
     ("tests.search.own:twice", "retriever", "ranks known passages.*ranked a passage twice"),
     ("moody", "retriever", "gives the same rankings when called again.*two different rankings"),
     ("by_batch", "retriever", "alone and among others: A query has a different ranking alone"),
-    ("exactly_k", "retriever", "accepts a single passage.*returned 1 .*places go from 0 to 0"),
+    ("exactly_k", "retriever", "accepts a single passage.*returned 1 .*positions go from 0 to 0"),
     ("no_empty_query", "retriever", "accepts an empty query.*IndexError"),
     ("remembers", "retriever", "keeps no passages.*After a search of other passages"),
     ("tests.search.own:one_score", "reranker", "one finite score.*one score for each of 20 pairs"),

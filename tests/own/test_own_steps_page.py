@@ -37,6 +37,6 @@ def test_the_functions_shown_are_python():
         compile(block, "own-steps.md", "exec")
 
 
-def test_the_statuses_that_are_tried_again_are_those_shown():
-    shown = re.search(r"time-outs, ([\d, ]+) and 5xx are tried again", PAGE)[1]
+def test_the_statuses_that_are_retried_are_those_shown():
+    shown = re.search(r"time-outs, ([\d, ]+) and 5xx are retried", PAGE)[1]
     assert {int(status) for status in shown.split(",")} == _PASSING

@@ -298,6 +298,7 @@ def words(seed, length):
     return " ".join(rnd.choice(vocabulary) for _ in range(length // 7))
 
 
+@pytest.mark.slow
 def test_twenty_settings_and_two_hundred_queries_fit_in_two_megabytes(tmp_path):
     measures = ("ndcg_exp@10", "ndcg_text@5000", "ndcg_lin@10", "recall@10", "judged@10")
     text = words(1, 400_000)

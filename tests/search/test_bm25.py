@@ -193,9 +193,10 @@ def test_terms_are_searched_to_the_end_of_a_chunk(write_config, corpus, retrieve
     )
     reporter = Silent()
     run_bench(load_config(path), reporter)
-    assert any("the rest of each is not searched" in text for text in reporter.warnings) == warned
+    assert any("the rest of each chunk is not searched" in text for text in reporter.warnings) == warned
 
 
+@pytest.mark.slow
 def test_two_processes_rank_alike():
     code = (
         "from pathlib import Path; from tests.search.test_bm25 import *;"

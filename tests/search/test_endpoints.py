@@ -248,7 +248,7 @@ REFUSED = {
 @pytest.mark.parametrize(("fault", "told"), REFUSED.values(), ids=REFUSED)
 def test_a_refusal_ends_the_run_at_once_and_says_what_to_do(fault, told, tmp_path):
     with FakeServer(lambda request, number: fault) as server:
-        with pytest.raises(ServedError, match=f"fake-embed: .*{told}.*What was paid for is kept"):
+        with pytest.raises(ServedError, match=f"fake-embed: .*{told}.*Everything paid for is kept"):
             search(tmp_path, exact(server.url))
         assert server.count == 1
 

@@ -17,11 +17,11 @@ _INTRO = """\
 # Measures of answers
 
 Written by `make docs` from the table in harness/answer/measures/. Each scores one answered question: the
-question, the passages that were read, the answer, and where they are known the golden answer and the labelled
+question, the passages that were read, the answer, and if known the golden answer and the labelled
 evidence. Means are over the questions that have a value.
 
-A question without a value has a reason instead, and is counted. It is *undefined* where there is nothing to
-measure, such as citations of an answer that cites nothing. It has *failed* where there is a value that is not
+A question without a value has a reason instead, and is counted. It is *undefined* if there is nothing to
+measure, such as citations of an answer that cites nothing. It has *failed* if there is a value that is not
 known: the question was not answered, or the model that scores it gave an answer that cannot be read. A
 failure is never 0 and never left out silently.
 
@@ -31,34 +31,35 @@ A question may have several golden answers, of which any is right: in the column
 which golden answer it was. Measures that look for the golden answer in the passages, and `noise_sensitivity`,
 take the first.
 
-A model that scores is asked through the ledger, like the judge: no call is paid twice, and limits of rate and
-money hold. It answers with one JSON object. What is not exactly of the form that the prompt asks for is asked
-again (`answers_per_call`) and then not scored: text around the object, a missing or second verdict, another
-number of verdicts than of statements.
+A model that scores is asked through the ledger, like the judge: no call is paid twice, and limits on rate
+and money apply. It answers with one JSON object. If an answer is not exactly in the form that the prompt
+asks for, the model is asked again (`answers_per_call`), and then the case is not scored: text around the
+object, a missing or second verdict, a wrong number of verdicts.
 
 A model that scores may be wrong. `harness judge check-answers` tries it on answers whose scores are known
-([answers.md](answers.md#is-the-model-that-scores-to-be-believed)), and it is to be held against people:
+([answers.md](answers.md#can-you-trust-the-model-that-scores)). Compare it with people as well:
 `harness score-answers --human values.csv` takes the values that people gave to a random sample of the
-questions (`query_id`, `measure`, `value`) and prints how the measure agrees with them, and the mean over all
-questions corrected by what it got wrong.
+questions (`query_id`, `measure`, `value`) and prints how far the measure agrees with them, and the mean over
+all questions, corrected for its errors.
 """
 _PARITY = """
-## Beside ragas 0.4.3
+## Compared with ragas 0.4.3
 
 On the same answers of the model, and the same vectors, these give the values of ragas 0.4.3 to 1e-9:
 `faithfulness`, `answer_relevancy`, `answer_similarity`, `answer_correctness`, `context_precision`,
 `context_recall`, `context_relevance`, `aspect_critic` with one sample, `noise_sensitivity` of both kinds, and
-`context_entity_recall` once the 1e-8 is taken out that ragas adds to the number of entities.
-`tests/answer/test_ragas_parity.py` holds them to that. The entries above say where a definition differs.
-These differences hold for all:
+`context_entity_recall` without the 1e-8 that ragas adds to the number of entities.
+`tests/answer/test_ragas_parity.py` checks this. The entries above say where a definition differs.
+These differences apply to all:
 
-- The prompts are our own, in English and Chinese, so the same model may say other things.
+- The prompts are our own, in English and Chinese, so the same model may answer differently.
 - ragas writes NaN where a call fails and leaves it out of the mean (`nanmean`), so a mean rises when the
-  model fails on hard questions. Here failures are counted beside the mean, and a run with too many fails.
-- ragas reads an answer leniently: it repairs JSON by asking the model to mend it, and takes lists of any
-  length. Here an answer that is not of the form asked for is asked for again and then not scored.
-- ragas joins the passages with line ends; here each stands between marks of its own, which its text cannot
-  close.
+  model fails on hard questions. Here failures are counted and reported with the mean, and a run with too
+  many fails.
+- ragas reads an answer leniently: it asks the model to repair broken JSON, and accepts lists of any
+  length. Here an answer in another form than the one asked for is asked for again and then not scored.
+- ragas joins the passages with line ends; here each passage is placed between its own marks, which its text
+  cannot close.
 """
 _NEEDS = {
     "answer": "the answer",
@@ -72,7 +73,7 @@ _NEEDS = {
 
 def answer_measures_reference() -> str:
     """The page: a table of all measures, each with formula, range and source, and the prompts."""
-    parts = [_INTRO, "| measure | what it says | needs |", "|---|---|---|"]
+    parts = [_INTRO, "| measure | meaning | needs |", "|---|---|---|"]
     for name, kind in ANSWER_MEASURES.items():
         facts = _class_of(kind).facts
         needs = ", ".join(words for need, words in _NEEDS.items() if need in facts.needs)
@@ -99,7 +100,7 @@ def _entry(kind: Kind[Any, AnswerMeasure[Any]]) -> list[str]:
         "Asks": ", ".join(f"[`{step.name}`](#prompts)" for step in steps),
         "Keys": "; ".join(_keys(kind.config)),
         "Source": facts.source,
-        "Beside others": facts.compare,
+        "Compared with others": facts.compare,
     }
     lines = [f"{facts.about[0].upper()}{facts.about[1:]}.", ""]
     return lines + [f"- **{name}**: {text.removesuffix('.')}." for name, text in told.items() if text]
@@ -125,9 +126,9 @@ def _prompts() -> list[str]:
     parts = [
         "## Prompts",
         "",
-        "Every measure takes `name`, what it is called in the tables. One that asks a model takes `language` "
+        "Every measure takes `name`, its name in the tables. A measure that asks a model takes `language` "
         "(`en` or `zh`) and `prompts`, files of your own by step: YAML with `id`, `version`, `system` and "
-        "`user`, which show each slot of the step as `{{ slot }}` and no other. The answer is one JSON "
+        "`user`, which use each slot of the step as `{{ slot }}`, and no other slots. The answer is one JSON "
         "object.",
         "",
         "| step | slots | answer | version |",

@@ -9,12 +9,12 @@ _INTRO = """\
 # Measures
 
 Written by `make docs` from the table in harness/measures/table.py. A name takes a cutoff and parameters:
-`ndcg_exp@10`, `recall(rel=2)@10`, `ndcg_evidence(enough=100)@5000`. Grades g are 0 to 4; an evidence is what
-a label marks, and is earned once however many chunks hold it. Values are per query; means are over the
-queries that have one. What is unjudged earns nothing, unless a measure says otherwise. Between settings that
-cut documents differently, compare by a measure of text: a chunk is then no unit.
-[Conventions](conventions.md) has the rules of ties, missing rankings and the names that other tools use;
-[the study](study-measure.md) says why `ndcg_evidence` is the headline between chunkings.
+`ndcg_exp@10`, `recall(rel=2)@10`, `ndcg_evidence(enough=100)@5000`. Grades g are 0 to 4; evidence is what
+a label marks, and is earned once, however many chunks contain it. Values are per query; means are over the
+queries that have one. Unjudged text earns nothing, unless a measure says otherwise. Between settings that
+chunk documents differently, compare by a measure of text, because chunks are then not a common unit.
+[Conventions](conventions.md) has the rules for ties and missing rankings, and the names that other tools use;
+[the study](study-measure.md) explains why `ndcg_evidence` is the headline between chunkings.
 """
 
 
@@ -46,7 +46,9 @@ def _entry(names: list[str], family: Family) -> list[str]:
         "Cutoff": _cutoff(family),
         "Parameters": ", ".join(f"`{key}` ({value})" for key, value in family.params.items()),
         "No value": undefined(family),
-        "Use it": f"{family.trusted_for}." if family.trusted_for else "beside a quality, never alone.",
+        "Use it": f"{family.trusted_for}."
+        if family.trusted_for
+        else "together with a measure of quality, never alone.",
         "Source": family.source,
     }
     lines = [f"{family.about[0].upper()}{family.about[1:]}.", ""]
@@ -62,5 +64,5 @@ def _cutoff(family: Family) -> str:
 def undefined(family: Family) -> str:
     """When a query has no value."""
     if family.needs_relevant:
-        return "where nothing is relevant; the query leaves the mean"
-    return "never" if family.less_is_better else "where nothing was returned"
+        return "if nothing is relevant; the query is left out of the mean"
+    return "never" if family.less_is_better else "if nothing was returned"

@@ -25,10 +25,10 @@ class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
     """The mean cosine of generated questions and the question; 0 where all find the answer noncommittal."""
 
     facts = Facts(
-        about="how near questions that are generated from the answer are to the question asked",
+        about="how similar questions generated from the answer are to the question asked",
         formula="1/n Σ cos(v(question), v(question_i)), 0 where all n calls find the answer noncommittal",
         range="-1 to 1",
-        undefined="without an answer, or where a vector is zero",
+        undefined="without an answer, or if a vector is zero",
         source="Es et al., RAGAS, EACL 2024 (demonstrations); ragas `answer_relevancy`",
         needs=frozenset({"answer", "llm", "vectors"}),
         compare="ragas takes the mean of the questions that came back; here all n must.",

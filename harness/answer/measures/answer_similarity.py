@@ -20,10 +20,10 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
     """The cosine of two vectors. It knows subjects better than facts: a wrong figure costs little."""
 
     facts = Facts(
-        about="how near the answer is to the golden answer in the embedding",
+        about="how similar the answer is to the golden answer, by embedding",
         formula="cos(v(answer), v(reference))",
         range="-1 to 1",
-        undefined="without an answer or a golden answer, or where a vector is zero",
+        undefined="without an answer or a golden answer, or if a vector is zero",
         source="Risch et al., Semantic answer similarity, MRQA 2021; ragas `semantic_similarity`",
         needs=frozenset({"answer", "reference", "vectors"}),
     )

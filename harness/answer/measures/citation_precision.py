@@ -17,8 +17,8 @@ class CitationPrecisionConfig(CitationConfig):
     kind: Literal["citation_precision"] = "citation_precision"
     unjudged: Literal["earns_nothing", "left_out"] = Field(
         "earns_nothing",
-        description="A cited passage about which nothing is judged earns nothing, as in NDCG, or is left "
-        "out. The details have the share that is judged either way.",
+        description="An unjudged cited passage earns nothing, as in NDCG, or is left out. Either way the "
+        "details have the share that is judged.",
     )
 
 
@@ -26,7 +26,7 @@ class CitationPrecision(PlainMeasure[CitationPrecisionConfig]):
     """Cited passages with evidence over cited passages; a passage cited twice counts once."""
 
     facts = Facts(
-        about="the share of cited passages that hold labelled evidence",
+        about="the share of cited passages that contain labelled evidence",
         formula="|{p cited: p holds a span of grade ≥ rel}| / |{p cited}|",
         undefined="where nothing is cited, or no evidence is labelled for the query; with `unjudged: "
         "left_out` also where no cited passage is judged",

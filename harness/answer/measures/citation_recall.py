@@ -18,7 +18,7 @@ class CitationRecallConfig(CitationConfig):
     of: Literal["read", "all"] = Field(
         "read",
         description="Of the evidence in the passages that were read, which is what an answer can cite; or "
-        "of `all` evidence of the query, which charges for what retrieval has missed.",
+        "of `all` evidence of the query, which also counts what retrieval has missed.",
     )
 
 
@@ -26,7 +26,7 @@ class CitationRecall(PlainMeasure[CitationRecallConfig]):
     """Facts cited over facts read; spans with one evidence name are one fact."""
 
     facts = Facts(
-        about="the share of labelled facts in what was read that the answer cites",
+        about="the share of the labelled facts in the passages read that the answer cites",
         formula="|facts held by cited passages| / |facts held by the passages read|; with `of: all` / |facts "
         "labelled for the query|. Spans with one evidence name are one fact",
         undefined="where no evidence is labelled for the query, or none of it was read (with `of: read`)",

@@ -18,7 +18,9 @@ class ContextPrecisionConfig(LlmMeasureConfig):
     kind: Literal["context_precision"] = "context_precision"
     steps: ClassVar = (USEFUL,)
     against: Literal["reference", "answer"] = Field(
-        "reference", description="Useful for arriving at the golden answer, or at the answer that was given."
+        "reference",
+        description="Whether a passage must be useful for arriving at the golden answer, or at the "
+        "answer that was given.",
     )
 
 
@@ -26,7 +28,7 @@ class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
     """Average precision over the passages read, by a model's verdicts."""
 
     facts = Facts(
-        about="whether passages that are useful for the golden answer stand before the others",
+        about="whether passages that are useful for the golden answer are ranked before the others",
         formula="Σ P@i · v_i / Σ v_i; v_i = 1 where passage i is useful, P@i = Σ_{j≤i} v_j / i; 0 where none "
         "is useful",
         undefined="without a golden answer (with `against: answer`, without an answer), or where nothing was "

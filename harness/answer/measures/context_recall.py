@@ -28,8 +28,9 @@ class ContextRecall(LlmMeasure[ContextRecallConfig]):
         undefined="without a golden answer, or where nothing was read",
         source="ragas `context_recall`",
         needs=frozenset({"reference", "passages", "llm"}),
-        compare="ragas lets the model part the reference into sentences and divides by those that came back; "
-        "here a rule parts it and every sentence has its verdict.",
+        compare="ragas lets the model split the reference into sentences and "
+        "divides by those that came back; "
+        "here a rule splits it and every sentence has its verdict.",
     )
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:

@@ -27,7 +27,7 @@ class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
     """The mean of a model's grades 0, 1 and 2 of all passages together, over 2."""
 
     facts = Facts(
-        about="whether the passages read together hold what the question asks for",
+        about="whether the passages read together contain what the question asks for",
         formula="1/n Σ grade_i / 2; grades 0 (nothing), 1 (part of it), 2 (all of it) from n calls",
         undefined="where nothing was read",
         source="ragas `nv_context_relevance`",

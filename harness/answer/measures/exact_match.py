@@ -20,13 +20,14 @@ class ExactMatch(PlainMeasure[ExactMatchConfig]):
     """1 where the words of answer and golden answer are the same, in the same order."""
 
     facts = Facts(
-        about="whether the answer is the golden one, but for case, punctuation and the articles a, an, the",
+        about="whether the answer equals the golden answer, ignoring case, punctuation "
+        "and the articles a, an, the",
         formula="1 if words(answer) = words(reference), else 0",
         undefined="without an answer or a golden answer",
         source="Rajpurkar et al., SQuAD, EMNLP 2016 (evaluate-v2.0.py)",
         needs=frozenset({"answer", "reference"}),
-        compare="of several golden answers the best counts, as in SQuAD. Punctuation includes that of "
-        "Chinese, as in the script of CMRC 2018.",
+        compare="of several golden answers the best counts, as in SQuAD. Punctuation includes Chinese "
+        "punctuation, as in the script of CMRC 2018.",
     )
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:

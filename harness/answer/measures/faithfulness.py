@@ -24,7 +24,7 @@ class Faithfulness(LlmMeasure[FaithfulnessConfig]):
     facts = Facts(
         about="the share of the answer's statements that follow from the passages read",
         formula="|statements supported by the passages| / |statements of the answer|",
-        undefined="without an answer, where nothing was read, or where the answer states nothing",
+        undefined="without an answer, if nothing was read, or if the answer states nothing",
         source="Es et al., RAGAS, EACL 2024 (demonstrations); ragas `faithfulness`",
         needs=frozenset({"answer", "passages", "llm"}),
         compare="ragas divides by the verdicts that came back, however many; here every statement has one or "

@@ -21,20 +21,21 @@ class RefusalConfig(LlmMeasureConfig):
     kind: Literal["refusal"] = "refusal"
     steps: ClassVar = (REFUSES,)
     by: Literal["phrases", "llm"] = Field(
-        "phrases", description="Whether an answer refuses is told by phrases in it, or by a language model."
+        "phrases",
+        description="Whether a refusal is recognised by phrases in the answer, or by a language model.",
     )
     phrases: tuple[str, ...] = Field(
         PHRASES, description="Phrases by which an answer refuses, in lower case; English and Chinese."
     )
     right: Literal["unanswerable", "not_read"] = Field(
         "unanswerable",
-        description="To refuse is right where the documents hold no answer (`answerable` in the queries), or "
+        description="Refusing is right if the documents contain no answer (`answerable` in the queries), or "
         "also where no labelled evidence was read (`not_read`).",
     )
     of: Literal["all", "answerable", "unanswerable"] = Field(
         "all",
-        description="All queries; or those alone where an answer is right (1 minus the value is the rate of "
-        "needless refusals), or a refusal (the value is the rate of rejection).",
+        description="All queries; or only those where an answer is right (1 minus the value is the rate of "
+        "needless refusals), or a refusal is right (the value is the rate of rejection).",
     )
 
 

@@ -21,7 +21,7 @@ class TokenF1(PlainMeasure[TokenF1Config]):
     """The harmonic mean of the shares of common words in the answer and in the golden answer."""
 
     facts = Facts(
-        about="the words that answer and golden answer share; characters in Chinese and Japanese",
+        about="the words shared by the answer and the golden answer; characters in Chinese and Japanese",
         formula="2PR / (P + R); P = |common| / |answer|, R = |common| / |reference|, words counted with "
         "repetitions",
         undefined="without an answer or a golden answer",

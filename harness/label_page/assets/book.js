@@ -90,7 +90,7 @@ function image(where) {
   if (drawn?.getAttribute('src') !== src) {
     drawn = h('img', { src, alt: `${leaf.doc_id}, ${where}, as printed` });
     const failed = drawn;
-    drawn.addEventListener('error', () => failed.replaceWith(h('p.soft.small', null, 'There is no picture of this page. Use its text.')));
+    drawn.addEventListener('error', () => failed.replaceWith(h('p.soft.small', null, 'There is no image of this page. Use its text.')));
   }
   return drawn;
 }

@@ -47,7 +47,7 @@ async function undo() {
     if (!answer.undone) tell('There is nothing left to undo.');
     else if (answer.mark) {
       if (shared.item) await refreshMarks();
-      tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” is as it was before.`);
+      tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” was restored.`);
     } else {
       show(answer);
       tell('Saved: undone.');
@@ -154,5 +154,5 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  swap(byId('main'), h('p.waiting', null, `The page cannot begin: ${error.message}`));
+  swap(byId('main'), h('p.waiting', null, `The page cannot start: ${error.message}`));
 });

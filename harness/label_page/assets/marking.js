@@ -43,7 +43,7 @@ async function find(chosen, node) {
       box.copy = one;
       return h('label.copy', null, box, h('span', null, h('bdi', null, one.doc_id), one.page ? `, page ${one.page}: ` : ': ', foreign(one.around)));
     });
-    swap(node, h('fieldset', { id: 'copies' }, h('legend', null, `It appears in ${counted(copies.length, 'other place')}: join those that say the same`), boxes));
+    swap(node, h('fieldset', { id: 'copies' }, h('legend', null, `It appears in ${counted(copies.length, 'other place')}: join those that state the same fact`), boxes));
   } catch (error) {
     swap(node, h('p.small', null, error.message));
   }

@@ -64,7 +64,7 @@ export function search() {
     swap(note, 'Searching…');
     try {
       const { found } = await ask('find', { q: words.value, rater: null });
-      swap(note, found.length ? `${counted(found.length, 'passage')}; those that hold the words letter by letter come first.` : 'No passage shares a word with it. Try other words, or fewer.');
+      swap(note, found.length ? `${counted(found.length, 'passage')}; those with exactly these words come first.` : 'No passage shares a word with it. Try other words, or fewer.');
       swap(list, found.map((one) => h('li', null,
         h('button.link', { type: 'button', onclick: () => { close(); openBook(one); } }, h('bdi', null, one.doc_id), one.page ? `, page ${one.page}` : ''),
         h('p', null, foreign(one.text)))));
@@ -73,7 +73,7 @@ export function search() {
     }
   };
   panel('Search the documents', true,
-    h('form.line', { role: 'search', onsubmit: look }, h('label.field', null, h('span', null, 'Words, or a text letter by letter'), words), h('button.quiet', { type: 'submit' }, 'Search')),
+    h('form.line', { role: 'search', onsubmit: look }, h('label.field', null, h('span', null, 'Words, or an exact text'), words), h('button.quiet', { type: 'submit' }, 'Search')),
     note, list);
   words.focus();
 }
@@ -114,7 +114,7 @@ export async function raters() {
 
 function drawAgreement(node, found) {
   if (!found.pairs.length) {
-    swap(node, h('p.soft', null, 'One rater so far. Agreement is shown once a second one grades the same passages, under another name.'));
+    swap(node, h('p.soft', null, 'One rater so far. Agreement is shown once a second rater grades the same passages, under another name.'));
     return;
   }
   swap(node,
@@ -129,7 +129,7 @@ function drawAgreement(node, found) {
 async function drawDifferences(node, begin) {
   const found = await ask('disagreements', { begin });
   const hidden = found.hidden ? h('p.soft', null, `${counted(found.hidden, 'more difference')} on passages that you have not graded yet: shown once you have.`) : null;
-  const none = !found.total && !found.hidden ? h('p.soft', null, 'Nowhere so far.') : null;
+  const none = !found.total && !found.hidden ? h('p.soft', null, 'No differences so far.') : null;
   swap(node, none, found.total > 0 && h('p', { role: 'status' }, `${found.open} of ${counted(found.total, 'difference')} to resolve.`), hidden,
     h('ol.differences', null, found.items.map(difference)),
     pages(found, 50, (next) => drawDifferences(node, next)));

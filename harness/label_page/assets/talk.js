@@ -25,7 +25,7 @@ async function fetched(path, options) {
   try {
     answer = await response.json();
   } catch {
-    answer = { error: response.status === 403 ? 'The program was started anew. Open the link that it has printed.' : `The program answers ${response.status}.` };
+    answer = { error: response.status === 403 ? 'The program was restarted. Open the new link that it has printed.' : `The program answers ${response.status}.` };
   }
   if (response.ok) return answer;
   // what is refused is refused again however often it is sent

@@ -38,6 +38,6 @@ function draw(answer) {
         h('thead', null, h('tr', null, ['Setting', answer.measure, '95 % interval'].map((name) => h('th', { scope: 'col' }, name)))),
         h('tbody', null, answer.means.map((row) => h('tr', null,
           h('th', { scope: 'row' }, foreign(row[0])), h('td', null, row[1]), h('td', null, row[2])))))),
-      answer.working && h('p.small.soft', null, 'Being computed anew…'));
+      answer.working && h('p.small.soft', null, 'Computing again…'));
   }
 }

@@ -91,7 +91,7 @@ function besidePanel(query, setting, other) {
   if (!shareText(setting, other)) return h('p.small.soft', null, 'Different parsers have read what the two settings search: their passages have no places in common.');
   const places = matched(a, b);
   const plotted = movesPlot(a, b, places);
-  return h('section.beside', { 'aria-label': 'Both rankings beside each other' },
+  return h('section.beside', { 'aria-label': 'Both rankings side by side' },
     plotted,
     h('div', null, besideNote(query, a, b, places, setting),
       legend([['rise', 'higher on the right'], ['fall', 'lower on the right'], ['same', 'same rank'], ['unjudged-dot', 'dots have the colour of their grade']]),

@@ -108,7 +108,7 @@ section({
     const folded = DATA.settings.length - order.length;
     return [
       h('p.lede', null, atFinal()
-        ? `Intervals are of the mean over queries. Whether two settings differ is told by their paired difference, which is far sharper than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and standing are over all queries.'}`
+        ? `Intervals are of the mean over queries. To see whether two settings differ, look at their paired difference, which is far more precise than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and standing are over all queries.'}`
         : `Plain means of one stage. The verdict and its tests are on the last stage of every setting.${folded ? ' Settings that retrieve alike, or that have no such stage, are not listed again.' : ''}`,
       order.length > 1 && ' Choose a row to read what it gained and lost against the leader, question by question.'),
       boardTools(),

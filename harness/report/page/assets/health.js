@@ -35,7 +35,7 @@ const HEALTH = {
   share_overlong: ['too long', 'share of chunks longer than the encoder reads', (x) => percent(x, 1)],
   share_cut_mid_sentence: ['cut mid-sentence', 'share of chunks that end within a sentence', (x) => percent(x, 1)],
   tables_cut: ['tables cut', 'tables cut apart', whole],
-  share_covered_twice: ['twice', 'share of the text that stands in more than one chunk', (x) => percent(x, 1)],
+  share_covered_twice: ['twice', 'share of the text that is in more than one chunk', (x) => percent(x, 1)],
   index_tokens: ['index tokens', 'tokens in the index', whole],
 };
 

@@ -29,7 +29,7 @@ section({
     };
     const few = shown.some((k) => sizes[k] < FEWEST);
     return [
-      h('p.lede', null, `Mean ${state.measure} of every setting over the questions of a kind; their number stands beside the kind. Kinds were not tested against each other${few ? `, and those of fewer than ${FEWEST} questions, in italics, tell little` : ''}.`),
+      h('p.lede', null, `Mean ${state.measure} of every setting over the questions of a kind; their number is shown next to the kind. Kinds were not tested against each other${few ? `, and those of fewer than ${FEWEST} questions, in italics, tell little` : ''}.`),
       all.length > 1 ? h('div.tools', null, select('kinds are the values of', all.map(({ name }) => [name, name]), group.name, (name) => choose({ group: name }), { 'data-keep': 'group' })) : null,
       table([
         { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },

@@ -48,7 +48,7 @@ function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.
     { key: 'blame', title: 'largest losses', value: (r) => parts[r.blame]?.name ?? '', cell: (r) => (known(r.blame) ? [h(`i.key.${classOf(r.blame)}`, { 'aria-hidden': true }), parts[r.blame].name] : NONE) },
     ...there.map((k) => ({ key: `lost-${k}`, title: parts[k].name, num: true, about: parts[k].about, value: (r) => r.lost[k], cell: (r) => (Math.abs(r.lost[k]) < 5e-4 ? h('span.soft', null, '0') : fixed(r.lost[k], 2)) })),
   ], rows, {
-    caption: 'Queries and the part that cost them most', sort: 'left', down: false, keep, most: 10,
+    caption: `Queries by ${title}, and the part that cost them most`, sort: 'left', down: false, keep, most: 10,
     open: (r) => openQuery(r.query, way.setting), label: (r) => DATA.queries.text[r.query],
   });
 }
