@@ -123,7 +123,7 @@ def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = Non
     if isinstance(config, RowsConfig):
         facts["tables"] = OUTLINE_VERSION
     if config.reads_sentences:
-        facts["sentences"] = SENTENCES_VERSION
+        facts["sentences"] = SENTENCES_VERSION, sentence.PARTS_VERSION
     if config.libraries:
         facts["libraries"] = config.libraries
     if config.embed is not None:

@@ -15,6 +15,9 @@ from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
+PARTS_VERSION = 2
+"""Raised whenever a sentence that is too long may be cut elsewhere than before; part of cache keys."""
+
 
 class SentenceConfig(SizedConfig):
     """Whole sentences grouped up to `chunk_size`; a longer sentence is cut at whitespace."""
@@ -78,7 +81,17 @@ def short_sentences(text: str, limit: int, measure: Measure) -> tuple[list[Span]
     spans: list[Span] = []
     sizes: list[int] = []
     for sentence, size in zip(sentences, measure.spans(text, sentences), strict=True):
-        parts = [sentence] if size <= limit else cutter.split(text, sentence)
+        parts = [sentence] if size <= limit else _without_repeats(cutter.split(text, sentence))
         spans += parts
         sizes += [size] if size <= limit else measure.spans(text, parts)
     return spans, sizes
+
+
+def _without_repeats(parts: Sequence[Span]) -> list[Span]:
+    """The parts, each from the end of the one before.
+
+    The splitter, as LangChain's, begins a part with what ended the last one and has no size, such as a tab
+    where sizes are in tokens.
+    """
+    ends = [0, *(end for _, end in parts)]
+    return [(max(start, before), end) for (start, end), before in zip(parts, ends, strict=False)]

@@ -186,3 +186,12 @@ def test_the_fingerprint_tells_apart_what_gives_other_chunks(minilm, byte_level)
     assert chunker_fingerprint(parse({"kind": "page"}), minilm) == chunker_fingerprint(
         parse({"kind": "page"})
     )
+
+
+def test_a_tab_that_has_no_tokens_is_not_in_two_chunks(minilm):
+    # one sentence of 40 tokens, cut at 20: the tab between the words has none and may not be shared
+    text = "x" * 40 + "\t" + "x" * 40
+    config = parse({"kind": "semantic", "chunk_size": 20, "min_size": 5, "unit": "model", "strip": False})
+    chunks = chunk_documents([document(text, [0])], config, minilm, letters)
+    assert all(a.end <= b.start for a, b in pairwise(chunks))
+    assert "".join(chunk.text for chunk in chunks) == text
