@@ -356,6 +356,7 @@ def test_the_bar_shows_what_the_judge_has_spent():
         bar.describe("2.0 pairs/s, 0.01 spent, 0 unscored")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_terminated_records_the_answers_on_their_way_and_says_one_line(place, tmp_path):
     """SIGTERM comes while the third call is being answered; what was sent has been paid for."""
     running = {}

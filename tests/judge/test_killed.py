@@ -133,6 +133,7 @@ def test_two_runs_share_a_ledger_and_ask_each_pair_once(contained, tmp_path):
     assert all(int(calls) + int(known) == count for _, calls, known in outputs)
 
 
+@pytest.mark.slow
 def test_a_waiting_run_goes_on_at_once_when_the_other_is_killed(tmp_path):
     path, count, brake = tmp_path / "ledger.db", 100, Brake()
     with FakeServer(brake) as server:

@@ -110,6 +110,7 @@ def test_killed_while_answers_are_recorded_it_records_none_twice(tmp_path, monke
     assert summary.from_ledger == 4
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_batches_running_and_says_how_to_go_on(tmp_path):
     script, path = Batches(looks=10**9), tmp_path / "ledger.db"
     with FakeServer(script) as server:

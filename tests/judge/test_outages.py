@@ -39,7 +39,9 @@ DOWN = {
 }
 
 
-@pytest.mark.parametrize("begin", [0, 10], ids=["from the start", "in the middle"])
+@pytest.mark.parametrize(
+    "begin", [pytest.param(0, marks=pytest.mark.slow), 10], ids=["from the start", "in the middle"]
+)
 @pytest.mark.parametrize("down", DOWN.values(), ids=DOWN.keys())
 def test_an_outage_of_25_seconds_is_survived(down, begin, loop, ledger, monkeypatch):
     def script(request, number):

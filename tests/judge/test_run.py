@@ -7,11 +7,9 @@ import time
 from contextlib import nullcontext
 from datetime import date
 
-import numpy as np
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judging.pool import cost_by_setting
 from harness.llm.money import BudgetError
 from harness.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
@@ -218,16 +216,6 @@ def test_the_cost_of_a_pair_holds_all_its_tries(ledger):
     with FakeServer(script_of(error(500), says("eh"), grade(1))) as server:
         (only,), summary = judge_all(config(server.url, prices=PRICES), ledger, pairs(1))
     assert only.cost == pytest.approx(2 * PRICE_OF_A_CALL) == summary.cost
-
-
-def test_cost_per_setting():
-    costs = np.array([1.0, 2.0, 4.0, np.nan])
-    found = cost_by_setting(costs, {"A": [0, 1], "B": [1, 2, 2], "C": [3], "D": []})
-    # pair 1 is shared: A pays 1 + 2/2, B pays 2/2 + 4
-    assert (found["A"].alone, found["A"].shared) == (3.0, 2.0)
-    assert (found["B"].alone, found["B"].shared) == (6.0, 5.0)
-    assert np.isnan([found["C"].alone, found["C"].shared]).all(), "unknown is not zero"
-    assert (found["D"].alone, found["D"].shared) == (0.0, 0.0)
 
 
 ATTEMPTS = 5

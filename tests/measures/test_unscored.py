@@ -71,6 +71,7 @@ def test_a_failed_span_without_extent_is_refused():
 GRADES = st.one_of(st.none(), st.integers(0, 4))
 
 
+@pytest.mark.slow
 @given(
     grades=st.lists(GRADES, min_size=6, max_size=6),
     order=st.permutations(range(3)),

@@ -102,6 +102,7 @@ def without_pooling(model):
     (model / "1_Pooling" / "config.json").unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

@@ -43,6 +43,7 @@ def test_every_kind_is_drawn_and_gives_the_same_bytes_again(folder, tmp_path, ki
     assert not re.search(rb"<dc:date>|CreationDate|Software|/tmp/", first)
 
 
+@pytest.mark.slow
 def test_another_process_and_another_style_give_the_same_bytes(folder, tmp_path):
     here = write_figure(folder, "board", "svg", tmp_path / "a.svg").read_bytes()
     (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.facecolor: red\n")
