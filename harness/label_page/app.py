@@ -73,8 +73,8 @@ READS: dict[str, Handler] = {
 
 
 def _enter(desk: Desk, given: Given) -> Any:
-    # what else was sent would be lost without a word
-    if other := given.keys() - {"rater", "item"}:
+    # what else was sent would be lost without a word; the page sends tab and request with everything
+    if other := given.keys() - {"rater", "item", "tab", "request", "seconds"}:
         raise LabelError(f"Nothing was saved: enter takes rater and item, not {', '.join(sorted(other))}.")
     return desk.enter(given["rater"], _item(given) if "item" in given else "")
 
