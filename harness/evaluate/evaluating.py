@@ -97,26 +97,24 @@ class Scorers:
     def of(self, searched: Searched) -> Scorer:
         """The scorer of a setting, made when it is first asked for."""
         setting = searched.setting
-        if setting.name not in self._scorers:
-            self._scorers[setting.name] = Scorer(
-                self.queries,
-                self._spans_of(setting.name),
-                searched.chunking.chunks,
-                projection=projection_of(self._relevance),
-                unanswerable="zero" if self._relevance.unanswerable == "zero" else "nan",
-                token_boundaries=self._boundaries(setting.tokenizer),
-                chunk_tokens=searched.chunking.tokens,
-            )
-        return self._scorers[setting.name]
-
-    def _spans_of(self, setting: str) -> SpanQrels:
-        """The graded spans of a setting, the same object for settings that search the same texts."""
-        texts = self._corpus.texts_of.get(setting, frozenset())
+        if setting.name in self._scorers:
+            return self._scorers[setting.name]
+        # settings that search the same texts share the spans
+        texts = self._corpus.texts_of.get(setting.name, frozenset())
         if texts not in self._spans:
-            own, elsewhere = self._corpus.judged_for(setting, self._judgments)
-            spans = SpanQrels.from_judgments([*own, *elsewhere])
-            self._spans[texts] = spans.for_queries(tuple(query.query_id for query in self.queries))
-        return self._spans[texts]
+            own, elsewhere = self._corpus.judged_for(setting.name, self._judgments)
+            ids = tuple(query.query_id for query in self.queries)
+            self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
+        scorer = self._scorers[setting.name] = Scorer(
+            self.queries,
+            self._spans[texts],
+            searched.chunking.chunks,
+            projection=projection_of(self._relevance),
+            unanswerable="zero" if self._relevance.unanswerable == "zero" else "nan",
+            token_boundaries=self._boundaries(setting.tokenizer),
+            chunk_tokens=searched.chunking.tokens,
+        )
+        return scorer
 
 
 def projection_of(relevance: RelevanceConfig) -> Projection:
@@ -154,7 +152,9 @@ def _losses(
     """
     by_people = pool_judge_config(config) is None
     lost = lost_evidence(corpus.label_rows, corpus.anchored) if by_people else []
-    queries = queries_to_score(corpus.queries.queries, [*judgments, *lost], config.relevance)
+    queries = scorers.queries
+    if lost:
+        queries = queries_to_score(corpus.queries.queries, [*judgments, *lost], config.relevance)
     if not any(query.answerable for query in queries):
         return []
     measure = loss_measure(config.measures)

@@ -11,6 +11,7 @@ from harness.evaluate.evaluating import Evaluated
 from harness.evaluate.prices import price_rows, reading_depth
 from harness.evaluate.record import make_record
 from harness.evaluate.verdict import run_verdict
+from harness.judging.pool import Judged
 from harness.report import (
     PASSAGE_RANKS,
     AnchoringRow,
@@ -31,7 +32,7 @@ from harness.running.rewriting import asked_rows
 from harness.running.search import Searched
 from harness.search import Narrowed
 from harness.text.spans import Span, outside
-from harness.types import Document, Judgment, Ranking
+from harness.types import Document, Ranking
 
 AROUND = 300
 """Characters shown before and after a passage."""
@@ -52,7 +53,7 @@ def results_of(
     queries = corpus.queries.queries
     paid = query_costs(searched, queries, context)
     prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config)
-    filtered = list(filter_rows(searched, judged.judgments, corpus))
+    filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
     return Results(
         name=config.name,
@@ -153,15 +154,13 @@ def _first(ranking: Ranking, k: int | None) -> set[str]:
     return set(ranking.chunk_ids[:k])
 
 
-def filter_rows(
-    searched: Iterable[Searched], judgments: Sequence[Judgment], corpus: Corpus
-) -> Iterator[FilterRow]:
+def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[FilterRow]:
     """One row a query of every filter: what it named, what was left, what labelled documents were not."""
     for one in searched:
         if not one.filtered:
             continue
         labelled: dict[str, dict[str, None]] = {}
-        for judgment in corpus.judged_for(one.setting.name, judgments)[0]:
+        for judgment in corpus.judged_for(one.setting.name, judged.judgments)[0]:
             if judgment.grade:
                 labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
         for step, narrowed in one.filtered.items():
