@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import QUIET, command, config_file, flag
 
 if TYPE_CHECKING:
     from harness.bench.ending import Ending
@@ -21,34 +23,24 @@ _DONE = {
 }
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "bench",
-        help="run a benchmark and write its results",
-        description="Run every setting of CONFIG and write results/<name>/. Anything computed before, by "
-        "this or another configuration, is reused from the cache; a killed run resumes. If nothing has "
-        "changed since the results were written, they are shown at once.",
-    )
-    parser.add_argument(
-        "config", type=Path, metavar="CONFIG", help="YAML file; docs/configuration.md has every key"
-    )
-    parser.add_argument(
+@command(
+    "bench",
+    "run a benchmark and write its results",
+    "Run every setting of CONFIG and write results/<name>/. Anything computed before, by this or another "
+    "configuration, is reused from the cache; a killed run resumes. If nothing has changed since the results "
+    "were written, they are shown at once.",
+    config_file("YAML file; docs/configuration.md has every key"),
+    flag(
         "--dry-run",
-        action="store_true",
-        help="retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge "
-        "would take, and stop",
-    )
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="run even if nothing has changed since the results were written; the cache is still reused",
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+        "retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge would "
+        "take, and stop",
+    ),
+    flag(
+        "--again", "run even if nothing has changed since the results were written; the cache is still reused"
+    ),
+    QUIET,
+)
+def bench(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench.job import do_bench
     from harness.config import load_config

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+
+from harness.commands.declaring import QUIET, command, config_file, flag, option
 
 _DESCRIPTION = """\
 Try the measures of answers that ask a language model on answers whose true score is known by construction:
@@ -20,25 +20,18 @@ answers of your own: harness score-answers --human.
 """
 
 
-def add(parts: Any) -> None:
-    """Describe the command."""
-    parser = parts.add_parser(
-        "check-answers",
-        help="try the model that scores answers on answers whose scores are known",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="with answer_measures and answer_judge")
-    parser.add_argument(
+@command(
+    "check-answers",
+    "try the model that scores answers on answers whose scores are known",
+    _DESCRIPTION,
+    config_file("with answer_measures and answer_judge"),
+    option(
         "--measures", metavar="NAMES", help="separated by commas; default: those of CONFIG that ask a model"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be asked, and what that costs; ask nothing"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+    ),
+    flag("--dry-run", "say what would be asked, and what that costs; ask nothing"),
+    QUIET,
+)
+def check_answers(args: argparse.Namespace) -> int:
     """Score the known answers; print the table and the problems."""
     from harness.answering.checking import check_scorers, check_table, price_check
     from harness.config.answer_scoring import load_answer_scoring

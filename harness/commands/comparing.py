@@ -14,6 +14,7 @@ from harness.commands.comparing_answers import (
     compared_answers,
     gate_answers,
 )
+from harness.commands.declaring import command, flag, formats, number, option, path
 
 if TYPE_CHECKING:
     from harness.bench.stored_answers import StoredAnswers
@@ -51,87 +52,41 @@ says so.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe both commands."""
-    compare = commands.add_parser(
-        "compare",
-        help="compare settings: which is best, and is it real?",
-        description=_COMPARE,
-    )
-    compare.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="folders of results")
-    _add_shared(compare)
-    compare.add_argument(
-        "--baseline", metavar="SETTING", help="compare every setting with this one, not all pairs"
-    )
-    compare.add_argument(
-        "--select",
-        choices=("train", "cross-validated"),
-        default="train",
-        help="how to estimate the value of the chosen setting: choose on train and check on "
-        "validation (default), or cross-validate over all queries",
-    )
-    compare.add_argument(
-        "--folds", type=int, default=5, metavar="N", help="folds of the cross-validation; default 5"
-    )
-    add_format(compare, ("json",))
-    compare.add_argument("--csv", type=Path, metavar="FILE", help="write every comparison to this file")
-    compare.set_defaults(run=run_compare)
-    gate = commands.add_parser(
-        "gate",
-        help="fail if a setting has become worse than a baseline",
-        description=_GATE,
-    )
-    gate.add_argument("results", type=Path, metavar="RESULTS", help="the results to check")
-    gate.add_argument(
-        "--baseline", type=Path, required=True, metavar="BASE", help="the results to compare with"
-    )
-    _add_shared(gate)
-    gate.add_argument(
-        "--max-drop",
-        type=float,
-        default=0.0,
-        metavar="X",
-        help="the largest drop that is tolerated; default 0",
-    )
-    gate.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default 0.95")
-    gate.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
-    gate.add_argument("--github", action="store_true", help="print GitHub annotations")
-    gate.set_defaults(run=run_gate)
-
-
-def add_format(parser: argparse.ArgumentParser, more: tuple[str, ...] = ()) -> None:
-    """The options that say how to write and where."""
-    parser.add_argument(
-        "--format",
-        choices=("text", "markdown", "latex", *more),
-        default="text",
-        help="text (default), markdown for a pull request, latex (with booktabs and graphicx)"
-        + "".join(f", {name}" for name in more),
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
-    )
-
-
-def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+_SHARED = (
+    option(
         "--measure",
         metavar="NAME",
         help="default: one that is comparable between these settings (docs/statistics.md)",
-    )
-    parser.add_argument(
+    ),
+    path(
         "--judge",
-        type=Path,
-        metavar="CONFIG",
-        help="with a language model as judge: let the judge of this configuration grade passages that it has "
+        "with a language model as judge: let the judge of this configuration grade passages that it has "
         "graded for only some of the results",
-    )
-    parser.add_argument(
-        "--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"
-    )
+        "CONFIG",
+    ),
+    option("--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"),
+)
 
 
-def run_compare(args: argparse.Namespace) -> int:
+@command(
+    "compare",
+    "compare settings: which is best, and is it real?",
+    _COMPARE,
+    path("results", "folders of results", "RESULTS", nargs="+"),
+    *_SHARED,
+    option("--baseline", metavar="SETTING", help="compare every setting with this one, not all pairs"),
+    option(
+        "--select",
+        choices=("train", "cross-validated"),
+        default="train",
+        help="how to estimate the value of the chosen setting: choose on train and check on validation "
+        "(default), or cross-validate over all queries",
+    ),
+    number("--folds", 5, "folds of the cross-validation"),
+    *formats("json"),
+    path("--csv", "write every comparison to this file"),
+)
+def compare(args: argparse.Namespace) -> int:
     """Compare and print."""
     from harness.terminal import print_line, tell
     from harness.verdict import (
@@ -251,7 +206,25 @@ def _reranked(args: argparse.Namespace, measure: str) -> list[Part]:
     return [table] if table else []
 
 
-def run_gate(args: argparse.Namespace) -> int:
+@command(
+    "gate",
+    "fail if a setting has become worse than a baseline",
+    _GATE,
+    path("results", "the results to check", "RESULTS"),
+    path("--baseline", "the results to compare with", "BASE", required=True),
+    *_SHARED,
+    option(
+        "--max-drop",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="the largest drop that is tolerated; default 0",
+    ),
+    option("--confidence", type=float, default=0.95, metavar="C", help="default 0.95"),
+    path("--junit", "write a JUnit report"),
+    flag("--github", "print GitHub annotations"),
+)
+def gate(args: argparse.Namespace) -> int:
     """Check and print; 1 where a drop is real."""
     from harness.comparison import github_annotations, junit
     from harness.terminal import print_line, write_lines, write_out

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import QUIET, command, flag, option, path, results_folder
 
 if TYPE_CHECKING:
     from harness.answering.outside import MeasureScores
@@ -34,43 +36,27 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the commands."""
-    parser = commands.add_parser(
-        "score-answers", help="measure the answers of another pipeline", description=_DESCRIPTION
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help=".jsonl, .csv, .tsv or .xlsx")
-    parser.add_argument(
+@command(
+    "score-answers",
+    "measure the answers of another pipeline",
+    _DESCRIPTION,
+    path("file", ".jsonl, .csv, .tsv or .xlsx"),
+    option(
         "--measures",
         metavar="NAMES",
         help="separated by commas; default: those of --config, else exact_match, token_f1",
-    )
-    parser.add_argument(
-        "--config", type=Path, metavar="CONFIG", help="YAML with answer_measures, answer_judge, …"
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write all values to this .csv file")
-    parser.add_argument(
+    ),
+    path("--config", "YAML with answer_measures, answer_judge, …", "CONFIG"),
+    path("--output", "write all values to this .csv file"),
+    path(
         "--human",
-        type=Path,
-        metavar="FILE",
-        help="a table with query_id, measure and value: people's ratings of a random sample. Prints how "
-        "well the measures agree with them, and corrected means",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="print the calls and their cost; make none")
-    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
-    parser.set_defaults(run=run)
-    export = commands.add_parser(
-        "export-answers",
-        help="write the answers of a run for other tools, such as ragas",
-        description=_EXPORT,
-    )
-    export.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
-    export.add_argument("--setting", metavar="NAME", help="whose answers; required if there are several")
-    export.add_argument("--output", type=Path, required=True, metavar="FILE", help="not overwritten")
-    export.set_defaults(run=run_export)
-
-
-def run(args: argparse.Namespace) -> int:
+        "a table with query_id, measure and value: people's ratings of a random sample. Prints how well the "
+        "measures agree with them, and corrected means",
+    ),
+    flag("--dry-run", "print the calls and their cost; make none"),
+    QUIET,
+)
+def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
     from harness.answering.outside import outside_table, price_outside, score_outside
     from harness.config.answer_scoring import load_answer_scoring
@@ -111,7 +97,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_export(args: argparse.Namespace) -> int:
+@command(
+    "export-answers",
+    "write the answers of a run for other tools, such as ragas",
+    _EXPORT,
+    results_folder(),
+    option("--setting", metavar="NAME", help="whose answers; required if there are several"),
+    path("--output", "not overwritten", required=True),
+)
+def export_answers(args: argparse.Namespace) -> int:
     """Write the file and say how many answers it has."""
     from harness.answering.exported import exported_answers
     from harness.outside.answer_files import write_answers
