@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.commands.declaring import QUIET, Command, command, flag, number, option, path, results_folder
+from harness.commands.shared import print_prices, refuse_other_than_csv
 
 if TYPE_CHECKING:
     from harness.answer.stage import AnswerConfig
@@ -23,8 +24,6 @@ Or with RGB's files, which may be used for evaluation only (CC BY-NC-SA 4.0):
 
   harness abilities rgb rgb/en_fact.jsonl rgb/zh_refine.jsonl --output trials.jsonl
 """
-
-
 _MAKING = (
     path("--output", "not overwritten", required=True),
     number("--passages", 5, "passages per trial"),
@@ -97,27 +96,22 @@ def try_(args: argparse.Namespace) -> int:
     """Answer them and print the table."""
     from harness.abilities.answered import price, shares_table, try_out
     from harness.abilities.files import read_trials
-    from harness.errors import ConfigError
     from harness.report import counted
     from harness.running.context import Context
+    from harness.store import write_text
     from harness.terminal import TerminalReporter, print_line, show
 
-    if args.output and args.output.suffix.lower() != ".csv":
-        raise ConfigError(f"--output is {args.output}; name a .csv file.")
+    refuse_other_than_csv(args.output)
     answerer, cache = _answerer(args.config)
     trials = read_trials(args.trials)
     with Context.at(cache, TerminalReporter(quiet=args.quiet), may_ask=not args.dry_run) as context:
         if args.dry_run:
-            missing = price(trials, answerer, context)
-            for one in missing:
-                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-            if not missing:
-                print_line("No calls are needed.")
+            print_prices(price(trials, answerer, context))
             return 0
         tried = try_out(trials, answerer, context, any_refusal=args.any_refusal)
     show(shares_table(f"{args.trials.name}: {counted(len(trials), 'trial')}", tried))
     if args.output:
-        _write_marks(args.output, tried)
+        write_text(args.output, _marks_csv(tried))
         print_line(f"Every answer: {args.output}")
     return 0
 
@@ -176,22 +170,24 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     return config, Path(cache)
 
 
-def _write_marks(path: Path, tried: list[Any]) -> None:
-    import csv
+def _marks_csv(tried: list[Any]) -> str:
+    from harness.report import to_csv
 
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("trial_id", "ability", "rate", "answer", "reason", "right", "rejects", "detects"))
-        for one in tried:
-            marks = ["", "", ""]
-            if one.marked is not None:
-                marks = [
-                    "yes" if m else "no" for m in (one.marked.right, one.marked.rejects, one.marked.detects)
-                ]
-            trial = one.trial
-            writer.writerow(
-                (trial.trial_id, trial.ability, trial.rate, one.reply.text or "", one.reply.reason, *marks)
-            )
+    marks = ("right", "rejects", "detects")
+    return to_csv(
+        ("trial_id", "ability", "rate", "answer", "reason", *marks),
+        (
+            {
+                "trial_id": one.trial.trial_id,
+                "ability": one.trial.ability,
+                "rate": one.trial.rate,
+                "answer": one.reply.text,
+                "reason": one.reply.reason,
+                **{mark: getattr(one.marked, mark, None) for mark in marks},
+            }
+            for one in tried
+        ),
+    )
 
 
 abilities = Command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from harness.commands.declaring import QUIET, command, config_file, flag, option
+from harness.commands.shared import TWO_ROUNDS, names_of_measures, print_prices
 
 _DESCRIPTION = """\
 Try the measures of answers that ask a language model on answers whose true score is known by construction:
@@ -38,19 +39,11 @@ def check_answers(args: argparse.Namespace) -> int:
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line, show
 
-    names = [name.strip() for name in (args.measures or "").split(",") if name.strip()]
-    config = load_answer_scoring(args.config, names)
+    config = load_answer_scoring(args.config, names_of_measures(args.measures or ""))
     reporter = TerminalReporter(quiet=args.quiet)
     with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            missing = price_check(config, context)
-            for one in missing:
-                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-            print_line(
-                "Measures that ask twice are counted up to their first calls, so this is the least."
-                if missing
-                else "No calls are needed."
-            )
+            print_prices(price_check(config, context), TWO_ROUNDS)
             return 0
         found = check_scorers(config, context)
     show(check_table(found))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.commands.declaring import flag, group, option, path
+from harness.commands.shared import names_of_measures
 
 if TYPE_CHECKING:
     from harness.config import BenchConfig
@@ -145,16 +146,3 @@ def _names(files: Sequence[Path]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     raise ConfigError("--hits: two files have the same name, apart from the extension. Rename one of them.")
-
-
-def names_of_measures(text: str) -> list[str]:
-    """Split at the commas outside parentheses; each name once."""
-    names = [""]
-    depth = 0
-    for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "," and not depth:
-            names.append("")
-        else:
-            names[-1] += letter
-    return list(dict.fromkeys(name.strip() for name in names if name.strip()))

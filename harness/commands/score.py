@@ -6,6 +6,7 @@ import argparse
 
 from harness.commands import hits
 from harness.commands.declaring import command, flag, option, path
+from harness.commands.shared import names_of_measures
 
 _DESCRIPTION = """\
 Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules by default.
@@ -78,7 +79,7 @@ def _run(args: argparse.Namespace) -> int:
     from harness.trec import TrecError, evaluate, read_qrels, read_run
     from harness.trec.layout import LAYOUTS
 
-    measures = hits.names_of_measures(_MEASURES if args.measures is None else args.measures)
+    measures = names_of_measures(_MEASURES if args.measures is None else args.measures)
     if not measures:
         raise ConfigError("--measures is empty; omit it to get the default measures.")
     judged = read_qrels(args.qrels)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import QUIET, command, flag, option, path, results_folder
+from harness.commands.shared import TWO_ROUNDS, names_of_measures, print_prices, refuse_other_than_csv
 
 if TYPE_CHECKING:
     from harness.answering.outside import MeasureScores
@@ -64,26 +65,19 @@ def score_answers(args: argparse.Namespace) -> int:
     from harness.outside.answer_files import read_answers
     from harness.report import counted
     from harness.running.context import Context
+    from harness.store import write_text
     from harness.terminal import TerminalReporter, print_line, show
 
-    names = [name.strip() for name in (args.measures or "").split(",") if name.strip()]
+    names = names_of_measures(args.measures or "")
     if args.measures is not None and not names:
         raise ConfigError("--measures is empty; omit it to get the default measures.")
-    if args.output and args.output.suffix.lower() != ".csv":
-        raise ConfigError(f"--output is {args.output}; name a .csv file.")
+    refuse_other_than_csv(args.output)
     config = load_answer_scoring(args.config, names)
     exchanges = read_answers(args.file)
     reporter = TerminalReporter(quiet=args.quiet)
     with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            missing = price_outside(exchanges, config, context)
-            for one in missing:
-                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-            print_line(
-                "For measures with two rounds of calls only the first is counted, so this is a lower bound."
-                if missing
-                else "Everything is answered already."
-            )
+            print_prices(price_outside(exchanges, config, context), TWO_ROUNDS)
             return 0
         found = score_outside(exchanges, config, context)
     answered = sum(one.answer is not None for one in exchanges)
@@ -92,7 +86,7 @@ def score_answers(args: argparse.Namespace) -> int:
     if args.human:
         _show_people(args.human, found)
     if args.output:
-        _write(args.output, found)
+        write_text(args.output, _csv(found))
         print_line(f"Every value: {args.output}")
     return 0
 
@@ -128,17 +122,21 @@ def _show_people(path: Path, found: list[MeasureScores]) -> None:
     show(people_table([one for one in beside if one is not None]))
 
 
-def _write(path: Path, found: list[MeasureScores]) -> None:
+def _csv(found: list[MeasureScores]) -> str:
     """A row a question and measure."""
-    import csv
     import json
 
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("query_id", "measure", "value", "failed", "reason", "details"))
-        for one in found:
-            for score in one.scores:
-                value = "" if score.value is None else repr(score.value)
-                details = json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True)
-                failed = "yes" if score.failed else "no"
-                writer.writerow((score.query_id, score.measure, value, failed, score.reason, details))
+    from harness.report import to_csv
+
+    columns = ("query_id", "measure", "value", "failed", "reason", "details")
+    return to_csv(
+        columns,
+        (
+            {
+                **{name: getattr(score, name) for name in columns},
+                "details": json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
+            }
+            for one in found
+            for score in one.scores
+        ),
+    )

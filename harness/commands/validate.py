@@ -56,10 +56,8 @@ def validate(args: argparse.Namespace) -> int:
         ],
     )
     show(_settings(plan))
-    problems = [one.problem for one in plan.rewriting]
+    problems = [one.problem for one in (*plan.rewriting, *plan.endpoints, *plan.answers.missing)]
     problems += [one.problem for one in plan.services]
-    problems += [one.problem for one in plan.endpoints]
-    problems += [one.problem for one in plan.answers.missing]
     if plan.judge is not None:
         problems.append(plan.judge.problem)
     for problem in dict.fromkeys(filter(None, problems)):
