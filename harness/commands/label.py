@@ -89,18 +89,17 @@ def label(args: argparse.Namespace) -> int:
 
 def _serve(source: Source, args: argparse.Namespace) -> int:
     import webbrowser
+    from functools import partial
 
     from harness.label_page.opening import open_desk
-    from harness.label_page.order import AsListed
+    from harness.label_page.queue import as_listed, usual_order
     from harness.label_page.serve import serve
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line
 
-    order_of = (lambda _: AsListed()) if args.as_listed else None
+    order = as_listed if args.as_listed else partial(usual_order, seed=args.seed)
     reporter = TerminalReporter()
-    with open_desk(
-        source, reporter, args.guidelines, args.rater, args.seed, order_of, not args.hide_verdict
-    ) as desk:
+    with open_desk(source, reporter, args.guidelines, args.rater, order, not args.hide_verdict) as desk:
         passages = counted(desk.total, "passage")
         print_line(f"{passages} of {counted(len(desk.questions), 'question')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
@@ -150,14 +149,12 @@ def _export(source: Source, args: argparse.Namespace) -> int:
 
 def _merge(source: Source, args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
-    from harness.label_page.export import label_rows, skipped_rows
-    from harness.label_page.merging import new_rows
+    from harness.label_page.export import label_rows, new_rows, skipped_rows
     from harness.label_page.state import State
     from harness.labelling.adding import add_rows
     from harness.labelling.skips import add_skips
+    from harness.labelling.stored import documents_of
     from harness.report import counted
-    from harness.running.context import Context
-    from harness.running.corpus import load_documents
     from harness.terminal import TerminalReporter, print_line
 
     if args.config is None and args.results is None:
@@ -169,8 +166,7 @@ def _merge(source: Source, args: argparse.Namespace) -> int:
     with State(_existing(source)) as state:
         found = label_rows(state, args.rater)
         skipped = skipped_rows(state, args.rater)
-    with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents = {one.doc_id: one for one in load_documents(config, context)}
+    documents = documents_of(config, reporter)
     rows = new_rows(found.rows, config.labels, documents, config.anchor, reporter.note)
     if rows:
         add_rows(config.labels, rows)

@@ -6,6 +6,7 @@ import argparse
 from shlex import quote
 
 from harness.commands.declaring import Command, command, number, path, results_folder
+from harness.commands.shared import refuse_existing_sheet
 
 _DESCRIPTION = """\
 Grade what was retrieved. The unjudged top passages of all settings go into a sheet; what
@@ -71,8 +72,7 @@ def unjudged(args: argparse.Namespace) -> int:
 
     if args.top < 1:
         raise ConfigError(f"--top says how deep to look; it cannot be {args.top}.")
-    if args.output.exists():
-        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
+    refuse_existing_sheet(args.output)
     sheet = sheet_of(args.results, args.top, TerminalReporter())
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
     left_out = left_out if sheet.unanswerable else ""
@@ -117,8 +117,7 @@ def following(args: argparse.Namespace) -> int:
     for name, value in (("--top", args.top), ("--count", args.count)):
         if value < 1:
             raise ConfigError(f"{name} counts from 1; it cannot be {value}.")
-    if args.output is not None and args.output.exists():
-        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
+    refuse_existing_sheet(args.output)
     found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
     told = by_labels(found.standing, args.top)
     write_text(args.results / FILE, to_text(told))
@@ -149,9 +148,8 @@ def add(args: argparse.Namespace) -> int:
     from harness.labelling.adding import add_rows
     from harness.labelling.grading import graded_rows
     from harness.labelling.skips import add_skips, skips_of
+    from harness.labelling.stored import documents_of
     from harness.report import counted
-    from harness.running.context import Context
-    from harness.running.corpus import load_documents
     from harness.terminal import TerminalReporter, print_line
 
     config = load_config(args.config)
@@ -159,8 +157,7 @@ def add(args: argparse.Namespace) -> int:
     if labels is None:
         raise ConfigError(f"{args.config} names no labels. Name a file: --to labels.csv.")
     reporter = TerminalReporter()
-    with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents = {one.doc_id: one for one in load_documents(config, context)}
+    documents = documents_of(config, reporter)
     queries = [query.query_id for query in read_queries(config.queries, config.split).queries]
     added = graded_rows(args.sheet, documents, queries, labels, config.anchor, reporter.note, may_skip=True)
     if added.rows:

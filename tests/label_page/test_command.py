@@ -191,7 +191,7 @@ def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):
 def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
     documents = {name: document(name, text) for name, text in TEXTS.items()}
     spans = [(one.query_id, one.doc_id, one.start, one.end) for one in ITEMS]
-    wanted = [Wanted(*span, frozenset("a"), 1) for span in spans]
+    wanted = [Wanted(*span, {"a": 1}) for span in spans]
     questions = {one.query_id: one.text for one in QUESTIONS}
     for name in ("sheet.csv", "sheet.xlsx"):
         write_sheet(tmp_path / name, sheet_rows(wanted, documents, questions))

@@ -6,9 +6,8 @@ import pytest
 
 from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.errors import LabelError
-from harness.label_page.export import label_rows, rating_rows
+from harness.label_page.export import label_rows, new_rows, rating_rows
 from harness.label_page.items import Said
-from harness.label_page.merging import new_rows
 from harness.labelling.adding import add_rows
 from harness.labelling.rows import write_rows
 from tests.label_page.pools import ITEMS, PLAIN, STRANGE, TEXTS, Requests, desk_at, document, part
