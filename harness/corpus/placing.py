@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from harness.corpus.align import View, folded, whitespace_free
 from harness.corpus.documents import ids_meant
 from harness.corpus.hits import HitRow
-from harness.corpus.locate import Method, Searcher, seeds
+from harness.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
 from harness.corpus.table import nearest
 from harness.errors import CorpusError
 from harness.text.characters import snippet
+from harness.text.spans import trim
 from harness.types import Document
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
@@ -158,7 +159,7 @@ def _place(
         place.score,
         len(known.places),
         other_page=row.page is not None and not _touches(place, row.page, documents),
-        figures_differ=place.method == "fuzzy" and _digits(row.text) != _digits(text),
+        figures_differ=figures_differ(place.method, row.text, text),
     )
 
 
@@ -195,23 +196,14 @@ def _by_offsets(row: HitRow, start: int, end: int, document: Document) -> Place:
 
 
 def _whole_page(row: HitRow, document: Document) -> Place:
-    page = row.page or 0
-    if not document.page_starts:
-        raise CorpusError(f"{row.where}: {document.doc_id} is a text without pages. Give the text instead.")
-    if page > len(document.page_starts):
+    page = page_of_row(document, row.page or 0, row.where, CorpusError, "Give the text instead.")
+    start, end = trim(document.text, page)
+    if start == end:
         raise CorpusError(
-            f"{row.where}: {document.doc_id} has {len(document.page_starts)} pages, not page {page}. Count "
-            "pages of the file from 1, not the printed numbers."
+            f"{row.where}: page {row.page} of {document.doc_id} has no text. Run OCR over the document, or "
+            "give the text that was returned."
         )
-    first, last = document.page_span(page)
-    text = document.text[first:last]
-    if not text.strip():
-        raise CorpusError(
-            f"{row.where}: page {page} of {document.doc_id} has no text. Run OCR over the document, or give "
-            "the text that was returned."
-        )
-    start = first + len(text) - len(text.lstrip())
-    return Place(document.doc_id, start, start + len(text.strip()), "page")
+    return Place(document.doc_id, start, end, "page")
 
 
 def _find_texts(
@@ -296,7 +288,3 @@ def _likeliest_documents(
         for key, own in shared.items()
     }
     return {key: [key[0]] if key[0] else best[key] for key in keys}
-
-
-def _digits(text: str) -> str:
-    return "".join(letter for letter in text if letter.isdigit())

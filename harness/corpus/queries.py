@@ -84,15 +84,24 @@ def _query(table: Table, row: Row, split: SplitConfig | None) -> Query:
     query_id, text = row.get("query_id"), row.get("text")
     if not query_id:
         raise CorpusError(f"{where}: query_id is empty. Give the query an id.")
-    if query_id.split() != [query_id]:
-        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+    refuse_spaces(where, query_id)
     if not text:
         raise CorpusError(f"{where}: the text of query {query_id!r} is empty. Write the question.")
-    answerable = row.get("answerable").lower()
-    if answerable not in _ANSWERABLE:
-        raise CorpusError(f"{where}: answerable is {row.get('answerable')!r}. Write yes or no.")
-    own_split = _split(where, table, row, split)
-    return Query(query_id, text, own_split, _ANSWERABLE[answerable], row.get("cluster"))
+    answerable = is_answerable(where, row.get("answerable"))
+    return Query(query_id, text, _split(where, table, row, split), answerable, row.get("cluster"))
+
+
+def refuse_spaces(where: str, query_id: str) -> None:
+    """Raise CorpusError for an id of a query that the files of TREC could not hold."""
+    if query_id.split() != [query_id]:
+        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+
+
+def is_answerable(where: str, cell: str) -> bool:
+    """What a cell of the column ``answerable`` says; yes where it is empty. Raises CorpusError."""
+    if cell.lower() not in _ANSWERABLE:
+        raise CorpusError(f"{where}: answerable is {cell!r}. Write yes or no.")
+    return _ANSWERABLE[cell.lower()]
 
 
 def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Split:

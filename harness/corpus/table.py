@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.corpus.reading import read_utf8
 from harness.corpus.spreadsheet import Note, Records, read_csv, read_xlsx
-from harness.errors import CorpusError, HarnessError
+from harness.errors import CorpusError, HarnessError, LabelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,34 @@ def _meant(column: str, columns: Collection[str]) -> str:
     lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
     known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
     return f"; rename {known!r} to {column!r}" if known else nearest(column, columns)
+
+
+def whole_number(
+    where: str, column: str, value: str, least: int, error: type[HarnessError] = LabelError
+) -> int | None:
+    """A cell as an integer, None for an empty one; raises ``error`` that begins with ``where``."""
+    value = without_zeros(value)
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit()):
+        raise error(f"{where}: {column} is {value!r}, not an integer of at least {least}. Correct it.")
+    if int(value) < least:
+        raise error(f"{where}: {column} is {value}, the least is {least}. Correct it.")
+    return int(value)
+
+
+def without_zeros(value: str) -> str:
+    """A number without the ``.0`` that spreadsheets give it."""
+    head, point, tail = value.partition(".")
+    return head if point and tail and not tail.strip("0") else value
+
+
+def check_offsets(where: str, start: int | None, end: int | None, error: type[HarnessError]) -> None:
+    """Raise ``error`` for half of a range, and for one that is empty or ends before it begins."""
+    if (start is None) != (end is None):
+        raise error(f"{where}: start and end belong together. Fill both, or neither.")
+    if start is not None and end is not None and start >= end:
+        raise error(f"{where}: start {start} is not before end {end} (half-open). Correct them.")
 
 
 class FaultsOfRows:

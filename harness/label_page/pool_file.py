@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.corpus import ids_meant
-from harness.corpus.labels import whole_number
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, nearest, read_table
+from harness.corpus.table import FaultsOfRows, Row, nearest, read_table, whole_number
 from harness.errors import LabelError
 from harness.finite import finite
 from harness.label_page.items import Item, Question, item_id

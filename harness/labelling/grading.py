@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus import AnchorConfig, anchor, ids_meant, read_labels
-from harness.corpus.labels import grade_of, whole_number
+from harness.corpus.labels import grade_of
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, nearest, read_table
+from harness.corpus.table import FaultsOfRows, Row, nearest, read_table, whole_number
 from harness.errors import LabelError
 from harness.labelling.rows import holds_rows, quote_of
 from harness.labelling.sheet import is_passage

@@ -15,9 +15,9 @@ from harness.testset.config import TestsetConfig
 from harness.testset.documents import documents_of
 from harness.testset.grades import Held, held
 from harness.testset.prompts import load_prompt
-from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow, to_csv
+from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
-from harness.testset.steps import Outcome, chosen_of
+from harness.testset.steps import Outcome, calls_made, chosen_of
 from harness.types import Answered
 
 FOLDER = Path(__file__).parent / "answer_prompts"
@@ -30,7 +30,7 @@ def answer_by_hand(state: State) -> Outcome:
     """Write answers.csv with a row for every kept question; answers that it has stay."""
     chosen = chosen_of(state)
     rows = _rows(state, chosen)
-    state.write("answer", "to be written by people", {state.path(AnswerRow).name: to_csv(AnswerRow, rows)})
+    state.write("answer", "to be written by people", {AnswerRow: rows})
     asked = {one.query_id for one in chosen if one.answerable == "yes"}
     empty = sum(not row.answer and row.query_id in asked for row in rows)
     return Outcome(
@@ -52,7 +52,7 @@ def answer_by_model(
     """Ask for the answers that are missing, all of them ``again``; answers by people always stay.
 
     The model sees the passages of grade 2 and above, the best eight. A question without such a passage is
-    left out and told. Raises LlmError where the model cannot be asked; what it has answered is in the ledger.
+    left out and named. Raises LlmError where the model cannot be asked; its answers are in the ledger.
     """
     if config.answering is None:
         raise ConfigError(
@@ -80,12 +80,11 @@ def answer_by_model(
         answered, spending = answers(model, calls, reporter=context.reporter, name="answering")
     given = {row.query_id: _answered(row, one, title) for row, one in zip(todo, answered, strict=True)}
     rows = [given.get(row.query_id, row) for row in rows]
-    state.write("answer", f"answered by {title}", {state.path(AnswerRow).name: to_csv(AnswerRow, rows)})
-    cost = "at unknown cost (no price)" if spending.cost is None else f"for {spending.cost:.4f}"
+    state.write("answer", f"answered by {title}", {AnswerRow: rows})
     usable = sum(bool(one.answer) for one in given.values())
     told = [
         f"{state.path(AnswerRow)}: {usable} of {counted(len(todo), 'question')} answered by {title}; "
-        f"{counted(spending.calls, 'call')} now {cost}, {spending.from_ledger} from the ledger.",
+        f"{calls_made(spending)}.",
     ]
     if len(open_) > len(todo):
         told.append(

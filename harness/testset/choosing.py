@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from harness.testset.choose.balance import balanced
 from harness.testset.choose.leading import copied
 from harness.testset.choose.likeness import ALIKE, Floats, by_vectors, by_words, same_figures
 from harness.testset.config import TestsetConfig
-from harness.testset.rows import Candidate, Question, to_csv
+from harness.testset.rows import Candidate, Question
 from harness.testset.state import State
 from harness.testset.steps import Outcome
 
@@ -69,7 +69,7 @@ def choose(
         "likeness_by": by,
     }
     how = "a balanced choice" if auto else "to be marked by people"
-    state.write("choose", how, {state.path(Candidate).name: to_csv(Candidate, measured)}, facts)
+    state.write("choose", how, {Candidate: measured}, facts)
     return Outcome(tuple(_told(state, facts, now, count, auto)))
 
 
@@ -100,11 +100,7 @@ def _told(
 
 def _merged(proposed: Sequence[Question], edited: Mapping[str, Candidate]) -> list[Candidate]:
     """Every proposal, as it was edited where it was; then the questions that people have added."""
-    names = [field.name for field in fields(Question)]
-    rows = []
-    for one in proposed:
-        own = {name: getattr(one, name) for name in names}
-        rows.append(edited.get(one.query_id) or Candidate(keep="", **own))
+    rows = [edited.get(one.query_id) or Candidate(keep="", **asdict(one)) for one in proposed]
     known = {one.query_id for one in proposed}
     return [*rows, *(one for query_id, one in edited.items() if query_id not in known)]
 

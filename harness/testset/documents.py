@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from harness.errors import CorpusError
 from harness.running.context import Context
@@ -30,9 +31,10 @@ def documents_of(state: State, config: TestsetConfig, context: Context) -> dict[
     return documents
 
 
-def document_rows(documents: Iterable[Document]) -> list[DocumentRow]:
-    """What later steps compare the documents with."""
-    return [
+def document_rows(state: State, documents: Iterable[Document]) -> dict[type[Any], list[DocumentRow]]:
+    """The table that later steps compare the documents with; none where it has been written."""
+    rows = [
         DocumentRow(one.doc_id, one.sha256, len(one.text), len(one.page_starts))
         for one in sorted(documents, key=lambda one: one.doc_id)
     ]
+    return {} if state.has(DocumentRow) else {DocumentRow: rows}

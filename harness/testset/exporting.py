@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -10,12 +10,12 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.starting.config_text import Paths, bench_text, name_of
-from harness.starting.looking import Look, language_of, tables_in
+from harness.starting.looking import TextFacts
 from harness.testset.config import TestsetConfig
 from harness.testset.datasheet import datasheet
 from harness.testset.documents import documents_of
 from harness.testset.formats import FORMATS
-from harness.testset.formats.tables import LABELS, QUERIES, csv_of, label_cells, query_cells
+from harness.testset.formats.tables import tables_of
 from harness.testset.made import make
 from harness.testset.merging import Merged, merge
 from harness.testset.state import State
@@ -37,22 +37,21 @@ def export(state: State, config: TestsetConfig, context: Context) -> Outcome:
     made = make(state, documents)
     folder = state.folder / FOLDER
     bench = folder / "bench.yaml"
-    exported = csv_of(LABELS, label_cells(made.labels))
+    tables = tables_of(made.questions, made.labels)
     asked = {one.query_id for one in made.questions}
-    merged = merge(folder / "labels.csv", state.folder / _WRITTEN, exported, asked)
-    files: dict[str, str] = {
-        f"{FOLDER}/queries.csv": csv_of(QUERIES, query_cells(made.questions)),
+    merged = merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], asked)
+    files: dict[str, str | Callable[[], str]] = {
+        f"{FOLDER}/queries.csv": tables["queries.csv"],
         f"{FOLDER}/labels.csv": merged.text,
-        _WRITTEN: exported,
+        _WRITTEN: tables["labels.csv"],
     }
     kept = bench.exists()
     if not kept:
         files[f"{FOLDER}/bench.yaml"] = _bench(state, config, list(documents.values()))
+    # made last, as it lists this step too
+    files[f"{FOLDER}/datasheet.md"] = lambda: datasheet(state, made)
     facts = {"questions": len(made.questions), "labels": len(made.labels)}
-    sheet = f"{FOLDER}/datasheet.md"
-    state.write("export", "queries, labels, answers, datasheet", files, facts, more=(sheet,))
-    # last, as it tells of this step too
-    state.put(sheet, datasheet(state, made))
+    state.write("export", "queries, labels, answers, datasheet", {}, facts, files)
     told = [
         f"{folder}/: {counted(len(made.questions), 'question')}, {counted(len(made.labels), 'label')}, "
         f"{sum(bool(one.answer) for one in made.questions)} answers; datasheet.md says how they came "
@@ -108,20 +107,7 @@ def export_as(state: State, config: TestsetConfig, context: Context, name: str, 
 
 
 def _bench(state: State, config: TestsetConfig, documents: Sequence[Document]) -> str:
-    texts = [one.text for one in documents]
-    count, covered = tables_in(texts)
-    characters = sum(map(len, texts))
-    look = Look(
-        state.folder,
-        {},
-        {},
-        len(documents),
-        0,
-        characters,
-        language_of(texts),
-        count,
-        covered / max(1, characters),
-    )
+    facts = TextFacts.of([one.text for one in documents])
     folder = state.folder / FOLDER
     paths = Paths(name_of(state.folder), config.documents, folder, str(config.cache), str(config.results))
-    return bench_text(look, paths, download=config.embed is not None)
+    return bench_text(facts, paths, download=config.embed is not None)

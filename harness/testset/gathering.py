@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from harness.store import write_text
 from harness.testset.config import TestsetConfig
 from harness.testset.documents import document_rows, documents_of
 from harness.testset.retrievers import retrievers
-from harness.testset.rows import Candidate, DocumentRow, FoundRow, PoolRow, SearchedRow, to_csv
-from harness.testset.state import State
+from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow, to_csv
+from harness.testset.state import State, Tables
 from harness.testset.steps import Outcome, chosen_of
 from harness.text.passages import passage_spans
 from harness.text.spans import Span
@@ -32,11 +32,8 @@ SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]
 # a retriever's name, and its chunks by query
 _Ranked = tuple[str, dict[str, list[Chunk]]]
-
-
-@dataclass(slots=True)
-class _Found:
-    by: dict[str, int | None]
+# by passage the retrievers that found it, and at which rank from 1; None: it was suggested
+_Found = dict[Key, dict[str, int | None]]
 
 
 def gather(
@@ -71,25 +68,20 @@ def gather(
             its = _pooled(one, ranked, documents, passages, count)
             pool += _hidden(one, its, documents)
             found_rows += [
-                FoundRow(
-                    one.query_id, *key, "; ".join(f.by), min((r for r in f.by.values() if r), default=None)
-                )
-                for key, f in its.items()
+                FoundRow(one.query_id, *key, "; ".join(by), min(filter(None, by.values()), default=None))
+                for key, by in its.items()
             ]
     place = {one.query_id: at for at, one in enumerate(chosen)}
     pool.sort(key=lambda row: place[row.query_id])
     found_rows.sort(key=lambda row: place[row.query_id])
-    files: dict[str, str] = {
-        state.path(PoolRow).name: to_csv(PoolRow, pool),
-        state.path(FoundRow).name: to_csv(FoundRow, found_rows),
-        state.path(SearchedRow).name: to_csv(SearchedRow, _counts(chosen, pool)),
-    }
-    if not state.has(DocumentRow):
-        files[state.path(DocumentRow).name] = to_csv(DocumentRow, document_rows(documents.values()))
+    per = Counter(row.query_id for row in pool)
+    searched = [SearchedRow(one.query_id, one.text, per[one.query_id]) for one in chosen]
     facts = {"questions": len(chosen), "passages": len(pool), "retrievers": names}
     if todo or len(pool) != len(state.rows(PoolRow)):
-        state.write("gather", f"{len(names)} retrievers", files, facts)
-    return Outcome(tuple(_told(state, pool, chosen, todo, names, count)))
+        tables: Tables = {PoolRow: pool, FoundRow: found_rows, SearchedRow: searched}
+        tables = {**tables, **document_rows(state, documents.values())}
+        state.write("gather", f"{len(names)} retrievers", tables, facts)
+    return Outcome(tuple(_summary(state, searched, len(todo), names, count)))
 
 
 def corpus_of(state: State, config: TestsetConfig, context: Context, chosen: Sequence[Candidate]) -> Corpus:
@@ -99,11 +91,6 @@ def corpus_of(state: State, config: TestsetConfig, context: Context, chosen: Seq
     write_text(path, to_csv(_Asked, rows))
     bench = config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return load_corpus(bench, context)
-
-
-def _counts(chosen: Sequence[Candidate], pool: Sequence[PoolRow]) -> list[SearchedRow]:
-    found = Counter(row.query_id for row in pool)
-    return [SearchedRow(one.query_id, one.text, found[one.query_id]) for one in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +113,13 @@ def _pooled(
     documents: Mapping[str, Document],
     passages: Mapping[str, Sequence[Span]],
     count: int,
-) -> dict[Key, _Found]:
+) -> _Found:
     """Passages by turns of the retrievers, and who found each at which rank."""
-    found: dict[Key, _Found] = {}
+    found: _Found = {}
     for doc_id, start, end in ((one.document, one.start, one.end), (one.document_2, one.start_2, one.end_2)):
         if doc_id in documents and start is not None and end is not None:
             for span in _touched(passages[doc_id], start, end):
-                found.setdefault((doc_id, *span), _Found({})).by[SUGGESTED] = None
+                found.setdefault((doc_id, *span), {})[SUGGESTED] = None
     lists = [(name, its.get(one.query_id, [])) for name, its in ranked]
     for rank in range(max((len(chunks) for _, chunks in lists), default=0)):
         for name, chunks in lists:
@@ -142,7 +129,7 @@ def _pooled(
             for span in _touched(passages[chunk.doc_id], chunk.start, chunk.end):
                 key = (chunk.doc_id, *span)
                 if key in found or len(found) < count:
-                    found.setdefault(key, _Found({})).by.setdefault(name, rank + 1)
+                    found.setdefault(key, {}).setdefault(name, rank + 1)
     return found
 
 
@@ -162,7 +149,7 @@ def _touched(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     return half or sorted(near, key=lambda span: -shared[span])[:1]
 
 
-def _hidden(one: Candidate, found: Mapping[Key, _Found], documents: Mapping[str, Document]) -> list[PoolRow]:
+def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Document]) -> list[PoolRow]:
     """The rows of a question, in the order of a hash."""
 
     def place(key: Key) -> str:
@@ -179,27 +166,15 @@ def _hidden(one: Candidate, found: Mapping[Key, _Found], documents: Mapping[str,
     return rows
 
 
-def _told(
-    state: State,
-    pool: Sequence[PoolRow],
-    chosen: Sequence[Candidate],
-    todo: Sequence[Candidate],
-    names: Sequence[str],
-    count: int,
-) -> list[str]:
-    told = [
-        f"{state.path(PoolRow)}: {counted(len(pool), 'passage')} for {counted(len(chosen), 'question')}; "
-        f"{len(todo)} of these were searched now."
-    ]
+def _summary(
+    state: State, searched: Sequence[SearchedRow], now: int, names: Sequence[str], count: int
+) -> Iterator[str]:
+    """What was found, in sentences."""
+    few = sum(row.passages < count for row in searched)
+    passages = counted(sum(row.passages for row in searched), "passage")
+    questions = counted(len(searched), "question")
+    yield f"{state.path(PoolRow)}: {passages} for {questions}; {now} of these were searched now."
     if names:
-        told.append(f"Found by turns of {len(names)} retrievers: {', '.join(names)}.")
-    per = {one.query_id: 0 for one in chosen}
-    for row in pool:
-        per[row.query_id] += 1
-    few = [query_id for query_id, times in per.items() if times < count]
+        yield f"Found by turns of {len(names)} retrievers: {', '.join(names)}."
     if few:
-        told.append(
-            f"{counted(len(few), 'question')} with fewer than {count} passages, as the documents give no "
-            "more."
-        )
-    return told
+        yield f"{counted(few, 'question')} with fewer than {count} passages, as the documents give no more."

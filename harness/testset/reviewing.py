@@ -1,4 +1,4 @@
-"""The step ``review``: a second person grades a part anew, without seeing the first grades."""
+"""The step ``review``: a second person grades a part again, without seeing the first grades."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.testset.config import TestsetConfig
-from harness.testset.disagreeing import disagreements
 from harness.testset.documents import documents_of
-from harness.testset.grades import Key, agreements, held, key_of_grade, said_of
+from harness.testset.grades import agreements, disagreements, held, said_of
 from harness.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
-from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, to_csv
+from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
 from harness.testset.state import State
 from harness.testset.steps import Outcome, chosen_of
 
@@ -31,9 +30,9 @@ def export_review(
             f"--share is the part to grade again, above 0 and at most 1; it cannot be {share:g}."
         )
     grades = state.rows(GradeRow)
-    own = {key_of_grade(row) for row in grades if row.grader == grader and row.grade is not None}
+    own = {key_of(row) for row in grades if row.grader == grader and row.grade is not None}
     graded = {key for key, one in held(grades).items() if key not in own}
-    pool = [row for row in pool_of_chosen(state, chosen_of(state)) if _key(row) in graded]
+    pool = [row for row in pool_of_chosen(state, chosen_of(state)) if key_of(row) in graded]
     if not pool:
         raise ConfigError(
             f"{state.path(GradeRow)} holds no grade to review. Grade first: harness testset "
@@ -61,7 +60,7 @@ def import_review(state: State, config: TestsetConfig, context: Context, path: P
     first = [row for row in before if row.grader != grader]
     fresh, ungraded = read_grades(state, config, context, path, grader)
     firsts = held(first)
-    shared = [row for row in fresh if key_of_grade(row) in firsts]
+    shared = [row for row in fresh if key_of(row) in firsts]
     if not shared:
         raise ConfigError(
             f"{path}: nobody but {grader} has graded any of these passages. A review is by a second "
@@ -75,7 +74,7 @@ def import_review(state: State, config: TestsetConfig, context: Context, path: P
     state.write(
         "review",
         f"disagreements with {grader}",
-        {state.path(DisagreementRow).name: to_csv(DisagreementRow, rows)},
+        {DisagreementRow: rows},
         {"reviewed": len(shared), "disagreements": len(rows)},
     )
     told = [
@@ -89,7 +88,3 @@ def import_review(state: State, config: TestsetConfig, context: Context, path: P
             "holds into the column resolved; an unresolved one between people leaves its passage unjudged."
         )
     return Outcome(tuple(told))
-
-
-def _key(row: PoolRow) -> Key:
-    return row.query_id, row.doc_id, row.start, row.end

@@ -17,6 +17,7 @@ from harness.testset.rows import (
     PoolRow,
     Question,
     SearchedRow,
+    key_of,
 )
 from harness.testset.state import State
 from harness.testset.steps import chosen_of
@@ -41,7 +42,7 @@ def status_of(state: State, config: TestsetConfig) -> Status:
     grades = held(state.rows(GradeRow), state.rows(DisagreementRow))
     graded = [one for key, one in grades.items() if key[0] in texts and one.grade is not None]
     # what two people grade differently is not open: it is to be resolved, and no sheet would hold it
-    open_ = sum((row.query_id, row.doc_id, row.start, row.end) not in grades for row in pool)
+    open_ = sum(key_of(row) not in grades for row in pool)
     answers = {
         row.query_id
         for row in state.rows(AnswerRow)
