@@ -25,7 +25,7 @@ from harness.chunk.sentence import SentenceConfig
 from harness.chunk.sizes import ChunkerConfig, Vectors
 from harness.chunk.token import TokenConfig
 from harness.errors import ConfigError
-from harness.kinds import Kind, Kinds
+from harness.kinds import Kinds
 from harness.text.spans import tidy
 from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
@@ -33,23 +33,18 @@ from harness.types import Chunk, Document
 CHUNKER_VERSION = 1
 """Raised whenever the same configuration may give other chunks than before; part of every cache key."""
 
-KINDS: Kinds[ChunkerConfig] = Kinds(
+KINDS: Kinds[ChunkerConfig] = Kinds.of_configs(
     "chunk",
-    *(
-        Kind(config, lambda config: config)
-        for config in (
-            RecursiveTokenConfig,
-            RecursiveConfig,
-            TokenConfig,
-            SentenceConfig,
-            MarkdownConfig,
-            PageConfig,
-            PythonChunkerConfig,
-            RowsConfig,
-            SemanticConfig,
-            LangchainConfig,
-        )
-    ),
+    RecursiveTokenConfig,
+    RecursiveConfig,
+    TokenConfig,
+    SentenceConfig,
+    MarkdownConfig,
+    PageConfig,
+    PythonChunkerConfig,
+    RowsConfig,
+    SemanticConfig,
+    LangchainConfig,
 )
 
 

@@ -89,7 +89,8 @@ class RowTable:
 def tables_of(document: Document, config: RowsConfig) -> list[RowTable]:
     """The tables of a document that have rows, in the order of the text."""
     found: list[RowTable] = []
-    for start, end in _blocks(document):
+    # pages or sheets, else all of it
+    for start, end in pairwise([*(document.page_starts or (0,)), len(document.text)]):
         sheet = _SHEET.match(document.text, start, end)
         delimiter = "\t" if sheet else config.delimiter
         table = _delimited(
@@ -100,11 +101,6 @@ def tables_of(document: Document, config: RowsConfig) -> list[RowTable]:
         elif table.rows:
             found.append(table)
     return found
-
-
-def _blocks(document: Document) -> list[Span]:
-    """The pages or sheets, else all of it."""
-    return list(pairwise([*(document.page_starts or (0,)), len(document.text)]))
 
 
 def _delimited(text: str, span: Span, top: int, delimiter: str | None, header_rows: int) -> RowTable | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.running.context import Context
-    from harness.testset.config import TestsetConfig
     from harness.testset.state import State
     from harness.testset.steps import Outcome
 
@@ -33,7 +32,7 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
 docs/testset.md describes every step and file.
 """
 
-Step = Callable[["State", "TestsetConfig", "Context", argparse.Namespace], "Outcome"]
+Step = Callable[["State", "Context", argparse.Namespace], "Outcome"]
 
 
 def add(commands: Any) -> None:
@@ -217,11 +216,10 @@ def _export(parts: Any) -> None:
 def run_status(args: argparse.Namespace) -> int:
     """Print a line a step, and what comes next."""
     from harness.terminal import print_facts, print_line
-    from harness.testset.config import load_testset
     from harness.testset.state import State
     from harness.testset.status import status_of
 
-    status = status_of(State(args.folder), load_testset(args.folder))
+    status = status_of(State(args.folder))
     print_facts(str(args.folder), status.steps)
     _next(status.next, print_line)
     return 0
@@ -230,10 +228,8 @@ def run_status(args: argparse.Namespace) -> int:
 def run_undo(args: argparse.Namespace) -> int:
     """Take the latest step back."""
     from harness.terminal import print_line
-    from harness.testset.config import load_testset
     from harness.testset.state import State
 
-    load_testset(args.folder)
     state = State(args.folder)
     with state.alone():
         undone = state.undo()
@@ -245,22 +241,21 @@ def run_step(args: argparse.Namespace) -> int:
     """Do one step, say what came of it and what comes next."""
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line
-    from harness.testset.config import load_testset
     from harness.testset.state import State
     from harness.testset.status import status_of
 
-    config, state = load_testset(args.folder), State(args.folder)
+    state = State(args.folder)
     dry = getattr(args, "dry_run", False)
-    with state.alone(), Context.at(config.cache, TerminalReporter(), may_ask=not dry) as context:
-        outcome = args.step(state, config, context, args)
-    for line in outcome.told:
+    with state.alone(), Context.at(state.config.cache, TerminalReporter(), may_ask=not dry) as context:
+        outcome = args.step(state, context, args)
+    for line in outcome.lines:
         print_line(line)
     for name, estimate in outcome.estimates:
         print_line(f"  {name}: {estimate}.")
     if outcome.dry:
         print_line("Nothing was spent.")
         return 0
-    _next(status_of(state, config).next if outcome.next is None else outcome.next, print_line)
+    _next(status_of(state).next if outcome.next is None else outcome.next, print_line)
     return 0
 
 
@@ -279,71 +274,67 @@ def _positive(count: int | None, default: int) -> int:
     return count or default
 
 
-def _do_propose(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _do_propose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.errors import ConfigError
     from harness.testset import proposing
 
-    count = _positive(args.count, config.questions)
+    count = _positive(args.count, state.config.questions)
     if args.field and not args.given:
         raise ConfigError("--field goes with --from.")
     if args.dry_run and (args.offline or args.given):
         raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
     if args.offline:
-        return proposing.propose_offline(state, config, context, count, args.again, args.add)
+        return proposing.propose_offline(state, context, count, args.again, args.add)
     if args.given:
-        return proposing.propose_given(
-            state, config, context, args.given, count, args.field, args.again, args.add
-        )
-    return proposing.propose_by_model(
-        state, config, context, count, args.prompt, args.again, args.add, args.dry_run
-    )
+        return proposing.propose_given(state, context, args.given, count, args.field, args.again, args.add)
+    return proposing.propose_by_model(state, context, count, args.prompt, args.again, args.add, args.dry_run)
 
 
-def _do_choose(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _do_choose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.choosing import choose
 
-    count = _positive(args.count, config.chosen)
-    return choose(state, config, context, count, args.auto, args.again, args.by)
+    count = _positive(args.count, state.config.chosen)
+    return choose(state, context, count, args.auto, args.again, args.by)
 
 
-def _do_gather(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _do_gather(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.gathering import gather
 
-    return gather(state, config, context, _positive(args.count, config.passages), args.also, args.again)
+    return gather(state, context, _positive(args.count, state.config.passages), args.also, args.again)
 
 
-def _do_grade(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _do_grade(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset import grading
 
     if args.sheet:
-        return grading.export_sheet(state, config, context, args.sheet, args.all)
+        return grading.export_sheet(state, context, args.sheet, args.all)
     if args.given:
-        return grading.import_grades(state, config, context, args.given, args.by)
-    return grading.grade_by_judge(state, config, context, args.again, args.dry_run)
+        return grading.import_grades(state, context, args.given, args.by)
+    return grading.grade_by_judge(state, context, args.again, args.dry_run)
 
 
-def _do_answer(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _do_answer(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset import answering
 
     if args.by_hand:
         return answering.answer_by_hand(state)
-    return answering.answer_by_model(state, config, context, args.prompt, args.again, args.dry_run)
+    return answering.answer_by_model(state, context, args.prompt, args.again, args.dry_run)
 
 
-def _do_review(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _do_review(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset import reviewing
 
     if args.sheet:
-        return reviewing.export_review(state, config, context, args.sheet, args.share, args.by)
-    return reviewing.import_review(state, config, context, args.given, args.by)
+        return reviewing.export_review(state, context, args.sheet, args.share, args.by)
+    return reviewing.import_review(state, context, args.given, args.by)
 
 
-def _do_export(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _do_export(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.errors import ConfigError
     from harness.testset import exporting
 
     if args.to and not args.format:
         raise ConfigError("--to goes with --format.")
     if args.format:
-        return exporting.export_as(state, config, context, args.format, args.to)
-    return exporting.export(state, config, context)
+        return exporting.export_as(state, context, args.format, args.to)
+    return exporting.export(state, context)

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.corpus.documents import DocumentFile, refuse_unknown
 from harness.corpus.formats import Format, format_of
-from harness.corpus.parsers import PARSERS, ParserConfig, release_of, second_reader, suffixes_of
+from harness.corpus.parsers import ParserConfig, release_of, second_reader, suffixes_of
 from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
     STATS_FORMAT,
@@ -63,7 +63,7 @@ def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> st
 
 def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:
     refuse_special(file.path)
-    pdf = PARSERS.make(parser)(file.path, on_page)
+    pdf = parser.read(file.path, on_page)
     pages = [without_surrogates(page) for page in pdf.pages]
     if not pdf.paged:
         return _parsed(file, pages[0], ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.corpus.align import View, folded, whitespace_free
+from harness.corpus.align import folded, whitespace_free
 from harness.corpus.documents import ids_meant
 from harness.corpus.hits import HitRow
 from harness.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
@@ -213,12 +213,15 @@ def _find_texts(
     places: dict[_Wanted, list[Place]] = {key: [] for key in wanted}
     for document in documents.values():
         for key in _of(document, places):
-            places[key] += _verbatim(key[1], document)
+            found_at = _occurrences(key[1], document.text)
+            places[key] += [Place(document.doc_id, at, at + len(key[1]), "exact") for at in found_at]
     for document in documents.values():
         if missing := [key for key in _of(document, places) if not places[key]]:
             view = whitespace_free(document.text)
             for key in missing:
-                places[key] += _without_whitespace(key[1], document, view)
+                needle = whitespace_free(key[1]).text
+                spans = [view.source_span(at, at + len(needle)) for at in _occurrences(needle, view.text)]
+                places[key] += [Place(document.doc_id, *span, "whitespace_free") for span in spans]
     found = {key: _Places(tuple(own), 100.0) for key, own in places.items() if own}
     missing = sorted(key for key, own in places.items() if not own)
     return found | _alike(missing, documents, threshold)
@@ -226,18 +229,6 @@ def _find_texts(
 
 def _of(document: Document, keys: Iterable[_Wanted]) -> list[_Wanted]:
     return [key for key in keys if key[0] in ("", document.doc_id)]
-
-
-def _verbatim(text: str, document: Document) -> list[Place]:
-    return [Place(document.doc_id, at, at + len(text), "exact") for at in _occurrences(text, document.text)]
-
-
-def _without_whitespace(text: str, document: Document, view: View) -> list[Place]:
-    needle = whitespace_free(text).text
-    return [
-        Place(document.doc_id, *view.source_span(at, at + len(needle)), "whitespace_free")
-        for at in _occurrences(needle, view.text)
-    ]
 
 
 def _occurrences(needle: str, text: str) -> list[int]:

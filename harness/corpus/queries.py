@@ -75,7 +75,11 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
             queries[query.query_id] = query
             lines[query.query_id] = row.line
     faults.end()
-    extras = {row.get("query_id"): _extras(row) for row in table.rows}
+    more = [name for name in table.columns if name not in _OWN_COLUMNS]
+    extras = {
+        row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})
+        for row in table.rows
+    }
     return QuerySet(tuple(queries.values()), MappingProxyType(extras))
 
 
@@ -112,7 +116,3 @@ def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Spl
         if value == known:
             return known
     raise CorpusError(f"{where}: split is {value!r}{nearest(value, SPLITS)}. Write {' or '.join(SPLITS)}.")
-
-
-def _extras(row: Row) -> Mapping[str, str]:
-    return MappingProxyType({name: value for name, value in row.cells.items() if name not in _OWN_COLUMNS})

@@ -53,8 +53,8 @@ def read_table(
 ) -> Table:
     """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
 
-    Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note`` is
-    told what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
+    Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note``
+    gets what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
     null becomes ''. All faults of rows are named at once.
     """
     readers: dict[str, Callable[[], tuple[tuple[str, ...], tuple[Row, ...]]]] = {
@@ -72,8 +72,8 @@ def read_table(
         raise error(str(unreadable)) from unreadable
     missing = [column for column in required if column not in columns]
     if missing:
-        told = "; ".join(f"there is no column {one!r}{_meant(one, columns)}" for one in missing)
-        raise error(f"{path}: {told}. {_listing(columns)}")
+        absent = "; ".join(f"there is no column {one!r}{_meant(one, columns)}" for one in missing)
+        raise error(f"{path}: {absent}. The columns are: {', '.join(columns) or '(none)'}.")
     if not rows:
         raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
     return Table(path, columns, rows)
@@ -158,10 +158,6 @@ def nearest(name: str, known: Collection[str]) -> str:
     lowered = {candidate.lower(): candidate for candidate in known}
     match = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f"; did you mean {lowered[match[0]]!r}?" if match else ""
-
-
-def _listing(columns: Collection[str]) -> str:
-    return f"The columns are: {', '.join(columns) or '(none)'}."
 
 
 def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Row, ...]]:

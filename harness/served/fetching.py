@@ -109,7 +109,7 @@ class _Fetching:
             try:
                 rows, used = await self._send(client, asked, left)
             except CallError as fault:
-                self._count(fault)
+                self._spending.faults[fault.reason] = self._spending.faults.get(fault.reason, 0) + 1
                 left -= fault.seconds
                 if fault.again and fault.retry_after:
                     self._hold(fault, fault.retry_after)
@@ -238,10 +238,6 @@ class _Fetching:
             f"{e.model}: asking stopped at endpoint.{named} after {spending.calls} requests{spent} in this "
             "run. Everything paid for is kept: raise the limit and run again to resume."
         )
-
-    def _count(self, fault: CallError) -> None:
-        faults = self._spending.faults
-        faults[fault.reason] = faults.get(fault.reason, 0) + 1
 
     def _clean(self, text: str) -> str:
         return one_line(self._secret.cut(text))

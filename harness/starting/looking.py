@@ -83,7 +83,8 @@ def look(folder: Path, cache: Path, context: Context) -> Look:
     """
     kinds, unread = _files(folder, cache)
     if not kinds:
-        found = f" (it holds {_listed(unread)})" if unread else ""
+        others = ", ".join(f"{count} {suffix}" for suffix, count in unread.items())
+        found = f" (it holds {others})" if unread else ""
         raise CorpusError(
             f"{folder}: no document that can be read{found}. Known endings: {', '.join(SUFFIXES)}. Name "
             "another folder, or convert the files."
@@ -140,7 +141,3 @@ def tables_in(texts: Sequence[str]) -> tuple[int, int]:
         spans = table_spans(text)
         count, covered = count + len(spans), covered + sum(end - start for start, end in spans)
     return count, covered
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items())

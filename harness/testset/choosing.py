@@ -28,7 +28,6 @@ _TWIN = "near-duplicate"
 
 def choose(
     state: State,
-    config: TestsetConfig,
     context: Context,
     count: int,
     auto: bool = False,
@@ -51,7 +50,7 @@ def choose(
         raise ConfigError(
             f"{state.path(Question)} has no question. Propose some: harness testset … propose --again"
         )
-    alike = _likeness(candidates, config, context, by)
+    alike = _likeness(candidates, state.config, context, by)
     measured, twins = _measured(candidates, alike, ALIKE[by])
     leading = {one.query_id for one in measured if _LEADS in one.look}
     if auto:
@@ -70,15 +69,15 @@ def choose(
     }
     how = "a balanced choice" if auto else "to be marked by people"
     state.write("choose", how, {Candidate: measured}, facts)
-    return Outcome(tuple(_told(state, facts, now, count, auto)))
+    return Outcome(tuple(_summary(state, facts, now, count, auto)))
 
 
-def _told(
+def _summary(
     state: State, facts: Mapping[str, Any], now: Sequence[Candidate], count: int, auto: bool
 ) -> list[str]:
     path = state.path(Candidate)
     kinds = ", ".join(f"{kind} {times}" for kind, times in Counter(one.kind for one in now).most_common())
-    told = [
+    lines = [
         f"{path}: {counted(facts['proposed'], 'question')}; {facts['kept']} "
         f"kept{f' ({kinds})' if kinds else ''}.",
         f"To look at: {counted(facts['leading'], 'leading question')} that copy the words of their "
@@ -86,16 +85,16 @@ def _told(
         "copied_words).",
     ]
     if auto and facts["kept_leading"]:
-        told.append(
+        lines.append(
             f"{facts['kept_leading']} leading ones were kept, as there are not enough others. Reword them."
         )
     if len(now) < count:
-        told.append(
+        lines.append(
             f"Fewer than {count}: write yes into keep for more, or propose more (propose --add)."
             if auto
             else "Mark with yes or no in the column keep, and edit text as you like; or: choose --auto"
         )
-    return told
+    return lines
 
 
 def _merged(proposed: Sequence[Question], edited: Mapping[str, Candidate]) -> list[Candidate]:

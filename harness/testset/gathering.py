@@ -16,7 +16,6 @@ from harness.running.corpus import Corpus, load_corpus
 from harness.running.language_warnings import warn_of_languages
 from harness.running.search import Point, Searched, search_points
 from harness.store import write_text
-from harness.testset.config import TestsetConfig
 from harness.testset.documents import document_rows, documents_of
 from harness.testset.retrievers import retrievers
 from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow, to_csv
@@ -38,7 +37,6 @@ _Found = dict[Key, dict[str, int | None]]
 
 def gather(
     state: State,
-    config: TestsetConfig,
     context: Context,
     count: int,
     also: Path | None = None,
@@ -50,16 +48,19 @@ def gather(
     with a question comes first. The rows of a question are in an order that says nothing about any of it.
     """
     chosen = chosen_of(state)
-    documents = documents_of(state, config, context)
-    old = set() if again else _searched(state.rows(SearchedRow), chosen)
+    documents = documents_of(state, context)
+    texts = {one.query_id: one.text for one in chosen}
+    # what was searched, and is still asked in the same words
+    done = {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
+    old = set() if again else done
     todo = [one for one in chosen if one.query_id not in old]
     pool = [row for row in state.rows(PoolRow) if row.query_id in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
     names: list[str] = []
     if todo:
-        settings = retrievers(config, list(documents.values()), also)
+        settings = retrievers(state.config, list(documents.values()), also)
         names = [one.name for one in settings]
-        corpus = corpus_of(state, config, context, todo)
+        corpus = corpus_of(state, context, todo)
         warn_of_languages(corpus, settings, context.reporter)
         points = [Point(one, chunk_corpus(corpus, one, context)) for one in settings]
         ranked = [_by_query(each) for each in search_points(points, corpus.queries.queries, context)]
@@ -84,12 +85,12 @@ def gather(
     return Outcome(tuple(_summary(state, searched, len(todo), names, count)))
 
 
-def corpus_of(state: State, config: TestsetConfig, context: Context, chosen: Sequence[Candidate]) -> Corpus:
+def corpus_of(state: State, context: Context, chosen: Sequence[Candidate]) -> Corpus:
     """The documents and the chosen questions, as the rooms of a run want them; without labels."""
-    path = config.cache / "testset" / "queries.csv"
+    path = state.config.cache / "testset" / "queries.csv"
     rows = [_Asked(one.query_id, one.text, one.answerable, "train") for one in chosen]
     write_text(path, to_csv(_Asked, rows))
-    bench = config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
+    bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return load_corpus(bench, context)
 
 
@@ -99,12 +100,6 @@ class _Asked:
     text: str
     answerable: str
     split: str
-
-
-def _searched(rows: Iterable[SearchedRow], chosen: Sequence[Candidate]) -> set[str]:
-    """The questions that were searched and are still asked in the same words."""
-    texts = {one.query_id: one.text for one in chosen}
-    return {row.query_id for row in rows if texts.get(row.query_id) == row.question}
 
 
 def _pooled(

@@ -18,7 +18,6 @@ from harness.labelling.unjudged import Wanted
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.config import TestsetConfig
 from harness.testset.documents import documents_of
 from harness.testset.gathering import corpus_of
 from harness.testset.grades import disagreements
@@ -30,26 +29,24 @@ from harness.types import Chunk, Document
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
 
 
-def grade_by_judge(
-    state: State, config: TestsetConfig, context: Context, again: bool = False, dry: bool = False
-) -> Outcome:
+def grade_by_judge(state: State, context: Context, again: bool = False, dry: bool = False) -> Outcome:
     """Let the judge of testset.yaml grade all passages that it has not graded; a dry run says what it takes.
 
     ``again`` asks for all of them; answers in the ledger are free. Raises JudgeError and LlmError as judging
     does; every answer is then in the ledger, and the next run goes on from there.
     """
-    if config.grading is None:
+    if state.config.grading is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could grade (llm or judge). Name one, or "
             f"let people grade: harness testset {state.folder} grade --sheet sheet.xlsx"
         )
     chosen = chosen_of(state)
     pool = pool_of_chosen(state, chosen)
-    documents = documents_of(state, config, context)
-    corpus = corpus_of(state, config, context, chosen)
+    documents = documents_of(state, context)
+    corpus = corpus_of(state, context, chosen)
     queries = {one.query_id: one for one in corpus.queries.queries}
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(config.grading, ledger, context, corpus)
+        judge = make_judge(state.config.grading, ledger, context, corpus)
         before = state.rows(GradeRow)
         own = [row for row in before if row.grader == judge.name and row.grade is not None]
         done = set() if again else set(map(key_of, own))
@@ -59,8 +56,8 @@ def grade_by_judge(
             for number, row in enumerate(todo)
         ]
         if dry:
-            told = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
-            return Outcome((told,), tuple(judge.estimates(pairs)), dry=True)
+            would = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
+            return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
         graded: dict[int, Graded] = {}
         summary = grade_all(
             judge, pairs, len(pairs), lambda one: graded.__setitem__(one.pair.number, one), context
@@ -75,9 +72,7 @@ def grade_by_judge(
     )
 
 
-def export_sheet(
-    state: State, config: TestsetConfig, context: Context, path: Path, everything: bool = False
-) -> Outcome:
+def export_sheet(state: State, context: Context, path: Path, everything: bool = False) -> Outcome:
     """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
 
     It says neither who found a passage nor what a judge says of it.
@@ -88,7 +83,7 @@ def export_sheet(
     rows = pool if everything else [row for row in pool if key_of(row) not in done]
     if not rows:
         return Outcome(("People have graded every passage. Nothing was written; --all writes them anyway.",))
-    write_rows(path, rows, documents_of(state, config, context))
+    write_rows(path, rows, documents_of(state, context))
     return Outcome(
         (f"{path}: {counted(len(rows), 'passage')} to grade. Write 0 to 4 into the column grade.",),
         next=(f"harness testset {quote(str(state.folder))} grade --from {quote(str(path))} --by NAME",),
@@ -104,32 +99,30 @@ def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Docu
     write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
 
 
-def import_grades(state: State, config: TestsetConfig, context: Context, path: Path, grader: str) -> Outcome:
+def import_grades(state: State, context: Context, path: Path, grader: str) -> Outcome:
     """Take the grades of a sheet, or of a labels file such as the labelling page writes.
 
     A grade that the same person has given before is replaced; where two people differ,
     disagreements.csv lists it. Raises LabelError that names all lines at fault; nothing is taken then.
     """
-    fresh, ungraded = read_grades(state, config, context, path, grader)
+    fresh, ungraded = read_grades(state, context, path, grader)
     before, listed = state.rows(GradeRow), state.rows(DisagreementRow)
     people = [row for row in before if row.by_model != "yes" and row.grader != grader]
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
-    differ = disagreements(people, fresh, documents_of(state, config, context), questions, listed)
+    differ = disagreements(people, fresh, documents_of(state, context), questions, listed)
     further = {DisagreementRow: differ} if differ != listed else {}
     save_grades(state, before, fresh, f"graded by {grader}", further=further)
     left = f"; {counted(ungraded, 'row has', 'rows have')} no grade yet" if ungraded else ""
     return Outcome((f"{state.path(GradeRow)}: {counted(len(fresh), 'grade')} by {grader}{left}.",))
 
 
-def read_grades(
-    state: State, config: TestsetConfig, context: Context, path: Path, grader: str
-) -> tuple[list[GradeRow], int]:
+def read_grades(state: State, context: Context, path: Path, grader: str) -> tuple[list[GradeRow], int]:
     """The grades of a file by one person, and how many rows have none."""
     if not grader.strip():
         raise ConfigError("Say who graded: --by NAME.")
     chosen = chosen_of(state)
     ids = [one.query_id for one in chosen]
-    documents = documents_of(state, config, context)
+    documents = documents_of(state, context)
     table = read_table(path, ("query_id", "grade"), LabelError)
     if "passage" in table.columns:
         added = graded_rows(

@@ -46,12 +46,12 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What is exported. ``unresolved`` passages are left unjudged; ``odd`` names contradictions."""
+    """What is exported. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
 
     questions: tuple[TestQuestion, ...]
     labels: tuple[Label, ...]
     unresolved: int
-    odd: tuple[str, ...]
+    contradictions: tuple[str, ...]
 
     def labels_of(self, query_id: str) -> list[Label]:
         """The graded spans of one question, the best first."""
@@ -120,14 +120,14 @@ def _contradictions(questions: Sequence[TestQuestion], labels: Sequence[Label]) 
     best: dict[str, int] = {}
     for one in labels:
         best[one.query_id] = max(best.get(one.query_id, 0), one.grade)
-    odd = []
+    found = []
     for question in questions:
         if question.answerable and best.get(question.query_id, 0) < 1:
             what = "was not graded at all" if question.query_id not in best else "has no relevant passage"
-            odd.append(f"{question.query_id} {what}, though it is marked as answerable")
+            found.append(f"{question.query_id} {what}, though it is marked as answerable")
         if not question.answerable and best.get(question.query_id, 0) >= 3:
-            odd.append(
+            found.append(
                 f"{question.query_id} has a passage of grade {best[question.query_id]}, though it is "
                 "marked as unanswerable"
             )
-    return odd
+    return found

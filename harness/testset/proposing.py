@@ -11,7 +11,6 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.config import TestsetConfig
 from harness.testset.documents import document_rows, documents_of
 from harness.testset.propose.asking import Proposer, briefs_of
 from harness.testset.propose.drafting import draft
@@ -23,26 +22,25 @@ from harness.types import Document
 
 
 def propose_offline(
-    state: State, config: TestsetConfig, context: Context, count: int, again: bool = False, add: bool = False
+    state: State, context: Context, count: int, again: bool = False, add: bool = False
 ) -> Outcome:
     """Draft questions from headings, tables and sentences."""
-    documents = _documents(state, config, context, again or add)
-    drafted = draft(list(documents.values()), count, config.seed)
+    documents = _documents(state, context, again or add)
+    drafted = draft(list(documents.values()), count, state.config.seed)
     if not drafted:
         raise ConfigError(
             "Nothing can be drafted: the documents have no headings, no tables and no sentences with "
             "figures. Propose with a language model, or --from a list of your own."
         )
-    told = _save(state, drafted, documents.values(), "drafted offline", add)
-    told.append("These are drafts, made by rules: read every one, and reword what nobody would ask.")
+    lines = _save(state, drafted, documents.values(), "drafted offline", add)
+    lines.append("These are drafts, made by rules: read every one, and reword what nobody would ask.")
     if len(drafted) < count:
-        told.append(f"The documents give {len(drafted)} drafts of the {count} that were asked for.")
-    return Outcome(tuple(told))
+        lines.append(f"The documents give {len(drafted)} drafts of the {count} that were asked for.")
+    return Outcome(tuple(lines))
 
 
 def propose_given(
     state: State,
-    config: TestsetConfig,
     context: Context,
     path: Path,
     count: int,
@@ -52,23 +50,22 @@ def propose_given(
 ) -> Outcome:
     """Take the questions that users have asked, the most asked first."""
     given = read_given(path, field)
-    documents = _documents(state, config, context, again or add)
+    documents = _documents(state, context, again or add)
     taken = given.questions[:count]
-    told = _save(state, taken, documents.values(), f"taken from {path.name}", add)
-    told.append(
+    lines = _save(state, taken, documents.values(), f"taken from {path.name}", add)
+    lines.append(
         f"{path}: {counted(given.entries, 'entry', 'entries')}, {len(given.questions)} different "
         f"questions in {given.where}; {given.without} without one."
     )
     if len(given.questions) > count:
-        told.append(
+        lines.append(
             f"{len(given.questions) - count} that were asked less often are left out; --count takes more."
         )
-    return Outcome(tuple(told))
+    return Outcome(tuple(lines))
 
 
 def propose_by_model(
     state: State,
-    config: TestsetConfig,
     context: Context,
     count: int,
     prompt: str = "",
@@ -77,16 +74,16 @@ def propose_by_model(
     dry: bool = False,
 ) -> Outcome:
     """Let the language model of testset.yaml write them; a dry run only says what it would take."""
-    if config.llm is None:
+    if state.config.llm is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no language model (llm). Name one, draft without one "
             "(propose --offline), or bring questions (propose --from FILE)."
         )
-    documents = _documents(state, config, context, again or dry or add)
-    briefs = briefs_of(list(documents.values()), count, config.seed)
-    name = prompt or ("propose_zh" if config.language == "zh" else "propose")
+    documents = _documents(state, context, again or dry or add)
+    briefs = briefs_of(list(documents.values()), count, state.config.seed)
+    name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")
     with Ledger(context.cache.ledger) as ledger:
-        proposer = Proposer(config.llm, ledger, name)
+        proposer = Proposer(state.config.llm, ledger, name)
         if dry:
             estimates = ((proposer.name, proposer.estimate(briefs)),)
             return Outcome(
@@ -97,18 +94,18 @@ def propose_by_model(
     if not found.questions:
         raise ConfigError(
             f"None of {len(briefs)} answers holds a question that can be used ({reasons}). See what it "
-            f"said: harness judge export --cache {config.cache}; then change the model or the prompt."
+            f"said: harness judge export --cache {state.config.cache}; then change the model or the prompt."
         )
-    told = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
-    told.append(f"{calls_made(found.spending)}.")
+    lines = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
+    lines.append(f"{calls_made(found.spending)}.")
     if found.failed:
-        told.append(f"{sum(found.failed.values())} calls brought no question: {reasons}.")
+        lines.append(f"{sum(found.failed.values())} calls brought no question: {reasons}.")
     if len(briefs) < count:
-        told.append(f"The documents give {len(briefs)} different excerpts and kinds, not {count}.")
-    return Outcome(tuple(told))
+        lines.append(f"The documents give {len(briefs)} different excerpts and kinds, not {count}.")
+    return Outcome(tuple(lines))
 
 
-def _documents(state: State, config: TestsetConfig, context: Context, replace: bool) -> dict[str, Document]:
+def _documents(state: State, context: Context, replace: bool) -> dict[str, Document]:
     """The documents; raises ConfigError where there are proposals already and ``replace`` is false."""
     if state.has(Question) and not replace:
         raise ConfigError(
@@ -116,7 +113,7 @@ def _documents(state: State, config: TestsetConfig, context: Context, replace: b
             "(the old file stays in history/), or go on with the next one: "
             f"harness testset {state.folder} status"
         )
-    return documents_of(state, config, context)
+    return documents_of(state, context)
 
 
 def _save(

@@ -9,7 +9,6 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.testset.config import TestsetConfig
 from harness.testset.documents import documents_of
 from harness.testset.grades import agreements, disagreements, held, said_of
 from harness.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
@@ -18,9 +17,7 @@ from harness.testset.state import State
 from harness.testset.steps import Outcome, chosen_of
 
 
-def export_review(
-    state: State, config: TestsetConfig, context: Context, path: Path, share: float, grader: str
-) -> Outcome:
+def export_review(state: State, context: Context, path: Path, share: float, grader: str) -> Outcome:
     """Write a sheet with a part of the graded passages, drawn by chance, without their grades.
 
     What the second person has graded already is left out.
@@ -39,9 +36,9 @@ def export_review(
             f"{state.folder} grade"
         )
     count = max(1, round(share * len(pool)))
-    drawn = set(random.Random(config.seed).sample(range(len(pool)), count))
+    drawn = set(random.Random(state.config.seed).sample(range(len(pool)), count))
     rows = [row for number, row in enumerate(pool) if number in drawn]
-    write_rows(path, rows, documents_of(state, config, context))
+    write_rows(path, rows, documents_of(state, context))
     return Outcome(
         (
             f"{path}: {counted(len(rows), 'passage')} of {len(pool)} to grade a second time, by another "
@@ -51,14 +48,14 @@ def export_review(
     )
 
 
-def import_review(state: State, config: TestsetConfig, context: Context, path: Path, grader: str) -> Outcome:
+def import_review(state: State, context: Context, path: Path, grader: str) -> Outcome:
     """Take a second person's grades, say how far they agree with the first, and list what they differ in.
 
     Raises ConfigError where that person gave the first grades of all of it.
     """
     before = state.rows(GradeRow)
     first = [row for row in before if row.grader != grader]
-    fresh, ungraded = read_grades(state, config, context, path, grader)
+    fresh, ungraded = read_grades(state, context, path, grader)
     firsts = held(first)
     shared = [row for row in fresh if key_of(row) in firsts]
     if not shared:
@@ -66,7 +63,7 @@ def import_review(state: State, config: TestsetConfig, context: Context, path: P
             f"{path}: nobody but {grader} has graded any of these passages. A review is by a second "
             "person: --by."
         )
-    documents = documents_of(state, config, context)
+    documents = documents_of(state, context)
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
     rows = disagreements(first, shared, documents, questions, state.rows(DisagreementRow))
     save_grades(state, before, fresh, f"reviewed by {grader}", step="review")
@@ -77,14 +74,14 @@ def import_review(state: State, config: TestsetConfig, context: Context, path: P
         {DisagreementRow: rows},
         {"reviewed": len(shared), "disagreements": len(rows)},
     )
-    told = [
+    lines = [
         f"{counted(len(shared), 'passage')} graded by two; {counted(ungraded, 'row has', 'rows have')} "
         "no grade yet."
     ]
-    told += [said_of(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)]
+    lines += [said_of(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)]
     if rows:
-        told.append(
+        lines.append(
             f"{state.path(DisagreementRow)}: {counted(len(rows), 'disagreement')}. Write the grade that "
             "holds into the column resolved; an unresolved one between people leaves its passage unjudged."
         )
-    return Outcome(tuple(told))
+    return Outcome(tuple(lines))

@@ -11,12 +11,14 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.errors import ConfigError
 from harness.store import Lock, write_bytes, write_text
 from harness.store.lock import lock
+from harness.testset.config import TestsetConfig, load_testset
 from harness.testset.rows import (
     AnswerRow,
     Candidate,
@@ -67,6 +69,11 @@ class State:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @cached_property
+    def config(self) -> TestsetConfig:
+        """What testset.yaml says; raises ConfigError as `load_testset` does."""
+        return load_testset(self.folder)
 
     def alone(self) -> Lock:
         """Keep other commands from writing this test set while the lock is held.

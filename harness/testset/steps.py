@@ -15,12 +15,12 @@ from harness.testset.state import State
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step did, in sentences; a dry run did nothing and says what it would cost.
+    """What a step did, in sentences (``lines``); a dry run did nothing and says what it would cost.
 
     ``next`` are the commands that come next; None: what the state of the tables says.
     """
 
-    told: tuple[str, ...]
+    lines: tuple[str, ...]
     estimates: tuple[tuple[str, Estimate], ...] = field(default=())
     dry: bool = False
     next: tuple[str, ...] | None = None

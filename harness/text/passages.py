@@ -41,14 +41,11 @@ def passage_spans(text: str, target: int) -> list[tuple[int, int]]:
 
 def _sentences(text: str, widest: int) -> Iterator[tuple[int, int]]:
     """Half-open ranges of sentences, blanks behind them included, that cover the text."""
-    ends = [match.end() for match in _BREAK.finditer(text) if not _is_abbreviation(text, match)]
+    breaks = _BREAK.finditer(text)
+    ends = [at.end() for at in breaks if not _ABBREVIATION.search(text[max(0, at.start() - 10) : at.start()])]
     for begin, end in pairwise([0, *ends, len(text)]):
         if begin < end:
             yield from _pieces(text, begin, end, widest)
-
-
-def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
-    return _ABBREVIATION.search(text[max(0, found.start() - 10) : found.start()]) is not None
 
 
 def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[tuple[int, int]]:

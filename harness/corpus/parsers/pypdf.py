@@ -34,15 +34,14 @@ class PypdfConfig(StageConfig):
         description="`plain` follows the order of the content stream, `layout` imitates the page by spaces.",
     )
 
-
-def read_with_pypdf(path: Path, config: PypdfConfig, on_page: OnPage) -> PdfPages:
-    """Extract the text of every page; raises CorpusError for a file or page that cannot be read."""
-    check_pdf_file(path)
-    with path.open("rb") as stream, collect_warnings() as warnings:
-        reader = _open(path, stream)
-        encryption, count = _encryption_of(reader), len(reader.pages)
-        pages = read_pages(path, count, on_page, lambda number: _page_text(path, reader, number, config))
-    return PdfPages(pages, encryption, tuple(warnings))
+    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+        """Extract the text of every page; raises CorpusError for a file or page that cannot be read."""
+        check_pdf_file(path)
+        with path.open("rb") as stream, collect_warnings() as warnings:
+            reader = _open(path, stream)
+            encryption, count = _encryption_of(reader), len(reader.pages)
+            pages = read_pages(path, count, on_page, lambda number: _page_text(path, reader, number, self))
+        return PdfPages(pages, encryption, tuple(warnings))
 
 
 def _open(path: Path, stream: Any) -> Any:

@@ -31,16 +31,15 @@ class Pypdfium2Config(StageConfig):
 
     kind: Literal["pypdfium2"] = "pypdfium2"
 
-
-def read_with_pypdfium2(path: Path, config: Pypdfium2Config, on_page: OnPage) -> PdfPages:
-    """Extract the text of every page; line ends become LF, PDFium's line-end hyphen marks become hyphens."""
-    check_pdf_file(path)
-    pdf = _open(path)
-    try:
-        pages = read_pages(path, len(pdf), on_page, lambda number: _page_text(path, pdf, number))
-        return PdfPages(pages, _encryption_of(pdf))
-    finally:
-        pdf.close()
+    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+        """Extract the text of every page; line ends become LF, PDFium's marks for hyphens become hyphens."""
+        check_pdf_file(path)
+        pdf = _open(path)
+        try:
+            pages = read_pages(path, len(pdf), on_page, lambda number: _page_text(path, pdf, number))
+            return PdfPages(pages, _encryption_of(pdf))
+        finally:
+            pdf.close()
 
 
 def count_with_pypdfium2(path: Path, on_page: OnPage) -> list[PageReading]:

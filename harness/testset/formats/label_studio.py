@@ -48,9 +48,11 @@ def write_label_studio(made: Made, documents: Mapping[str, Document], folder: Pa
     tasks = []
     for one in made.labels:
         question = questions[one.query_id]
-        result: list[dict[str, Any]] = [_choice(one.grade)]
+        grade = {"from_name": "grade", "to_name": "text", "type": "choices"}
+        result: list[dict[str, Any]] = [{**grade, "value": {"choices": [str(one.grade)]}}]
         if one.grade:
-            result.append(_span(0, len(one.text), one.text))
+            value = {"start": 0, "end": len(one.text), "text": one.text, "labels": [EVIDENCE]}
+            result.append({"from_name": EVIDENCE, "to_name": "text", "type": "labels", "value": value})
         tasks.append(
             {
                 "data": {
@@ -111,15 +113,6 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
     if several:
         notes.append(f"{several} tasks have several annotations; the last one counts.")
     return Read(tuple(questions.values()), tuple(labels), tuple(notes))
-
-
-def _choice(grade: int) -> dict[str, Any]:
-    return {"from_name": "grade", "to_name": "text", "type": "choices", "value": {"choices": [str(grade)]}}
-
-
-def _span(start: int, end: int, text: str) -> dict[str, Any]:
-    value = {"start": start, "end": end, "text": text, "labels": [EVIDENCE]}
-    return {"from_name": EVIDENCE, "to_name": "text", "type": "labels", "value": value}
 
 
 def _question(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
