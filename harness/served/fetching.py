@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
-from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
+from harness.llm.faults import CallError, Said, classify_status, one_line, read_body
 from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
@@ -196,10 +196,7 @@ class _Fetching:
             raise CallError(_UNUSABLE, f"no JSON: {shown!r}", again=True, billed=True) from None
 
     def _refused(self, status: int, content: bytes, headers: dict[str, str]) -> CallError:
-        try:
-            said = read_error(json.loads(content))
-        except (ValueError, RecursionError):
-            said = read_error(content[:10_000].decode("utf-8", "replace"))
+        said = read_body(content)
         code, parameter = (self._secret.cut(part, 200) for part in (said.code, said.parameter))
         lower = {name.lower(): value for name, value in headers.items()}
         return classify_status(status, Said(self._clean(said.words), code, parameter), lower)
