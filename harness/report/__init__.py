@@ -48,6 +48,7 @@ from harness.report.summaries import (
     other_measures,
     summary_table,
 )
-from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
+from harness.report.tables import Table
 from harness.report.text import one_line_width, two_line_width
 from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results
+from harness.text.figures import FEWEST_FOR_INTERVAL, counted

@@ -9,7 +9,8 @@ from typing import Any
 from harness.report.answers import answer_tables
 from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
 from harness.report.rows.answer_losses import ANSWER_PARTS
-from harness.report.tables import Table, counted, number
+from harness.report.tables import Table
+from harness.text.figures import counted, number
 
 # What a user chooses by: a better ranking of the same question, then better settings, then questions.
 _CHOOSING = (("within queries", "kendall"), ("settings", "kendall"), ("queries", "kendall"))

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from harness.report.rows import AnswerSummaryRow, ReplyRow
-from harness.report.tables import Table, counted, interval, number
+from harness.report.tables import Table
+from harness.text.figures import counted, interval, number
 
 _ALL = "all"
 

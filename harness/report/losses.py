@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
-from harness.report.tables import Table, counted, number
+from harness.report.tables import Table
+from harness.text.figures import counted, number
 
 # What rounds to nothing is no loss.
 _ROUNDING = 1e-9
