@@ -37,9 +37,17 @@ from harness.report.rows import (
     SurroundingRow,
     ThresholdRow,
 )
-from harness.report.rows.filters import FilterCounts, count_filters
-from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER
 from harness.report.rows.ranked import spans_of_chunk
+from harness.report.rows.steps import (
+    CANDIDATES,
+    CHANGE,
+    CHUNKING,
+    FILTER,
+    ORDER,
+    PARSER,
+    FilterCounts,
+    count_filters,
+)
 from harness.report.summaries import (
     best_of,
     chunk_table,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
+from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
 from harness.report.tables import Table
 from harness.text.figures import counted, number
 

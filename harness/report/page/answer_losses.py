@@ -9,7 +9,7 @@ from harness.report.columns import spec_of
 from harness.report.page.numbers import in_millionths
 from harness.report.page.tables import Tables
 from harness.report.rows import AnswerLossRow
-from harness.report.rows.answer_losses import ANSWER_PARTS
+from harness.report.rows.answers import ANSWER_PARTS
 
 _TABLE = spec_of(AnswerLossRow).name
 

@@ -16,8 +16,7 @@ from harness.report.page.numbers import figure, in_millionths, plain, scaled
 from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import Tables
 from harness.report.rows import FilterRow, LossRow
-from harness.report.rows.filters import count_filters
-from harness.report.rows.losses import CHANGE, PARTS
+from harness.report.rows.steps import CHANGE, PARTS, count_filters
 from harness.report.stored import Row
 from harness.text.text_id import BY
 
