@@ -16,7 +16,7 @@ from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError
 from harness.stats.share import wilson_interval
-from harness.text.figures import interval, number
+from harness.text.numbers import interval, number
 
 
 @dataclass(frozen=True, slots=True)

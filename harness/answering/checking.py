@@ -19,7 +19,7 @@ from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError
-from harness.text.figures import number
+from harness.text.numbers import number
 
 GAIN_AT_MOST = 0.1
 

@@ -22,7 +22,7 @@ from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError
-from harness.text.figures import counted, interval, number
+from harness.text.numbers import counted, interval, number
 
 
 @dataclass(frozen=True, slots=True)

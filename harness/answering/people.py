@@ -15,7 +15,7 @@ from harness.errors import CorpusError
 from harness.judge.corrected import Corrected, corrected_mean
 from harness.report.tables import Table
 from harness.stats.agreement import kendall_tau
-from harness.text.figures import interval, number
+from harness.text.numbers import interval, number
 
 FEWEST = 10
 

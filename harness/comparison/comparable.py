@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
 from harness.errors import HarnessError
-from harness.text.figures import listed
+from harness.text.numbers import listed
 from harness.text.text_id import document_of
 
 _HASH = re.compile(r"[0-9a-f]{64}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.stats.arrays import Bools, Floats
-from harness.text.figures import listed
+from harness.text.numbers import listed
 from harness.types import QueryScore
 
 FINAL = "final"

@@ -16,7 +16,7 @@ from harness.comparison.words import p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
-from harness.text.figures import FEWEST_FOR_INTERVAL
+from harness.text.numbers import FEWEST_FOR_INTERVAL
 
 _REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
 

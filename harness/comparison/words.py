@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict, ways_that_turn
 from harness.stats.units import FEWEST_CLUSTERS
-from harness.text.figures import FEWEST_FOR_INTERVAL, listed, signed
+from harness.text.numbers import FEWEST_FOR_INTERVAL, listed, signed
 
 # With fewer queries, a caveat says that kinds of questions may be missing.
 MAY_MISS = 60

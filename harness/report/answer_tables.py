@@ -10,7 +10,7 @@ from typing import Any
 from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
 from harness.report.rows.answers import ANSWER_PARTS
 from harness.report.tables import Table
-from harness.text.figures import counted, interval, number
+from harness.text.numbers import counted, interval, number
 
 # What a user chooses by: a better ranking of the same question, then better settings, then questions.
 _CHOOSING = ("within queries", "settings", "queries")

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
 from harness.report.tables import Table
-from harness.text.figures import counted, number
+from harness.text.numbers import counted, number
 
 # What rounds to nothing is no loss.
 _ROUNDING = 1e-9

@@ -6,7 +6,7 @@ import numpy as np
 
 from harness.comparison import Comparison, Options, ScoreMatrix, compare_changes
 from harness.report import Part, Table
-from harness.text.figures import number
+from harness.text.numbers import number
 from harness.verdict.compared import difference_cells
 
 

@@ -14,7 +14,7 @@ from harness.comparison import (
     sentences_of,
 )
 from harness.report import Part, Table
-from harness.text.figures import FEWEST_FOR_INTERVAL, interval, number, signed, signed_interval
+from harness.text.numbers import FEWEST_FOR_INTERVAL, interval, number, signed, signed_interval
 from harness.verdict.verdicts import Scores, turning_of
 
 SHOWN = 30

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.comparison import Comparison, Turning
 from harness.report import LabelSensitivityRow, Part, Table
-from harness.text.figures import listed, number
+from harness.text.numbers import listed, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from harness.text.figures import counted, listed
+from harness.text.numbers import counted, listed
 
 _NAMED = 3
 

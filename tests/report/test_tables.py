@@ -15,7 +15,7 @@ from harness.report import (
     worst_table,
 )
 from harness.report.text import to_text
-from harness.text.figures import counted, interval, number, signed
+from harness.text.numbers import counted, interval, number, signed
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
 

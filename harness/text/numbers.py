@@ -1,4 +1,4 @@
-"""How figures, counts and lists of names are written, wherever they are shown."""
+"""How numbers, counts and lists of names are written, wherever they are shown."""
 
 from __future__ import annotations
 
