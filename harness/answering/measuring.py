@@ -43,11 +43,10 @@ def cases_of(
         cases.append(
             Case(
                 query=query,
-                passages=tuple(passage.shown for passage in one.read[query.query_id]),
+                passages=tuple(passage.chunk for passage in one.read[query.query_id]),
                 answer=None if reply.text is None else without_citations(reply.text) or reply.text,
                 reason=reply.reason,
-                reference=next(iter(golden), None),
-                others=golden[1:],
+                references=golden,
                 cited=reply.cited,
                 judgments=judgments.get(query.query_id, ()),
             )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from harness.answer import AnswerScore
+from harness.answering.failing import counted_reasons
 from harness.answering.measuring import Measured, measures_of
 from harness.comparison import Options, ScoreMatrix, mean_of
 from harness.comparison.family import compare_to
@@ -69,7 +69,7 @@ def _means(
         ]
         values = np.array([np.nan if s.value is None else s.value for s, _ in own], dtype=np.float64)
         found = mean_of(values, [cluster for _, cluster in own], config.bootstrap.level)
-        reasons = Counter(score.reason for score, _ in own if score.value is None)
+        reasons = [score.reason for score, _ in own if score.value is None]
         yield AnswerSummaryRow(
             setting=setting,
             split=split,
@@ -78,8 +78,8 @@ def _means(
             ci_low=found.low if found else None,
             ci_high=found.high if found else None,
             n_queries=found.n if found else 0,
-            n_not_scored=sum(reasons.values()),
-            reasons="; ".join(f"{reason} x{count}" for reason, count in reasons.most_common()),
+            n_not_scored=len(reasons),
+            reasons=counted_reasons(reasons, "; "),
         )
 
 
