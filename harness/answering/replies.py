@@ -37,24 +37,19 @@ class Replied:
     replies: dict[str, Reply]
 
 
-def answering(searched: Iterable[Searched]) -> list[Searched]:
-    """The settings that answer."""
-    return [one for one in searched if one.setting.answer is not None]
-
-
-def answer_all(searched: Sequence[Searched], queries: Sequence[Query], context: Context) -> list[Replied]:
+def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replied]:
     """The answers of all settings that have an ``answer`` section, in their order.
 
     Raises LlmError where more calls have failed than ``max_failed`` allows.
     """
     found: dict[str, Replied] = {}
     for config, ones in groups_of(searched):
-        found |= {one.setting: one for one in answer_group(config, ones, queries, RunTools(context))}
-    replied = [found[one.setting.name] for one in answering(searched)]
-    for one, its in zip(answering(searched), replied, strict=True):
-        if (stage := one.setting.answer) is not None:
-            refuse_unanswered(its.setting, its.answered_by, list(its.replies.values()), stage.max_failed)
-    return replied
+        replied = answer_group(config, ones, corpus.queries.queries, RunTools(context))
+        found |= {one.setting: one for one in replied}
+    limits = {one.setting.name: stage.max_failed for one in searched if (stage := one.setting.answer)}
+    for name, most in limits.items():
+        refuse_unanswered(name, found[name].answered_by, list(found[name].replies.values()), most)
+    return [found[name] for name in limits]
 
 
 def groups_of(searched: Iterable[Searched]) -> Iterator[tuple[AnswerConfig, list[Searched]]]:
