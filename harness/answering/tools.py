@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from harness.errors import ConfigError
 from harness.llm import Form, ModelConfig
+from harness.llm.asking import Request
 from harness.models.encoder import EncoderConfig
 from harness.running.tools import RunTools
 from harness.types import Answered
@@ -41,7 +42,7 @@ class MeasuringTools:
         """The model's answers, from the ledger first; raises ConfigError where no model is named."""
         if self.config.answer_judge is None:
             raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
-        return self.tools.answers(self.config.answer_judge, form, texts, name, "measuring", sample)
+        return self.tools.answers(Request(self.config.answer_judge, form, texts, name, "measuring", sample))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""

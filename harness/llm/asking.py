@@ -5,16 +5,36 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import Field, field_validator
 
 from harness.errors import LlmError
 from harness.llm.config import ModelConfig
 from harness.llm.endpoint import Endpoint
+from harness.llm.form import About, Form
 from harness.llm.prompt import Prompt
 from harness.progress import Reporter
 
 _SHOWN = 5
+
+Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measuring"]
+"""What answers are for; a request to an ``endpoint`` is one for vectors or scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a step asks ``model``: one prompt about each of ``about``, worded by ``form``.
+
+    ``name`` is that of the prompt, ``sample`` the number of the repetition.
+    """
+
+    model: ModelConfig
+    form: Form
+    about: Sequence[About]
+    name: str
+    purpose: Purpose
+    sample: int = 0
 
 
 class AskingConfig(ModelConfig, ABC):

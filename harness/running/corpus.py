@@ -36,7 +36,7 @@ from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
 from harness.running.context import Context
-from harness.running.text_warnings import tell_of_text, warn_of_answer_key
+from harness.running.text_warnings import tell_of_text
 from harness.search import RetrieverConfig
 from harness.store import key_of
 from harness.text.text_id import document_of
@@ -194,7 +194,7 @@ def read_documents(
         hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, parser, context, files, hashes)
         documents = [item.document for item in parsed]
-        warn_of_answer_key(documents, inputs.queries.queries, context.reporter)
+        inputs.queries.warn_of_answer_keys(documents, context.reporter.warn)
     return parsed, skipped, hashes | {str(path): _sha256(path) for path in inputs.read}
 
 

@@ -11,7 +11,7 @@ from harness.answer.stage.citations import read_citations, without_citations
 from harness.answer.stage.prompts import AnswerPrompt, load_prompt
 from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig
+from harness.llm.asking import AskingConfig, Request
 from harness.llm.money import Price
 from harness.types import Answered
 
@@ -87,7 +87,7 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
         """The model's words about every question."""
         prompt = self._prompt
         about = [(one.question, one.passages) for one in asked]
-        answers = tools.answers(self.config.asked, prompt.form, about, prompt.name, "answer")
+        answers = tools.answers(Request(self.config.asked, prompt.form, about, prompt.name, "answer"))
         return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
 
     @property

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig, Failing
+from harness.llm.asking import AskingConfig, Failing, Request
 from harness.llm.prompt import Prompt, read_prompt
 from harness.search.context.step import Around, ContextConfig, Contextualizer, line
 from harness.search.sources import Sources
@@ -57,8 +57,8 @@ class LlmContext(Contextualizer[LlmContextConfig]):
         """The line of each chunk; raises LlmError where one has none and that is a failure."""
         c = self.config
         prompt = c.load(c.prompt)
-        shown = [(self._excerpt(chunk, sources), chunk.text) for chunk in chunks]
-        answers = sources.answers(c, prompt.form, shown, prompt.name)
+        about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]
+        answers = sources.answers(Request(c, prompt.form, about, prompt.name, "context"))
         texts = [text_of(answer) for answer in answers]
         failed = [
             f"{chunk.chunk_id} ({answer.reason or 'no words'})"

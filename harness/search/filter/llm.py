@@ -12,12 +12,13 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import Malformed, TextForm, json_in, text_of
-from harness.llm.asking import AskingConfig, Failing
+from harness.llm.asking import AskingConfig, Failing, Request
 from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
-from harness.search.step import FilterConfig, Identity, Narrowed
+from harness.search.query_steps import FilterConfig, Narrowed
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Asked, Query
 
@@ -94,8 +95,8 @@ class LlmFilter(Filter[LlmFilterConfig]):
         """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
         c = self.config
         prompt = c.load(c.prompt)
-        asked = [(query.text, ()) for query in queries]
-        answers = tools.answers(c, self._form(prompt, facts), asked, prompt.name, "filter")
+        about = [(query.text, ()) for query in queries]
+        answers = tools.answers(Request(c, self._form(prompt, facts), about, prompt.name, "filter"))
         self._failed = {}
         found: list[Named] = []
         for query, answer in zip(queries, answers, strict=True):

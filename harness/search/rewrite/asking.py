@@ -11,9 +11,10 @@ from typing import ClassVar, Literal, TypeVar
 from pydantic import Field, field_validator
 
 from harness.llm import TextForm, text_of
-from harness.llm.asking import AskingConfig, Failing
+from harness.llm.asking import AskingConfig, Failing, Request
 from harness.llm.prompt import Prompt, read_prompt
-from harness.search.step import Identity, RewriterConfig
+from harness.search.query_steps import RewriterConfig
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Asked, Query
 
@@ -107,7 +108,8 @@ def ask_about(
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """
-    answers = tools.answers(config, form, [(query.text, ()) for query in queries], prompt.name)
+    about = [(query.text, ()) for query in queries]
+    answers = tools.answers(Request(config, form, about, prompt.name, "rewriting"))
     words = [text_of(answer) for answer in answers]
     found = [None if text is None else read(text) for text in words]
     failed = [

@@ -8,8 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.search.query_steps import Rewriter
 from harness.search.rewrite.asking import RewritingConfig, ask_about, load_prompt
-from harness.search.step import Identity, Rewriter
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 

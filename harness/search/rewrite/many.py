@@ -19,8 +19,8 @@ from harness.search.fuse import (
     ZScore,
     ZScoreConfig,
 )
+from harness.search.query_steps import SeveralRewriter
 from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of, load_prompt
-from harness.search.rewrite.several import SeveralRewriter
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
