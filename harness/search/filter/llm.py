@@ -35,8 +35,9 @@ class LlmFilterConfig(AskingConfig, FilterConfig):
     """A language model reads every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    prompt: str = Field(
+    prompt: Prompt = Field(
         "fields",
+        validate_default=True,
         description="`fields`, `fields_zh`, or the path of your own file: it ends in `.yaml` and has "
         "`{{ fields }}` and `{{ query }}`.",
     )
@@ -51,9 +52,9 @@ class LlmFilterConfig(AskingConfig, FilterConfig):
         "documents (`unfiltered`); the run lists them.",
     )
 
-    @staticmethod
-    def load(name: str) -> Prompt:
-        """The prompt of this name."""
+    @classmethod
+    def load(cls, name: str) -> Prompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
         return read_prompt(name, FOLDER, Prompt, "a filter", ("fields", "query"))
 
 
@@ -80,7 +81,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         """The prompt, the model and its parameters, and what becomes of an answer."""
         c = self.config
         own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
-        return [own, c.load(c.prompt).model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
+        return [own, c.prompt.model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
 
     def __init__(self, config: LlmFilterConfig) -> None:
         super().__init__(config)
@@ -94,9 +95,8 @@ class LlmFilter(Filter[LlmFilterConfig]):
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
         c = self.config
-        prompt = c.load(c.prompt)
         about = [(query.text, ()) for query in queries]
-        answers = tools.answers(Request(c, self._form(prompt, facts), about, prompt.name, "filter"))
+        answers = tools.answers(Request(c, self._form(facts), about, c.prompt.name, "filter"))
         self._failed = {}
         found: list[Named] = []
         for query, answer in zip(queries, answers, strict=True):
@@ -113,7 +113,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
             _FAILING.report(c, c.on_failure == "unfiltered", failed, total, tools.reporter)
         return [{column: its for column, its in one.items() if its} for one in found]
 
-    def _form(self, prompt: Prompt, facts: Facts) -> FieldsForm:
+    def _form(self, facts: Facts) -> FieldsForm:
         c = self.config
         lines = []
         for column in c.columns:
@@ -130,7 +130,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         def fill(text: str) -> str:
             return SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
 
-        return FieldsForm(fill(prompt.system), fill(prompt.user), c.columns)
+        return FieldsForm(fill(c.prompt.system), fill(c.prompt.user), c.columns)
 
 
 def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malformed:
