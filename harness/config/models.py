@@ -134,14 +134,18 @@ class Setting(StageConfig):
         return tuple(one.model_name for one in rankers)
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that contexts and filters read, besides the documents."""
+        filters = (one.filter for one in self.finder.every())
+        own = [*(one.files for one in self.context), *(one.files for one in filters if one is not None)]
+        return tuple(file for files in own for file in files)
+
+    @property
     def services(self) -> list[ServiceConfig]:
         """The services of the user's own that the search asks, each once."""
         steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
-        below = [self.retrieve]
-        while below:
-            retriever = below.pop(0)
+        for retriever in self.retrieve.every():
             steps += (retriever, retriever.rewrite)
-            below[:0] = retriever.parts
         found = {step.model_dump_json(): step for step in steps if isinstance(step, ServiceConfig)}
         return list(found.values())
 

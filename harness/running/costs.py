@@ -45,7 +45,9 @@ def query_costs(
     for one in searched:
         rewriting = _rewriting_costs(one, queries, context)
         bought = _endpoint_costs(one, queries, context)
-        unknown = bool(one.setting.services) or _asks_to_filter(one.setting.finder)
+        unknown = bool(one.setting.services) or any(
+            isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
+        )
         for stage in one.rankings:
             # what comes after retrieval rests on all that was asked for it
             rewritten = rewriting[stage if stage in rewriting else RETRIEVE]
@@ -56,11 +58,6 @@ def query_costs(
             whole = None if own is None else add(own.index, own.queries)
             found[one.setting.name, stage] = QueryCost(rewritten, per_1000, whole)
     return found
-
-
-def _asks_to_filter(retriever: RetrieverConfig) -> bool:
-    """Whether a language model reads queries for a filter of the retriever or of its routes."""
-    return isinstance(retriever.filter, ModelConfig) or any(map(_asks_to_filter, retriever.parts))
 
 
 def _rewriting_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.config import Setting
@@ -14,7 +14,7 @@ from harness.running.context import Context
 from harness.running.search import Point, is_searched
 from harness.running.served import kept, not_asked
 from harness.running.tools import RunTools
-from harness.search import RETRIEVERS, NotAsked, NotAskedError, RetrieverConfig, RewriterConfig, leaves
+from harness.search import RETRIEVERS, NotAsked, NotAskedError, RetrieverConfig, RewriterConfig
 from harness.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.served import ServedEstimate
 from harness.served.embedding import ServedEncoder
@@ -37,7 +37,8 @@ def missing_answers(
     rewritings: dict[str, NotAsked] = {}
     for setting in settings:
         # a plan runs no rewriter that it need not run, such as code of the user's
-        if any(isinstance(one, ModelConfig) for one in (setting.rewrite, *_rewriters(setting.retrieve))):
+        rewriters = [setting.rewrite, *(one.rewrite for one in setting.retrieve.every())]
+        if any(isinstance(one, ModelConfig) for one in rewriters):
             known = _rewritten(setting.rewrite, _Known(queries), tools, rewritings)
             _rewritten_below(setting.retrieve, known, tools, rewritings)
     return (*missing.values(), *rewritings.values())
@@ -49,12 +50,6 @@ class _Known:
 
     queries: Sequence[Query]
     missing: str = ""
-
-
-def _rewriters(retriever: RetrieverConfig) -> Iterator[RewriterConfig | None]:
-    yield retriever.rewrite
-    for part in retriever.parts:
-        yield from _rewriters(part)
 
 
 def _rewritten_below(
@@ -85,9 +80,7 @@ def texts_to_buy(points: Sequence[Point], queries: Sequence[Query], context: Con
     """The vectors that endpoints would be asked for, by model; queries are taken as they stand."""
     wanted: dict[str, tuple[ServedEncoder, dict[bytes, str]]] = {}
     for point in points:
-        for retriever in leaves(point.setting.retrieve):
-            if all(one.runs_here for one in retriever.encoders()):
-                continue
+        for retriever in point.setting.retrieve.every():
             for config, texts in RETRIEVERS.make(retriever).to_embed(point.chunking.passages, queries):
                 encoder = context.encoder(config)
                 if isinstance(encoder, ServedEncoder):

@@ -21,10 +21,10 @@ from harness.progress import Reporter
 from harness.running.compute import Kept, digest
 from harness.running.context import Context
 from harness.running.passes import embedded, vectors, vectors_file
-from harness.search import NotAsked, NotAskedError, NotMeasuredError, Slot
+from harness.search import NotAsked, NotAskedError, NotMeasuredError
 from harness.store import key_of
 from harness.store.ledger import Ledger
-from harness.types import Answered
+from harness.types import Answered, Slot
 
 # What the calls of an estimate are about.
 _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}

@@ -104,13 +104,11 @@ class RunTools(Resources):
         What a language model would have to be asked, and may not be, is returned by its key.
         """
         missing: dict[str, NotAsked] = {}
-        if retriever.filter is not None:
+        for config in (one.filter for one in retriever.every() if one.filter is not None):
             try:
-                self.narrowed(retriever.filter, documents, queries)
+                self.narrowed(config, documents, queries)
             except NotAskedError as error:
                 missing |= {one.key: one for one in error.missing}
-        for part in retriever.parts:
-            missing |= self.narrow_all(part, documents, queries)
         return missing
 
     def to_embed(

@@ -23,6 +23,5 @@ from harness.search.step import (
     Passages,
     RerankerConfig,
     RetrieverConfig,
-    leaves,
 )
-from harness.search.tools import NotAsked, NotAskedError, Slot
+from harness.search.tools import NotAsked, NotAskedError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
@@ -112,6 +112,12 @@ class RetrieverConfig(StageConfig):
         """The retrievers that this one combines; none for one that searches by itself."""
         return ()
 
+    def every(self) -> Iterator[RetrieverConfig]:
+        """Itself and all retrievers that it combines, each before its own parts."""
+        yield self
+        for part in self.parts:
+            yield from part.every()
+
     @property
     def embed(self) -> EncoderConfig | None:
         """The encoder that it searches with, if any."""
@@ -180,8 +186,3 @@ class Retriever(ABC, Generic[Configured]):
         What the parts of a fusion embed is theirs to say.
         """
         return ()
-
-
-def leaves(config: RetrieverConfig) -> list[RetrieverConfig]:
-    """The retrievers below a configuration that search by themselves; itself where it fuses none."""
-    return [leaf for part in config.parts for leaf in leaves(part)] if config.parts else [config]

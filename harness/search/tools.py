@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from harness.models.encoder import EncoderConfig, Value
 from harness.progress import Reporter
 from harness.search.step import Found, Identity, Passages, RetrieverConfig
 from harness.served import ServedEstimate
-from harness.types import Answered, Query
+from harness.types import Answered, Query, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +52,6 @@ class ServiceNotAskedError(NotAskedError):
     def __init__(self, url: str) -> None:
         super().__init__()
         self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
-
-
-class Slot(Protocol):
-    """Where the index of one key lies on disk; ``finish`` is called when a new one is whole."""
-
-    @property
-    def path(self) -> Path:
-        """The folder of the index."""
-
-    @property
-    def built(self) -> bool:
-        """Whether the index is there and whole."""
-
-    @property
-    def finish(self) -> Callable[[], None]:
-        """Say that the index is whole."""
-
-    @property
-    def release(self) -> Callable[[], None]:
-        """Give the place back when the index is closed; what is whole is kept."""
 
 
 class Shared(Protocol):

@@ -19,8 +19,8 @@ from harness.search.retrieve.distinct import Distinct
 from harness.search.retrieve.ranked import Doubles, ranked
 from harness.search.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
 from harness.search.step import Found, Identity, Passages
-from harness.search.tools import Slot, Tools
-from harness.types import Query, Ranking
+from harness.search.tools import Tools
+from harness.types import Query, Ranking, Slot
 
 Hits = tuple[Ints, Doubles]
 
