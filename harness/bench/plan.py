@@ -15,17 +15,16 @@ from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, make_pool
 from harness.llm.money import Estimate
 from harness.progress import Reporter
+from harness.running.checks import warn_of_languages
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus
-from harness.running.endpoints import Unasked, pairs_to_buy, texts_to_buy, unasked
-from harness.running.language_warnings import warn_of_languages
-from harness.running.rewriting import missing_answers
+from harness.running.missing import Unasked, missing_answers, pairs_to_buy, texts_to_buy, unasked
+from harness.running.passes import vectors_file
 from harness.running.search import Point, is_searched, pairs_left, search, search_points
-from harness.running.tools import vectors_file
-from harness.search import RETRIEVERS, NotAsked, leaves
+from harness.search import RETRIEVERS, NotAsked
 from harness.types import Query
 
 
@@ -160,7 +159,7 @@ def _plan_answers(
 def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tuple[str, bytes]]:
     """The texts of chunks that are not embedded yet, as (encoder, digest)."""
     missing: set[tuple[str, bytes]] = set()
-    for retriever in leaves(setting.retrieve):
+    for retriever in setting.retrieve.every():
         for config, texts in RETRIEVERS.make(retriever).to_embed(chunking.passages, ()):
             model = context.encoder(config).fingerprint
             keys = {digest(text) for text in texts}

@@ -9,7 +9,7 @@ from harness.evaluate.verdict import run_headline
 from harness.evaluate.warnings import text_ranked
 from harness.measures import rank_cutoff
 from harness.report import CostRow, PriceRow, SummaryRow
-from harness.running.endpoints import QueryCost
+from harness.running.costs import QueryCost
 from harness.running.search import Searched, reranker_names
 from harness.types import Ranking
 

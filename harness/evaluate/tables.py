@@ -27,9 +27,8 @@ from harness.report import (
 from harness.running.chunks import chunk_rows
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.endpoints import query_costs
-from harness.running.rewriting import asked_rows
-from harness.running.search import Searched
+from harness.running.costs import query_costs
+from harness.running.search import Searched, asked_rows
 from harness.search import Narrowed
 from harness.text.spans import Span, outside
 from harness.types import Document, Ranking

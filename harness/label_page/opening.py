@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.chunk import PageConfig
-from harness.config import BenchConfig, Setting, load_config
+from harness.config import BenchConfig, load_config
 from harness.corpus.reading import read_utf8
 from harness.errors import ConfigError, LabelError
 from harness.label_page.desk import Desk, make_desk
@@ -27,7 +26,6 @@ from harness.progress import Reporter
 from harness.report import read_result
 from harness.running.context import Context
 from harness.running.corpus import document_files, load_documents
-from harness.search.retrieve import Bm25Config
 from harness.types import Document
 
 SUFFIX = ".labelling.sqlite"
@@ -76,10 +74,7 @@ class Source:
                 "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
-        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
-        return BenchConfig(
-            name="label", documents=self.documents, queries=self.pool, labels=self.pool, settings=(setting,)
-        )
+        return BenchConfig.of_documents(self.documents, self.pool, self.pool)
 
 
 def _of_results(folder: Path, labels: Path | None) -> BenchConfig:
