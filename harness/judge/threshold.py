@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -86,11 +87,10 @@ class ThresholdJudge(FreeJudge[CosineConfig | RerankerConfig]):
 
 def cosine_judge(config: CosineConfig, tools: JudgeTools) -> ThresholdJudge:
     """A judge that grades by the cosine of query and passage embeddings."""
-    encoder = tools.encoder(config.model)
 
     def score(pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        queries = _unit(encoder.encode([query for query, _ in pairs]))
-        passages = _unit(encoder.encode([passage for _, passage in pairs]))
+        queries = _unit(tools.vectors(config.model, [query for query, _ in pairs]))
+        passages = _unit(tools.vectors(config.model, [passage for _, passage in pairs]))
         return [float(value) for value in (queries * passages).sum(axis=1)]
 
     return ThresholdJudge(config, score)
@@ -98,7 +98,7 @@ def cosine_judge(config: CosineConfig, tools: JudgeTools) -> ThresholdJudge:
 
 def reranker_judge(config: RerankerConfig, tools: JudgeTools) -> ThresholdJudge:
     """A judge that grades by a cross-encoder's score."""
-    return ThresholdJudge(config, tools.scorer(config.model).score)
+    return ThresholdJudge(config, partial(tools.scores, config.model))
 
 
 def same_model_warning(

@@ -1,8 +1,9 @@
-"""What a run lends to a judge, and what every judge of a pool can do."""
+"""What a run gives a judge, and what every judge of a pool can do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -14,35 +15,20 @@ from harness.progress import Reporter
 from harness.store.ledger import Ledger
 
 
-class Encoder(Protocol):
-    """Turns texts into vectors, one row each."""
+@dataclass(frozen=True, slots=True)
+class JudgeTools:
+    """What a run gives a judge. Nothing is loaded or read before it is asked for.
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors of shape (texts, dimensions)."""
+    ``ledger`` keeps the answers of language models; ``people_graded()`` is what people have graded for train
+    queries, to be shown to a judge; ``vectors(model, texts)`` [texts, dimensions] are those of an embedding
+    model of the pipeline, and ``scores(model, pairs)`` those of a reranker for (query, passage) texts, higher
+    for more relevant.
+    """
 
-
-class PairScorer(Protocol):
-    """Scores (query, passage) texts, one number each, higher for more relevant."""
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """One score per pair."""
-
-
-class JudgeTools(Protocol):
-    """The side of a run that judges may use. Nothing is loaded or read before it is asked for."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """Where answers of language models are kept."""
-
-    def people_graded(self) -> Sequence[Example]:
-        """What people have graded for train queries, to be shown to a judge."""
-
-    def encoder(self, model: str) -> Encoder:
-        """An embedding model of the pipeline."""
-
-    def scorer(self, model: str) -> PairScorer:
-        """A reranker of the pipeline."""
+    ledger: Ledger
+    people_graded: Callable[[], Sequence[Example]]
+    vectors: Callable[[str, Sequence[str]], np.ndarray]
+    scores: Callable[[str, Sequence[tuple[str, str]]], Sequence[float]]
 
 
 class PoolJudge(Protocol):

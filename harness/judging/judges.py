@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator
 
 from harness.config import BenchConfig
 from harness.errors import ConfigError
 from harness.judge import KINDS, LlmConfig, PoolJudge, PoolJudgeConfig
 from harness.judge.examples import Example, candidates_of
 from harness.judge.threshold import same_model_warning
+from harness.judge.tools import JudgeTools
 from harness.kinds import kind_of
 from harness.models import EMBEDDED, resolve
 from harness.models.encoder import EmbedConfig
@@ -32,7 +29,13 @@ def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
     """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
-    return KINDS.make(config)(_Tools(ledger, context, corpus))
+    tools = JudgeTools(
+        ledger,
+        people_graded=lambda: people_graded(corpus),
+        vectors=lambda model, texts: vectors(texts, EmbedConfig(model=model), context),
+        scores=lambda model, pairs: score_for_all([(_reranker(model), pairs)], context)[0].scores,
+    )
+    return KINDS.make(config)(tools)
 
 
 def people_graded(corpus: Corpus) -> tuple[Example, ...]:
@@ -86,43 +89,3 @@ def _models_here(config: BenchConfig) -> Iterator[str]:
 
 def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:
     return LateInteractionConfig(model=model) if model in EMBEDDED else CrossEncoderConfig(model=model)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tools:
-    """``harness.judge.JudgeTools`` over the context of a run."""
-
-    ledger: Ledger
-    context: Context
-    corpus: Corpus
-
-    def people_graded(self) -> tuple[Example, ...]:
-        return people_graded(self.corpus)
-
-    def encoder(self, model: str) -> _Encoder:
-        return _Encoder(EmbedConfig(model=model), self.context)
-
-    def scorer(self, model: str) -> _Scorer:
-        return _Scorer(_reranker(model), self.context)
-
-
-@dataclass(frozen=True, slots=True)
-class _Encoder:
-    """The pipeline's encoder as the cosine judge wants it."""
-
-    config: EmbedConfig
-    context: Context
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return vectors(texts, self.config, self.context)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scorer:
-    """The pipeline's pair scorer as the reranker judge wants it."""
-
-    config: LateInteractionConfig | CrossEncoderConfig
-    context: Context
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return score_for_all([(self.config, pairs)], self.context)[0].scores

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from harness.kinds import StageConfig
-from harness.llm.http_endpoint import HttpEndpoint, plain_url
+from harness.llm.http_endpoint import HttpEndpoint, PlainUrl
 
 # Headers and fields that say who asks: they do not change an answer.
 _WHO_ASKS = {"http-referer", "referer", "x-title", "user-agent", "openai-organization", "openai-project"}
@@ -18,14 +18,9 @@ _BOOKKEEPING = {"metadata", "prompt_cache_key", "safety_identifier", "service_ti
 class AzureOptions(StageConfig):
     """An Azure OpenAI resource: its endpoint, the API version and the name of the deployment."""
 
-    endpoint: str = Field(description="The address of the resource.")
+    endpoint: PlainUrl = Field(description="The address of the resource.")
     api_version: str = Field(description="The version of its interface.")
     deployment: str = Field(description="The name of the deployment.")
-
-    @field_validator("endpoint")
-    @classmethod
-    def _plain_url(cls, url: str) -> str:
-        return plain_url(url)
 
 
 class Endpoint(HttpEndpoint):

@@ -6,10 +6,10 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from harness.errors import ConfigError
 from harness.kinds import StageConfig
@@ -19,6 +19,26 @@ _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
 _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 # Headers that decide who may ask.
 _SECRET_HEADER = re.compile(r"(?i)auth|cookie|credential|password|secret|token|(^|[-_])key$")
+
+
+def plain_url(url: str, secrets: str = "endpoint.api_key_env") -> str:
+    """Refuse a URL that could carry a secret into a record; ``secrets`` is the key to name one in.
+
+    Raises ConfigError, which, unlike a validation error, does not repeat the value.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError("The address of an endpoint begins with http:// or https:// and names a host.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            "The address of an endpoint must not contain a user, password or query: give the variable "
+            "with the key in "
+            f"{secrets}."
+        )
+    return url
+
+
+PlainUrl = Annotated[str, AfterValidator(plain_url)]
 
 
 class HttpConfig(StageConfig):
@@ -116,7 +136,9 @@ class HttpEndpoint(HttpConfig):
         description="The model's name, which is sent; answers are stored under it. Give the true name "
         "even if a server ignores it, and prefer a dated name, which does not change over time.",
     )
-    base_url: str = Field("https://api.openai.com/v1", description="The address, up to and including `/v1`.")
+    base_url: PlainUrl = Field(
+        "https://api.openai.com/v1", description="The address, up to and including `/v1`."
+    )
     api_key_env: str | None = Field(
         "OPENAI_API_KEY",
         description="The *name* of the environment variable with the key, never the key; null: no key is "
@@ -127,11 +149,6 @@ class HttpEndpoint(HttpConfig):
         description="Additional fields of the request, such as `chat_template_kwargs` or `truncate: true`.",
     )
     tokens_per_minute: float | None = Field(None, gt=0, description="The rate limit in tokens.")
-
-    @field_validator("base_url")
-    @classmethod
-    def _plain_url(cls, url: str) -> str:
-        return plain_url(url)
 
     @field_validator("api_key_env")
     @classmethod
@@ -180,23 +197,6 @@ def as_json(value: dict[str, Any], name: str = "") -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}cannot be written as JSON: {error}") from error
     return value
-
-
-def plain_url(url: str, secrets: str = "endpoint.api_key_env") -> str:
-    """Refuse a URL that could carry a secret into a record; ``secrets`` is the key to name one in.
-
-    Raises ConfigError, which, unlike a validation error, does not repeat the value.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError("The address of an endpoint begins with http:// or https:// and names a host.")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigError(
-            "The address of an endpoint must not contain a user, password or query: give the variable "
-            "with the key in "
-            f"{secrets}."
-        )
-    return url
 
 
 def _read_secret(variable: str, what: str, otherwise: str) -> str:

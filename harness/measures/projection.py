@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from harness.measures.chunks import ChunkTable
-from harness.measures.qrels import SpanQrels
+from harness.measures.qrels import SpanQrels, UnscoredSpans
 from harness.measures.ragged import Bools, Ints, offsets_of, slices
 from harness.types import MAX_GRADE, Chunk
 
+Spans = SpanQrels | UnscoredSpans
 Rule = Literal["half_of_span_or_chunk", "any_overlap", "full_cover"]
 _BLOCK_PAIRS = 4_000_000
 
@@ -141,26 +142,6 @@ def _changes(values: Ints) -> Bools:
     changed = np.ones(len(values), dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=changed[1:])
     return changed
-
-
-class Spans(Protocol):
-    """Rows of spans: ``doc`` [S] are indices into ``doc_ids``, ``start``, ``end`` [S] half-open offsets."""
-
-    @property
-    def doc_ids(self) -> tuple[str, ...]:
-        """The names of the documents."""
-
-    @property
-    def doc(self) -> Ints:
-        """The document of each span."""
-
-    @property
-    def start(self) -> Ints:
-        """The first character of each span."""
-
-    @property
-    def end(self) -> Ints:
-        """The place after the last character of each span."""
 
 
 def overlapping(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]:

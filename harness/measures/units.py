@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -12,13 +11,6 @@ from harness.measures.ragged import AnyArray, Floats, Ints
 
 TokenBoundaries = Callable[[str], Sequence[int] | AnyArray]
 """For a document id the sorted offsets at which its tokens begin, and, last, where the final token ends."""
-
-
-class Unit(Protocol):
-    """Turns offsets within documents into positions; the length of a text is a difference of positions."""
-
-    def positions(self, doc_ids: Sequence[str], doc: Ints, offset: Ints) -> Floats:
-        """The position of every ``offset`` in the document ``doc_ids[doc]``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +47,7 @@ class Tokens:
         # several tokens that hold bytes of one character begin together: none of them stands before it
         places, before = np.unique(edges, return_index=True)
         return np.interp(offset, places, before)
+
+
+Unit = Characters | Tokens
+"""Turns offsets within documents into positions; the length of a text is a difference of positions."""

@@ -8,6 +8,7 @@ from harness.errors import ConfigError, JudgeError
 from harness.judge import KINDS, CosineConfig, LabelsConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.judge.labels import pairs_of_labels
 from harness.judge.threshold import same_model_warning
+from harness.judge.tools import JudgeTools
 from harness.progress import Silent
 from harness.types import Document, Judgment, Query
 from tests.judge.helpers import pairs
@@ -34,7 +35,7 @@ ENDPOINTS = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("a"
 )
 def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, asked, runs_here, ledger):
     config = KINDS[fields["kind"]].config(**fields)
-    judge = KINDS.make(config)(Tools(Scorer(1.0), ledger))
+    judge = KINDS.make(config)(tools(1.0, ledger))
     assert judge.name == config.title
     assert [one.endpoint.model for one in config.asked] == asked
     assert config.runs_here == runs_here
@@ -57,24 +58,14 @@ def test_what_people_have_graded_can_be_judged_too():
     assert [(pair.query.query_id, pair.passage.text) for pair in found] == [("q", "long "), ("r", "long ")]
 
 
-class Tools:
-    """Lends a judge one model and a ledger."""
-
-    def __init__(self, model, ledger=None):
-        self.model, self.ledger = model, ledger
-
-    def encoder(self, name):
-        return self.model
-
-    scorer = encoder
-
-
-class Encoder:
+def by_angle(model, texts):
     """Puts a text at the angle that its last number says, in degrees; a query at 0."""
+    angles = [np.radians(float(text.split()[-1])) if "passage" in text else 0.0 for text in texts]
+    return np.array([[3 * np.cos(angle), 3 * np.sin(angle)] for angle in angles])
 
-    def encode(self, texts):
-        angles = [np.radians(float(text.split()[-1])) if "passage" in text else 0.0 for text in texts]
-        return np.array([[3 * np.cos(angle), 3 * np.sin(angle)] for angle in angles])
+
+def tools(score=1.0, ledger=None):
+    return JudgeTools(ledger, tuple, by_angle, lambda model, texts: [score for _ in texts])
 
 
 def run(judge, items):
@@ -84,7 +75,7 @@ def run(judge, items):
 
 
 def test_cosine_is_cut_into_grades_and_says_what_it_is():
-    judge = cosine_judge(CosineConfig(model="mini", thresholds=(0.1, 0.5, 0.9, 0.999999)), Tools(Encoder()))
+    judge = cosine_judge(CosineConfig(model="mini", thresholds=(0.1, 0.5, 0.9, 0.999999)), tools())
     grades, graded, summary = run(judge, pairs(100))
     # cos 0 = 1, cos 20 = 0.94, cos 45 = 0.71, cos 70 = 0.34, cos 90 = 0
     assert [grades[angle] for angle in (0, 20, 45, 70, 90)] == [4, 3, 2, 1, 0]
@@ -97,17 +88,9 @@ def test_cosine_is_cut_into_grades_and_says_what_it_is():
     assert (summary.pairs, summary.cost) == (100, 0)
 
 
-class Scorer:
-    def __init__(self, value):
-        self.value = value
-
-    def score(self, texts):
-        return [self.value for _ in texts]
-
-
 @pytest.mark.parametrize(("score", "grade"), [(-9, 0), (-4, 1), (0.5, 2), (4, 3), (99, 4)])
 def test_a_reranker_score_is_cut_into_grades(score, grade):
-    assert run(reranker_judge(RerankerConfig(model="ce"), Tools(Scorer(score))), pairs(2))[0] == [
+    assert run(reranker_judge(RerankerConfig(model="ce"), tools(score)), pairs(2))[0] == [
         grade,
         grade,
     ]
@@ -115,7 +98,7 @@ def test_a_reranker_score_is_cut_into_grades(score, grade):
 
 def test_a_score_that_is_no_number_is_no_grade():
     with pytest.raises(JudgeError, match="no finite score"):
-        run(reranker_judge(RerankerConfig(model="ce"), Tools(Scorer(float("nan")))), pairs(1))
+        run(reranker_judge(RerankerConfig(model="ce"), tools(float("nan"))), pairs(1))
 
 
 def test_thresholds_rise():
