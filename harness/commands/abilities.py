@@ -177,7 +177,6 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     from pydantic import ValidationError
 
     from harness.answer.stage import ANSWERERS
-    from harness.config.explain import explain
     from harness.config.source import read_source
 
     source = read_source(path)
@@ -188,7 +187,7 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     try:
         config: AnswerConfig = kind.config.model_validate(section)
     except ValidationError as error:
-        raise explain(source, ("answer",), error, known=kind.config.model_fields) from None
+        raise source.explain(("answer",), error, known=kind.config.model_fields) from None
     cache = source.data.get("cache", ".cache/harness")
     if not isinstance(cache, str):
         raise source.error(("cache",), "must be the path of a folder.")

@@ -22,8 +22,8 @@ from harness.measures import (
 from harness.report import LabelSensitivityRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.cutting import outlines
 from harness.running.search import Searched
+from harness.running.sources import outlines
 from harness.types import Judgment, Query
 
 

@@ -16,10 +16,8 @@ from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.served import compute_served
 from harness.search import Effort, NotAsked, NotAskedError, PairScorer, RerankerConfig
-from harness.search.rerank import ServedScorer
+from harness.search.rerank import Pair, ServedScorer
 from harness.served.embedding import ServedEncoder
-
-Pair = tuple[str, str]
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
@@ -78,12 +76,9 @@ def embed_for_all(
         own: dict[str, dict[bytes, int]] = {}
         for config, texts in request:
             model = context.encoder(config).fingerprint
-            items = wanted.setdefault(model, (config, {}))[1]
-            mine = own.setdefault(model, {})
-            for text in texts:
-                key = digest(text)
-                items[key] = text
-                mine[key] = len(text)
+            items = {digest(text): text for text in texts}
+            wanted.setdefault(model, (config, {}))[1].update(items)
+            own.setdefault(model, {}).update({key: len(text) for key, text in items.items()})
         needs.append(own)
     done: dict[str, tuple[Computed, float]] = {}
     missing: list[NotAsked] = []

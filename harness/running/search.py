@@ -17,10 +17,10 @@ from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
+from harness.running.passes import embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
 from harness.search import Effort, Found, Narrowed, NotAskedError, RerankerConfig
-from harness.search.rerank import rerank
+from harness.search.rerank import Pair, rerank
 from harness.types import Query, Ranking
 
 RETRIEVE = "retrieve"
@@ -108,11 +108,11 @@ def search_points(
     What comes back, and what is found, is as it is read.
     """
 
-    def tell(one: Searched) -> None:
+    def ranked(one: Searched) -> None:
         if found is not None:
             found(as_read(one))
 
-    return [as_read(one) for one in _search_chunks(points, queries, context, tell)]
+    return [as_read(one) for one in _search_chunks(points, queries, context, ranked)]
 
 
 def _search_chunks(

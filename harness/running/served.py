@@ -127,11 +127,11 @@ def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
     if not store.lasting:
         raise _not_kept(model)
     turn = Turn(context.cache.paid / f"{model.fingerprint[:32]}.turn")
-    told = False
+    noted = False
     try:
         while not turn.take():
-            if not told:
-                told = True
+            if not noted:
+                noted = True
                 context.reporter.note(
                     f"Another run is asking {model.endpoint.model} with this cache. This run waits for its "
                     "turn and reuses what the other has paid for."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -124,7 +124,7 @@ class TimedSearch:
         return taken, asked if taken.why else [again(texts) for texts in asked]
 
     def filtered(self, config: FilterConfig | None, among: Among) -> tuple[Taken, Among]:
-        """What it takes to tell the documents of each question, and what is left to be searched.
+        """What it takes to find the documents of each question, and what is left to be searched.
 
         A filter reads the question as the user asked it. Where it cannot be measured, all stays as it was.
         """
@@ -221,7 +221,7 @@ class TimedSearch:
             return Taken(why=f"{retriever.kind} cannot be searched one query at a time")
         weights = fusion.config.weights or (1.0,) * len(routes)
         passages = self.one.chunking.passages
-        length = _lengths(passages)
+        length = passages.length_of
         found = [self._rankings(route) for route in routes]
         deep = to_the_end(retriever, passages)
         boost = None if among.weight is None else Boost.of(retriever, passages, among.weight)
@@ -295,7 +295,3 @@ class TimedSearch:
         except NotMeasuredError as error:
             return Taken(why=str(error))
         return Taken(tuple(seconds))
-
-
-def _lengths(passages: Passages) -> Mapping[str, int]:
-    return dict(zip(passages.ids, passages.lengths, strict=True))

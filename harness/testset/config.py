@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
 
 from harness.chunk import PageConfig
 from harness.config import BenchConfig, Setting
-from harness.config.explain import explain
 from harness.config.source import read_source
 from harness.corpus import ParsingConfig
 from harness.errors import ConfigError
@@ -109,7 +108,7 @@ def load_testset(folder: Path) -> TestsetConfig:
     try:
         return TestsetConfig.model_validate(data)
     except ValidationError as error:
-        raise explain(source, (), error, known=TestsetConfig.model_fields) from None
+        raise source.explain((), error, known=TestsetConfig.model_fields) from None
 
 
 def _judge(path: Path, section: dict[str, Any]) -> Any:
