@@ -8,14 +8,14 @@ from pathlib import Path
 from time import perf_counter
 
 from harness.answering.pricing import AnswerPlan, plan_answers
-from harness.answering.replies import answer_all, answering, refuse_bad_golden
+from harness.answering.replies import answer_all, refuse_bad_golden
 from harness.bench.answers import rows_of_answers
 from harness.bench.headlines import headlines
 from harness.bench.keeping import keep_results
 from harness.config import BenchConfig
-from harness.evaluate.budget import warn_of_unfilled_budgets
-from harness.evaluate.evaluating import evaluate, results_of
-from harness.evaluate.scoring import warn_of_parsers, warn_of_pool, warn_of_shallow_rankings
+from harness.evaluate.evaluating import evaluate
+from harness.evaluate.tables import results_of
+from harness.evaluate.warnings import warn_of_measures, warn_of_unfilled_budgets
 from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, flag_passages, make_pool
@@ -69,8 +69,7 @@ def run_bench(
     with context, context.timed("total"), headlines(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
-        answered = answering(searched)
-        replied = answer_all(answered, corpus.queries.queries, context) if answered else []
+        replied = answer_all(searched, corpus, context)
         evaluated = evaluate(searched, corpus, config, context, live.scored)
         answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
         latency = config.latency
@@ -111,9 +110,7 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point
     if any(setting.answer is not None for setting in config.settings):
         refuse_bad_golden(corpora.united)
     warn_of_labels(corpora.united, config, context.reporter)
-    warn_of_parsers(config, context.reporter)
-    warn_of_shallow_rankings(config, context.reporter)
-    warn_of_pool(config, context.reporter)
+    warn_of_measures(config, context.reporter)
     warn_of_same_model(config, context)
     warn_of_services(config.settings, context.reporter)
     warn_of_languages(corpora.united, config.settings, context.reporter)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.answering.pricing import AnswerPlan, likely_rankings, plan_answers
 from harness.config import BenchConfig, Setting
-from harness.evaluate.scoring import warn_of_parsers, warn_of_pool, warn_of_shallow_rankings
+from harness.evaluate.warnings import warn_of_measures
 from harness.judge import PoolJudgeConfig
 from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
@@ -100,8 +100,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     corpora = load_corpora(config, context)
     corpus = corpora.united
     warn_of_labels(corpus, config, context.reporter)
-    warn_of_parsers(config, context.reporter)
-    warn_of_shallow_rankings(config, context.reporter)
+    warn_of_measures(config, context.reporter)
     warn_of_languages(corpus, config.settings, context.reporter)
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
@@ -214,7 +213,6 @@ def _plan_judge(
 
     ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
     """
-    warn_of_pool(config, context.reporter)
     warn_of_same_model(config, context)
     queries = corpus.queries.queries
     points = list(zip(config.settings, chunkings, strict=True))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.config import BenchConfig
-from harness.evaluate.budget import text_ranked
 from harness.evaluate.verdict import run_headline
+from harness.evaluate.warnings import text_ranked
 from harness.measures import rank_cutoff
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.running.costs import QueryCost
