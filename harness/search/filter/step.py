@@ -62,6 +62,7 @@ class Filter(QueryStep[Configured]):
 
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
     """The values of the documents by the table of a filter; raises ConfigError where it must have all."""
+    documents = tuple(dict.fromkeys(documents))
     table = tools.facts(config.file, config.key, config.columns, documents)
     values: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in config.columns}
     gaps: dict[str, list[str]] = {}
@@ -85,7 +86,7 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
             f"{config.file}: a row or value is missing for {len(gaps)} of {len(documents)} documents: "
             f"{missing}. Add them, or set on_missing: keep in this filter to search them for every query."
         )
-    return Facts(tuple(documents), values)
+    return Facts(documents, values)
 
 
 def narrow(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> Narrowed:
