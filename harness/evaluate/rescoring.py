@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.config import RelevanceConfig
 from harness.evaluate.evaluating import projection_of, queries_to_score
-from harness.measures import FAMILIES, Scorer, SpanQrels, parse_measure
+from harness.measures import Scorer, SpanQrels, family_of
 from harness.report.scored_from import ScoredFrom
 from harness.types import Judgment
 
@@ -22,10 +22,8 @@ SCORING_RULES = ("rule", "span_share", "chunk_share", "unanswerable", "answerabl
 
 def can_be_rescored(measure: str) -> bool:
     """Whether ranks, grades and offsets are enough for a column of per_query.csv."""
-    try:
-        return FAMILIES[parse_measure(measure).family].reads in ("ranks", "characters")
-    except ValueError:
-        return False
+    family = family_of(measure)
+    return family is not None and family.reads in ("ranks", "characters")
 
 
 def rescored(

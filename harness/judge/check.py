@@ -8,14 +8,14 @@ from itertools import combinations
 from statistics import fmean
 
 from harness.errors import JudgeError
-from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic
+from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic, attacked
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
 from harness.judge.prompting import order_shown
 from harness.judge.records import Graded, Pair, Summary
 from harness.llm.client import Client
-from harness.llm.records import Ledger
 from harness.progress import Reporter
+from harness.store.ledger import Ledger
 from harness.types import Chunk, Query
 
 IN_RANGE_AT_LEAST = 0.8
@@ -145,10 +145,10 @@ def _pairs(topic: Topic) -> Iterator[Pair]:
     texts = [passage.text for passage in topic.passages]
     yield from _round(topic, "clean", texts)
     for carrier, place in CARRIERS.items():
-        for name, attack in ATTACKS.items():
-            attacked = list(texts)
-            attacked[place] = attack(topic, texts[place])
-            yield from _round(topic, f"{name}/{carrier}", attacked)
+        for name in ATTACKS:
+            carrying = list(texts)
+            carrying[place] = attacked(name, topic, texts[place])
+            yield from _round(topic, f"{name}/{carrier}", carrying)
 
 
 def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from harness.judge.prompting import Prompt, load_prompt
 from harness.judge.sampling import Combine
@@ -107,6 +107,12 @@ class LlmConfig(ModelConfig, _GradingConfig):
     def asked(self) -> tuple[LlmConfig, ...]:
         """Itself."""
         return (self,)
+
+    @field_validator("prompt")
+    @classmethod
+    def _can_be_read(cls, name: str) -> str:
+        load_prompt(name)
+        return name
 
     @model_validator(mode="after")
     def _a_recipe_as_it_was(self) -> LlmConfig:

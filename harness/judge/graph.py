@@ -14,20 +14,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from harness.judge.config import PoolConfig, PoolJudgeConfig
+from harness.judge.free import FreeJudge, Thresholds
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.tools import JudgeTools
-from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.text.characters import WIDE
-from harness.types import Judgment
 
 Floats = NDArray[np.float64]
 _TOKEN = re.compile(rf"[{WIDE}]+|\w+")
@@ -49,18 +47,11 @@ class GraphConfig(PoolJudgeConfig):
         le=1,
         description="The weight of the question's words relative to other passages; 1: its words alone.",
     )
-    thresholds: tuple[float, float, float, float] = Field(
+    thresholds: Thresholds = Field(
         (0.155, 0.17, 0.19, 0.205),
         description="The scores at which grades 1, 2, 3 and 4 begin: a passage's share of the highest weight "
         "among the question's passages, times the cosine of the one that has most of the question's words.",
     )
-
-    @field_validator("thresholds")
-    @classmethod
-    def _rising(cls, thresholds: tuple[float, ...]) -> tuple[float, ...]:
-        if any(low >= high for low, high in pairwise(thresholds)):
-            raise ValueError("thresholds rise: the scores from which grades 1, 2, 3 and 4 begin")
-        return thresholds
 
     @property
     def title(self) -> str:
@@ -68,26 +59,14 @@ class GraphConfig(PoolJudgeConfig):
         return "weak stand-in: graph of passages"
 
 
-class GraphJudge:
+class GraphJudge(FreeJudge[GraphConfig]):
     """Grades all passages of a question together; what it says of one depends on the others."""
-
-    def __init__(self, config: GraphConfig) -> None:
-        self.config = config
-
-    @property
-    def name(self) -> str:
-        """How the judge is named in every table."""
-        return self.config.title
 
     @property
     def fingerprint(self) -> Mapping[str, object]:
         """What a run record keeps of the judge."""
         c = self.config
         return {"kind": c.kind, "restart": c.restart, "thresholds": list(c.thresholds)}
-
-    def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
-        """Nothing: nobody is asked."""
-        return []
 
     def grade(
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
@@ -98,37 +77,24 @@ class GraphJudge:
         """
         # what can be read once only is kept
         pairs = list(pairs) if iter(pairs) is pairs else pairs
-        rarity = rarity_in({pair.passage.chunk_id: pair.passage.text for pair in pairs}.values())
-        summary = Summary(judge=self.name)
+        self._rarity = rarity_in({pair.passage.chunk_id: pair.passage.text for pair in pairs}.values())
         reporter.warn(
             f"{self.name}: grades come from agreement between passages, not from reading. Check them against "
             "people: harness judge agreement."
         )
-        with reporter.task(f"judging with {self.name}", total or 0) as task:
-            for _, group in groupby(pairs, key=lambda pair: pair.query.query_id):
-                together = list(group)
-                for graded in self._graded(together, rarity):
-                    if graded.judgment.grade is None:
-                        summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
-                    sink(graded)
-                summary.pairs += len(together)
-                task.advance(len(together))
-        return summary
+        return super().grade(pairs, sink, reporter=reporter, total=total)
 
-    def _graded(self, pairs: Sequence[Pair], rarity: Rarity) -> list[Graded]:
-        found = strength(pairs[0].query.text, [p.passage.text for p in pairs], self.config.restart, rarity)
+    def graded(self, pairs: Sequence[Pair]) -> list[Graded]:
+        """The passages of one query; an only one has no grade."""
+        texts = [pair.passage.text for pair in pairs]
+        found = strength(pairs[0].query.text, texts, self.config.restart, self._rarity)
+        if len(pairs) < 2:
+            return [Graded(pair, pair.judgment(None, self.name, self.name), reason=ALONE) for pair in pairs]
         grades = np.searchsorted(self.config.thresholds, found, side="right").tolist()
-        alone = len(pairs) < 2
-        return [self._one(pair, None if alone else grade) for pair, grade in zip(pairs, grades, strict=True)]
-
-    def _one(self, pair: Pair, grade: int | None) -> Graded:
-        span = pair.passage
-        judgment = Judgment(
-            pair.query.query_id, span.doc_id, span.start, span.end, grade, source=self.name, judge=self.name
-        )
-        return Graded(
-            pair, judgment, () if grade is None else (grade,), reason="" if grade is not None else ALONE
-        )
+        return [
+            Graded(pair, pair.judgment(grade, self.name, self.name), (grade,))
+            for pair, grade in zip(pairs, grades, strict=True)
+        ]
 
 
 def graph_judge(config: GraphConfig, tools: JudgeTools) -> GraphJudge:

@@ -17,10 +17,10 @@ from harness.llm.client import Client
 from harness.llm.faults import one_line
 from harness.llm.model import Job, Model
 from harness.llm.money import Estimate
-from harness.llm.records import Ledger
 from harness.llm.run import ask, send_batches
 from harness.progress import Reporter
-from harness.types import Answered, Asked, Judgment
+from harness.store.ledger import Ledger
+from harness.types import Answered, Asked
 
 EXAMPLES = 20
 # Why a pair has no grade whose answers can be read and not weighted.
@@ -160,16 +160,7 @@ class LlmJudge:
         reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
         if enough and grade is None:
             reason, said = NO_LOGPROBS, one_line(answers[0].raw)
-        judgment = Judgment(
-            query_id=pair.query.query_id,
-            doc_id=pair.passage.doc_id,
-            start=pair.passage.start,
-            end=pair.passage.end,
-            grade=grade,
-            source=source,
-            judge=self.name,
-            prompt_sha=answers[0].prompt_sha,
-        )
+        judgment = pair.judgment(grade, self.name, source, answers[0].prompt_sha)
         return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
 
     def _combined(self, at: int, answers: Sequence[Answered], samples: Sequence[int]) -> int | None:

@@ -17,10 +17,9 @@ from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.judge.tools import JudgeTools
 from harness.llm.money import Estimate
-from harness.llm.records import Ledger
 from harness.progress import Reporter
 from harness.stats.agreement import krippendorff_alpha
-from harness.types import Judgment
+from harness.store.ledger import Ledger
 
 
 class PanelConfig(PoolJudgeConfig):
@@ -100,10 +99,6 @@ class PanelJudge:
             "members": [member.fingerprint for member in self.members],
         }
 
-    def estimate(self, pairs: Iterable[Pair]) -> Estimate:
-        """Say what grading would take, all members together; reads the pairs once a member."""
-        return together([estimate for _, estimate in self.estimates(pairs)])
-
     def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
         """What grading would take, member by member."""
         return [(member.name, member.estimate(pairs)) for member in self.members]
@@ -149,16 +144,9 @@ class PanelJudge:
             )
         costs = [one.cost for one in answers if one.cost is not None]
         reason = next((one.reason for one in answers if one.judgment.grade is None), "")
-        judgment = Judgment(
-            query_id=pair.query.query_id,
-            doc_id=pair.passage.doc_id,
-            start=pair.passage.start,
-            end=pair.passage.end,
-            grade=grade,
-            source=" ".join(one.judgment.source for one in answers),
-            judge=self.name,
-            prompt_sha=" ".join(one.judgment.prompt_sha for one in answers),
-        )
+        source = " ".join(one.judgment.source for one in answers)
+        prompts = " ".join(one.judgment.prompt_sha for one in answers)
+        judgment = pair.judgment(grade, self.name, source, prompts)
         cost = sum(costs) if len(costs) == len(answers) else None
         return Graded(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
 

@@ -12,38 +12,33 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from harness.errors import ConfigError
 from harness.judge.examples import Example, Examples
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
-from harness.kinds import StageConfig
 from harness.llm import fences
+from harness.llm import prompt as prompts
 from harness.llm.fences import mark_of
 from harness.llm.form import Malformed, Messages, Structured
-from harness.llm.prompt import parse, read_content, slots_of
 from harness.types import MAX_GRADE, Asked
 
 FOLDER = Path(__file__).parent / "prompts"
 _MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")
 
 
-class Prompt(StageConfig):
+class Prompt(prompts.Prompt):
     """A prompt file: who it is, how it is answered, and its words.
 
     ``answer`` is the form of the answer: one ``grade``, a published ``final_score`` in words, a ``labelled``
     list (each passage named) or a ``plain`` list (scores in the order shown). ``fenced: false`` shows query
     and passage bare, as published prompts do, without the marks that keep a passage in its place.
-    ``aspects`` are asked for beside a single grade and kept in
-    the raw answer. ``list_size`` is the most passages in one call; ``shuffle`` shows them in an order drawn
-    anew for each sample; ``distinct`` refuses equal scores. ``sha256`` is the hash of the file, the
-    prompt's identity in the ledger.
+    ``aspects`` are asked for together with a single grade and kept in the raw answer. ``list_size`` is the
+    most passages in one call; ``shuffle`` draws a new order of them for each sample; ``distinct`` refuses
+    equal scores. ``sha256`` is the hash of the file, the prompt's identity in the ledger.
     """
 
-    id: str
-    version: int
     language: Literal["en", "zh"]
-    description: str
     answer: Literal["grade", "final_score", "labelled", "plain"]
     fenced: bool = True
     aspects: tuple[str, ...] = ()
@@ -51,8 +46,6 @@ class Prompt(StageConfig):
     shuffle: bool = False
     distinct: bool = False
     max_grade: int = Field(MAX_GRADE, ge=1, le=MAX_GRADE)
-    system: str
-    user: str
     sha256: str = ""
 
     @property
@@ -60,32 +53,25 @@ class Prompt(StageConfig):
         """Whether one call grades several passages."""
         return self.answer in {"labelled", "plain"}
 
+    @model_validator(mode="after")
+    def _fits_its_answer(self) -> Prompt:
+        if self.listwise == (self.list_size == 1):
+            raise ValueError("list_size is 1 for answer: grade and more for a list")
+        if self.listwise and not self.fenced:
+            raise ValueError("a list needs fences between its passages")
+        if self.distinct and self.list_size > self.max_grade + 1:
+            raise ValueError(
+                f"distinct scores of 0..{self.max_grade} need a list_size of at most {self.max_grade + 1}"
+            )
+        return self
+
 
 def load_prompt(name: str) -> Prompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    return parse_prompt(read_content(name, FOLDER, "a judge"), name)
-
-
-def parse_prompt(content: bytes, name: str) -> Prompt:
-    """Read the content of a prompt file; raises ConfigError that names what is wrong with it."""
-    # a checkout with other line ends is the same prompt
-    content = content.replace(b"\r\n", b"\n")
-    prompt = parse(content, name, Prompt, {}).model_copy(
-        update={"sha256": hashlib.sha256(content).hexdigest()}
-    )
-    for slot in ("query", "passages"):
-        if slot not in slots_of(prompt.user):
-            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}} in its user part.")
-    if prompt.listwise == (prompt.list_size == 1):
-        raise ConfigError(f"The prompt file {name}: list_size is 1 for answer: grade and more for a list.")
-    if prompt.listwise and not prompt.fenced:
-        raise ConfigError(f"The prompt file {name}: a list needs fences between its passages.")
-    if prompt.distinct and prompt.list_size > prompt.max_grade + 1:
-        raise ConfigError(
-            f"The prompt file {name} asks for distinct scores of 0..{prompt.max_grade}, so list_size is "
-            f"at most {prompt.max_grade + 1}."
-        )
-    return prompt
+    slots, also = ("query", "passages"), ("count", "max_grade")
+    prompt = prompts.read_prompt(name, FOLDER, Prompt, "a judge", slots, also)
+    content = prompts.read_content(name, FOLDER, "a judge")
+    return prompt.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 
 
 def render(prompt: Prompt, query: str, passages: Sequence[str], sha: str = "") -> Messages:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from harness.errors import JudgeError
 from harness.judge.config import PoolConfig, PoolJudgeConfig
-from harness.judge.records import Graded, Pair, Sink, Summary
+from harness.judge.free import FreeJudge, Thresholds
+from harness.judge.records import Graded, Pair
 from harness.judge.tools import JudgeTools
 from harness.kinds import kind_of
-from harness.llm.money import Estimate
-from harness.progress import Reporter
-from harness.types import Judgment
 
-Thresholds = tuple[float, float, float, float]
 _NONE: frozenset[str] = frozenset()
 
 
@@ -26,13 +22,6 @@ class _ThresholdConfig(PoolJudgeConfig):
     model: str = Field(description="Hub id, local folder, or an embedded model.")
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     thresholds: Thresholds = Field(description="The scores from which grades 1, 2, 3 and 4 begin.")
-
-    @field_validator("thresholds")
-    @classmethod
-    def _rising(cls, thresholds: Thresholds) -> Thresholds:
-        if any(low >= high for low, high in pairwise(thresholds)):
-            raise ValueError("thresholds rise: the scores from which grades 1, 2, 3 and 4 begin")
-        return thresholds
 
     @property
     def title(self) -> str:
@@ -63,7 +52,7 @@ class RerankerConfig(_ThresholdConfig):
     )
 
 
-class ThresholdJudge:
+class ThresholdJudge(FreeJudge[CosineConfig | RerankerConfig]):
     """A judge that cuts scores at thresholds. It measures agreement with one model, not relevance."""
 
     def __init__(
@@ -71,13 +60,8 @@ class ThresholdJudge:
         config: CosineConfig | RerankerConfig,
         score: Callable[[Sequence[tuple[str, str]]], Sequence[float]],
     ) -> None:
-        self.config = config
+        super().__init__(config)
         self._score = score
-
-    @property
-    def name(self) -> str:
-        """How the judge is named in every table."""
-        return self.config.title
 
     @property
     def fingerprint(self) -> dict[str, object]:
@@ -88,30 +72,8 @@ class ThresholdJudge:
             "thresholds": list(self.config.thresholds),
         }
 
-    def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
-        """Nothing: no language model is asked."""
-        return []
-
-    def grade(
-        self,
-        pairs: Iterable[Pair],
-        sink: Sink,
-        *,
-        reporter: Reporter,
-        total: int | None = None,
-    ) -> Summary:
-        """Grade the pairs, one query at a time; same contract as LlmJudge.grade, at no cost."""
-        summary = Summary(judge=self.name)
-        with reporter.task(f"judging with {self.name}", total or 0) as task:
-            for _, group in groupby(pairs, key=lambda pair: pair.query.query_id):
-                together = list(group)
-                for graded in self._graded(together):
-                    sink(graded)
-                summary.pairs += len(together)
-                task.advance(len(together))
-        return summary
-
-    def _graded(self, pairs: Sequence[Pair]) -> Iterator[Graded]:
+    def graded(self, pairs: Sequence[Pair]) -> Iterator[Graded]:
+        """The passages of one query, their scores cut at the thresholds."""
         scores = np.asarray(
             self._score([(pair.query.text, pair.passage.text) for pair in pairs]), dtype=float
         )
@@ -119,17 +81,7 @@ class ThresholdJudge:
             raise JudgeError(f"{self.name} gave no finite score for each of {len(pairs)} pairs.")
         grades = np.searchsorted(self.config.thresholds, scores, side="right")
         for pair, grade in zip(pairs, grades.tolist(), strict=True):
-            span = pair.passage
-            judgment = Judgment(
-                pair.query.query_id,
-                span.doc_id,
-                span.start,
-                span.end,
-                grade,
-                source=self.name,
-                judge=self.name,
-            )
-            yield Graded(pair, judgment, (grade,))
+            yield Graded(pair, pair.judgment(grade, self.name, self.name), (grade,))
 
 
 def cosine_judge(config: CosineConfig, tools: JudgeTools) -> ThresholdJudge:

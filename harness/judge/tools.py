@@ -10,8 +10,8 @@ import numpy as np
 from harness.judge.examples import Example
 from harness.judge.records import Pair, Sink, Summary
 from harness.llm.money import Estimate
-from harness.llm.records import Ledger
 from harness.progress import Reporter
+from harness.store.ledger import Ledger
 
 
 class Encoder(Protocol):

@@ -10,8 +10,9 @@ from harness.llm.client import ENDED_BY_ITSELF, Client
 from harness.llm.config import ModelConfig
 from harness.llm.form import FINAL_REASONS, Form, Malformed
 from harness.llm.money import Budget, Estimate
-from harness.llm.records import Ledger, Spending
+from harness.llm.records import Spending
 from harness.llm.tokens import token_counter
+from harness.store.ledger import Ledger
 from harness.types import Answered, Asked
 
 T = TypeVar("T")

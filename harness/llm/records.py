@@ -1,75 +1,8 @@
-"""What asking needs of a ledger, and what a run has spent."""
+"""What a run that asks language models has spent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-from harness.types import Answered, Asked, SentBatch, SentCall
-
-
-class SentBatches(Protocol):
-    """Where batches in progress are noted; ``harness.store.sent_batches.SentBatches`` is the real one."""
-
-    def add(self, model: str, endpoint: dict[str, Any], calls: Iterable[SentCall]) -> int:
-        """Write a batch down that is to be sent; returns its number."""
-
-    def uploaded(self, number: int, file_id: str) -> None:
-        """Note the name that the endpoint gave to the file of requests."""
-
-    def created(self, number: int, batch_id: str) -> None:
-        """Note the name that the endpoint gave to the batch."""
-
-    def remove(self, number: int) -> None:
-        """Cross a batch out."""
-
-    def all(self, model: str | None = None) -> list[SentBatch]:
-        """The batches in progress, oldest first."""
-
-    def calls(self, number: int) -> list[SentCall]:
-        """The calls of a batch."""
-
-    def holds(self, key: str) -> bool:
-        """Whether a call is on its way in a batch."""
-
-    def keys(self) -> frozenset[str]:
-        """The keys of all calls that are on their way."""
-
-
-class Ledger(Protocol):
-    """Where every answer is kept before anything uses it; ``harness.store.ledger.Ledger`` is the real one."""
-
-    @property
-    def batches(self) -> SentBatches:
-        """The batches in progress."""
-
-    def has(self, key: str, request_id: str) -> bool:
-        """Whether an answer with that id of its request is recorded for a call."""
-
-    def key(self, asked: Asked) -> str:
-        """The identity of a call."""
-
-    def find(self, key: str) -> Answered | None:
-        """The settled answer to a call."""
-
-    def cost(self, key: str) -> float | None:
-        """What all tries of a call have cost."""
-
-    def usage(self, prompt_sha: str, model: str, parameters: Mapping[str, object]) -> tuple[int, int]:
-        """How many calls of one prompt and model are answered, and the completion tokens of all tries."""
-
-    def parameters(self, model: str, prompt_sha: str) -> Sequence[dict[str, Any]]:
-        """The different parameters under which a model was asked with a prompt."""
-
-    def take_turn(self, model: str) -> bool:
-        """Whether this run may ask a model now; False while another one does."""
-
-    def end_turn(self, model: str) -> None:
-        """Let others ask a model."""
-
-    def record(self, key: str, answered: Answered) -> None:
-        """Write one answer, durably, before returning."""
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from harness.measures.score import UNJUDGED, Scorer, ScoreTable, compute, score
 from harness.measures.table import (
     FAMILIES,
     about,
+    family_of,
     is_quality,
     less_is_better,
     parse_measure,

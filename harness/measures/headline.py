@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.measures.measure import Family
-from harness.measures.table import FAMILIES, parse_measure
+from harness.measures.table import FAMILIES, family_of, parse_measure
 
 # The first of these families that was scored is the headline; of one family the first that was named.
 # Where settings cut documents differently (each must be ``across_chunkings`` in the table of measures):
@@ -33,7 +32,7 @@ def headline(names: Sequence[str], chunkings_differ: bool) -> str:
 
 def across_chunkings(name: str) -> bool:
     """Whether settings that cut documents differently can be compared by a measure; unknown ones cannot."""
-    family = _family(name)
+    family = family_of(name)
     return family is not None and family.across_chunkings
 
 
@@ -44,23 +43,13 @@ def across_parsers(name: str) -> bool:
 
 def trusted_for(name: str) -> str:
     """What the order of settings by a measure says; empty for unknown names and what is no quality."""
-    family = _family(name)
+    family = family_of(name)
     return "" if family is None else family.trusted_for
 
 
 def _preferred(names: Sequence[str], families: Sequence[str]) -> str:
     for wanted in families:
         for name in names:
-            try:
-                if parse_measure(name).family == wanted:
-                    return name
-            except ValueError:
-                continue
+            if family_of(name) is FAMILIES[wanted]:
+                return name
     return names[0]
-
-
-def _family(name: str) -> Family | None:
-    try:
-        return FAMILIES[parse_measure(name).family]
-    except ValueError:
-        return None

@@ -234,29 +234,30 @@ def parse_measure(name: str) -> Measure:
     return parse(name, FAMILIES)
 
 
+def family_of(name: str) -> Family | None:
+    """The family of a measure; None for a name of another tool or a later version."""
+    try:
+        return FAMILIES[parse_measure(name).family]
+    except ValueError:
+        return None
+
+
 def is_quality(name: str) -> bool:
     """Whether settings can be chosen by a measure: not by a price, nor by how much was judged."""
-    try:
-        family = FAMILIES[parse_measure(name).family]
-    except ValueError:
-        return True
-    return bool(family.trusted_for) or family.unjudged_counts
+    family = family_of(name)
+    return family is None or bool(family.trusted_for) or family.unjudged_counts
 
 
 def about(name: str) -> str:
-    """What a measure counts, in a line; empty for a name of another tool or a later version."""
-    try:
-        return FAMILIES[parse_measure(name).family].about
-    except ValueError:
-        return ""
+    """What a measure counts, in a line; empty for unknown names."""
+    family = family_of(name)
+    return "" if family is None else family.about
 
 
 def less_is_better(name: str) -> bool:
     """Whether a column is a price, such as ``tokens@10``; unknown names are not."""
-    try:
-        return FAMILIES[parse_measure(name).family].less_is_better
-    except ValueError:
-        return False
+    family = family_of(name)
+    return family is not None and family.less_is_better
 
 
 def rank_cutoff(name: str) -> int | None:

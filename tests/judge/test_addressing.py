@@ -3,7 +3,7 @@
 import pytest
 
 from harness.judge.addressing import speaks_to_judge
-from harness.judge.attacks import ATTACKS, TOPICS
+from harness.judge.attacks import ATTACKS, TOPICS, attacked
 
 
 @pytest.mark.parametrize("name", sorted(set(ATTACKS) - {"is stuffed with the query"}))
@@ -11,7 +11,7 @@ from harness.judge.attacks import ATTACKS, TOPICS
 def test_every_attack_of_the_check_is_flagged(name, topic):
     for passage in topic.passages:
         assert speaks_to_judge(passage.text) is None
-        assert speaks_to_judge(ATTACKS[name](topic, passage.text)) is not None
+        assert speaks_to_judge(attacked(name, topic, passage.text)) is not None
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from harness.errors import JudgeError
 from harness.judge import PanelConfig, PanelJudge
+from harness.judge.panel import together
 from harness.progress import Silent
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.fake_server import grade as graded
@@ -84,13 +85,13 @@ def test_what_a_panel_costs_is_the_sum_of_its_members(ledger):
     prices = {name: {"input": 1.0, "output": 1.0} for name in MODELS}
     judge = panel("http://127.0.0.1:9/v1", ledger, prices=prices)
     items = list(pairs(5))
-    estimate = judge.estimate(items)
+    estimate = together([one for _, one in judge.estimates(items)])
     alone = judge.members[0].estimate(items)
     assert (estimate.items, estimate.calls) == (5, 15)
     assert estimate.price == pytest.approx(3 * alone.price)
     assert "kind, fair, stern" in str(estimate)
     dear = panel("http://127.0.0.1:9/v1", ledger, prices={"kind": prices["kind"]})
-    assert dear.estimate(items).price is None
+    assert together([one for _, one in dear.estimates(items)]).price is None
 
 
 def test_the_cost_of_a_pair_is_what_all_members_took(ledger):

@@ -14,7 +14,6 @@ from harness.judge.prompting import (
     FOLDER,
     load_prompt,
     order_shown,
-    parse_prompt,
     read_grades,
     render,
     response_format,
@@ -86,12 +85,18 @@ def test_rendering_is_the_same_every_time_and_holds_no_slot():
         assert "{{" not in once[0]["content"] + once[1]["content"]
 
 
-def test_the_hash_is_that_of_the_file_whatever_its_line_ends():
+def loaded(folder, content):
+    path = folder / "mine.yaml"
+    path.write_bytes(content)
+    return load_prompt(str(path))
+
+
+def test_the_hash_is_that_of_the_file_whatever_its_line_ends(tmp_path):
     text = b"id: x\nversion: 1\nlanguage: en\ndescription: d\nanswer: grade\nsystem: s\n"
     text += b'user: "{{ query }} {{ passages }}"\n'
-    prompt = parse_prompt(text, "x")
-    assert parse_prompt(text.replace(b"\n", b"\r\n"), "x").sha256 == prompt.sha256
-    assert parse_prompt(text.replace(b"version: 1", b"version: 2"), "x").sha256 != prompt.sha256
+    prompt = loaded(tmp_path, text)
+    assert loaded(tmp_path, text.replace(b"\n", b"\r\n")).sha256 == prompt.sha256
+    assert loaded(tmp_path, text.replace(b"version: 1", b"version: 2")).sha256 != prompt.sha256
 
 
 HEAD = "id: x\nversion: 1\nlanguage: en\ndescription: d\nsystem: s\nuser: '{{ query }} {{ passages }}'\n"
@@ -105,13 +110,14 @@ HEAD = "id: x\nversion: 1\nlanguage: en\ndescription: d\nsystem: s\nuser: '{{ qu
         ("answer: grade\n" + HEAD + "colour: red\n", "colour"),
         ("answer: essay\n" + HEAD, "answer"),
         ("answer: grade\n" + HEAD.replace("{{ query }}", ""), "query"),
+        ("answer: grade\n" + HEAD.replace("{{ query }}", "{{ query }} {{ colour }}"), "cannot fill"),
         ("answer: plain\n" + HEAD, "list_size"),
         ("answer: plain\nlist_size: 6\ndistinct: true\n" + HEAD, "at most 5"),
     ],
 )
-def test_a_prompt_file_that_cannot_work_is_refused(content, said):
+def test_a_prompt_file_that_cannot_work_is_refused(tmp_path, content, said):
     with pytest.raises(ConfigError, match=said):
-        parse_prompt(content.encode(), "mine.yaml")
+        loaded(tmp_path, content.encode())
 
 
 def test_an_unknown_prompt_lists_the_known_ones():
@@ -120,9 +126,12 @@ def test_an_unknown_prompt_lists_the_known_ones():
 
 
 def test_a_prompt_of_ones_own(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text("answer: grade\n" + HEAD, encoding="utf-8")
-    assert load_prompt(str(path)).id == "x"
+    assert loaded(tmp_path, f"answer: grade\n{HEAD}".encode()).id == "x"
+
+
+def test_a_prompt_is_read_with_the_configuration():
+    with pytest.raises(ConfigError, match="pointwise_zh"):
+        LlmConfig(prompt="pointwize", endpoint={"model": "m"})
 
 
 def test_the_order_shown_is_a_permutation_fixed_by_content_and_sample():

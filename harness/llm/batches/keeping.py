@@ -39,6 +39,7 @@ class Keeper:
         last = final or unusable >= self._model.config.answers_per_call
         ledger = self._model.ledger
         # A run that was killed while it read the same file may have recorded it.
+        answer: Answered | None
         if ledger.has(sent.key, came.request_id):
             answer = ledger.find(sent.key)
         else:

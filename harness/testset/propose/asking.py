@@ -11,8 +11,9 @@ from pathlib import Path
 from harness.llm import Malformed, Model, ModelConfig, TextForm, answers, jobs_of, json_in, text_of
 from harness.llm.fences import render
 from harness.llm.money import Estimate
-from harness.llm.records import Ledger, Spending
+from harness.llm.records import Spending
 from harness.progress import Reporter
+from harness.store.ledger import Ledger
 from harness.testset.kinds import KINDS, quotas
 from harness.testset.prompts import TestsetPrompt, load_prompt
 from harness.testset.propose.drafting import question
