@@ -122,7 +122,7 @@ class _Joined:
         self._total += size + gap
 
     def end(self) -> Iterator[Span]:
-        """The last chunk, if there is one; begin afresh."""
+        """The last chunk, if there is one; start over."""
         if self._pieces:
             yield self._span()
         self._pieces.clear()

@@ -69,7 +69,7 @@ class TokenConfig(TokenWindowConfig):
 def content_size(tokens_per_chunk: int, token_overlap: int, tokenizer: Tokenizer) -> int:
     """The tokens of text in a window of ``tokens_per_chunk``, which counts the tokenizer's special tokens.
 
-    Raises ConfigError where the window is longer than the model reads or leaves no room beside the overlap.
+    Raises ConfigError where the window is longer than the model reads or leaves no room for more than the overlap.
     """
     if tokenizer.window and tokens_per_chunk > tokenizer.window:
         raise ConfigError(

@@ -27,8 +27,8 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
     except ImportError as error:
         raise CorpusError(f"{path}: reading {what} takes {package}: pip install harness[{extra}].") from error
     except Exception as error:
-        told = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise CorpusError(f"{path}: cannot be read as {what} ({told}). {remedy}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise CorpusError(f"{path}: cannot be read as {what} ({reason}). {remedy}") from error
 
 
 def tab_separated(rows: Sequence[Sequence[str]]) -> str:

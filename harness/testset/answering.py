@@ -11,12 +11,11 @@ from harness.llm import Model, TextForm, answers, jobs_of, text_of
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.documents import documents_of
 from harness.testset.grades import Held, held
 from harness.testset.prompts import load_prompt
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
-from harness.testset.steps import Outcome, calls_made, chosen_of
+from harness.testset.steps import Outcome, calls_made, chosen_of, documents_of
 from harness.types import Answered
 
 FOLDER = Path(__file__).parent / "answer_prompts"

@@ -16,11 +16,10 @@ from harness.running.corpus import Corpus, load_corpus
 from harness.running.language_warnings import warn_of_languages
 from harness.running.search import Point, Searched, search_points
 from harness.store import write_text
-from harness.testset.documents import document_rows, documents_of
 from harness.testset.retrievers import retrievers
 from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow, to_csv
 from harness.testset.state import State, Tables
-from harness.testset.steps import Outcome, chosen_of
+from harness.testset.steps import Outcome, chosen_of, document_rows, documents_of
 from harness.text.passages import passage_spans
 from harness.text.spans import Span
 from harness.types import Chunk, Document

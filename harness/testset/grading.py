@@ -18,12 +18,11 @@ from harness.labelling.unjudged import Wanted
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.documents import documents_of
 from harness.testset.gathering import corpus_of
 from harness.testset.grades import disagreements
 from harness.testset.rows import Candidate, DisagreementRow, GradeRow, PoolRow, SearchedRow, key_of
 from harness.testset.state import State, Tables
-from harness.testset.steps import Outcome, calls_made, chosen_of
+from harness.testset.steps import Outcome, calls_made, chosen_of, documents_of
 from harness.types import Chunk, Document
 
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
@@ -178,7 +177,7 @@ def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
     """The gathered passages of the questions that are kept; raises ConfigError where some have none."""
     texts = {one.query_id: one.text for one in chosen}
     pool = [row for row in state.rows(PoolRow) if texts.get(row.query_id) == row.question]
-    # of a question that was searched in vain there is no passage, and nothing to wait for
+    # a question for which nothing was found has no passage, and is not missing
     searched = {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
     missing = len(texts.keys() - searched)
     if missing:

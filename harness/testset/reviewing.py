@@ -9,12 +9,11 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.testset.documents import documents_of
 from harness.testset.grades import agreements, disagreements, held, said_of
 from harness.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
 from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
 from harness.testset.state import State
-from harness.testset.steps import Outcome, chosen_of
+from harness.testset.steps import Outcome, chosen_of, documents_of
 
 
 def export_review(state: State, context: Context, path: Path, share: float, grader: str) -> Outcome:
