@@ -21,10 +21,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.chunk.sizes import Measure, OverlappingConfig, Vectors, measure_in
+from harness.chunk.sizes import Cuts, Documents, Measure, OverlappingConfig, Vectors, measure_in
 from harness.text.spans import Span, between
 from harness.text.tokenizer import Tokenizer
-from harness.types import Document
 
 DEFAULT_SEPARATORS = ("\n\n", "\n", " ", "")
 # Pieces measured at a time.
@@ -48,9 +47,7 @@ class RecursiveConfig(OverlappingConfig):
         "the first, or to neither (false).",
     )
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The spans of each document."""
         measure = measure_in(self.unit, tokenizer)
         splitter = RecursiveSplitter(

@@ -53,11 +53,6 @@ class Made:
     unresolved: int
     contradictions: tuple[str, ...]
 
-    def labels_of(self, query_id: str) -> list[Label]:
-        """The graded spans of one question, the best first."""
-        own = [one for one in self.labels if one.query_id == query_id]
-        return sorted(own, key=lambda one: (-one.grade, one.doc_id, one.start))
-
 
 def make(state: State, documents: Mapping[str, Document]) -> Made:
     """Put the tables together; raises ConfigError where nothing has been graded."""
