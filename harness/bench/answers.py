@@ -32,13 +32,12 @@ def rows_of_answers(
     """Measure the answers of all settings; the rows of every table about them, none without answers."""
     if not replied:
         return []
-    queries = corpus.queries.queries
-    measured = measure_all(replied, corpus, queries, evaluated.judged.judgments, config, context)
+    measured = measure_all(replied, corpus, evaluated.judged.judgments, config, context)
     per_query = [row for one in evaluated.scored for row in one.per_query]
     return [
         *reply_rows(replied, corpus),
-        *answer_rows(measured, queries, evaluated.clusters, config),
-        *prediction_rows(per_query, measured, queries, evaluated.clusters, config),
+        *answer_rows(measured, evaluated.clusters, config),
+        *prediction_rows(per_query, measured, evaluated.clusters, config),
         *_losses(measured, searched, corpus, config),
     ]
 

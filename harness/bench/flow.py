@@ -70,7 +70,7 @@ def run_bench(
     with context, context.timed("total"), headlines(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
-        replied = answer_all(searched, corpus.queries.queries, context)
+        replied = answer_all(searched, corpus, context)
         evaluated = evaluate(searched, corpus, config, context, live.scored)
         answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
         latencies = latency_rows(found, corpus.queries.queries, config.latency, context)

@@ -93,7 +93,7 @@ def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Docu
     """A sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     if path.exists():
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
-    wanted = [Wanted(row.query_id, row.doc_id, row.start, row.end, frozenset(), 0) for row in rows]
+    wanted = [Wanted(row.query_id, row.doc_id, row.start, row.end) for row in rows]
     questions = {row.query_id: row.question for row in rows}
     write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
 
