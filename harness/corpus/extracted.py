@@ -38,12 +38,6 @@ def tab_separated(rows: Sequence[Sequence[str]]) -> str:
     return delimited_text(full, "\t")
 
 
-def without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Rows without the columns that hold nothing, which web pages have for looks, and without empty rows."""
-    filled = sorted({i for row in rows for i, cell in enumerate(row) if cell})
-    return [[row[i] if i < len(row) else "" for i in filled] for row in rows if any(row)]
-
-
 class Blocks:
     """Paragraphs, headings, items of lists and tables one after the other, a blank line between them."""
 
@@ -73,8 +67,9 @@ class Blocks:
             self.add(f"- {text.strip()}", "item")
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Add a table; one of a single column is text."""
-        kept = without_empty_columns(rows)
+        """Add a table without its empty rows and columns, which web pages have; one of one column is text."""
+        filled = sorted({i for row in rows for i, cell in enumerate(row) if cell})
+        kept = [[row[i] if i < len(row) else "" for i in filled] for row in rows if any(row)]
         if kept and len(kept[0]) == 1:
             for row in kept:
                 self.add(row[0])

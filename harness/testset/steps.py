@@ -12,7 +12,7 @@ from harness.llm.records import Spending
 from harness.report import counted
 from harness.running.context import Context
 from harness.running.corpus import load_documents
-from harness.testset.rows import Candidate, DocumentRow
+from harness.testset.rows import Candidate, DocumentRow, PoolRow, SearchedRow
 from harness.testset.state import State
 from harness.types import Document
 
@@ -77,6 +77,13 @@ def _refuse_repeated(state: State, kept: Sequence[Candidate]) -> None:
                 "or no."
             )
         seen.add(one.query_id)
+
+
+def gathered(state: State, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], set[str]]:
+    """The passages of questions that are asked in the words they were searched in, and their ids."""
+    texts = {one.query_id: one.text for one in chosen}
+    pool = [row for row in state.rows(PoolRow) if texts.get(row.query_id) == row.question]
+    return pool, {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
 
 
 def documents_of(state: State, context: Context) -> dict[str, Document]:
