@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.errors import ModelError
+from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_bi_encoder, load_multi_vector_encoder
 from harness.models.resolve import Model, read_json, read_json_list
-from harness.models.sound import tensor_names
 
 _STANFORD = "HF_ColBERT"
 _PROJECTION = "linear.weight"

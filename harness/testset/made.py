@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError
-from harness.testset.grades import held
+from harness.testset.grades import final_grades
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
 from harness.testset.steps import chosen_of
@@ -57,7 +57,7 @@ class Made:
 def make(state: State, documents: Mapping[str, Document]) -> Made:
     """Put the tables together; raises ConfigError where nothing has been graded."""
     chosen = chosen_of(state)
-    found = held(state.rows(GradeRow), state.rows(DisagreementRow))
+    found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
     ids = {one.query_id for one in chosen}
     own = [one for key, one in found.items() if key[0] in ids and key[1] in documents]
     if not any(one.grade is not None for one in own):

@@ -7,7 +7,7 @@ from shlex import quote
 
 from harness.errors import ConfigError
 from harness.report import counted
-from harness.testset.grades import held
+from harness.testset.grades import final_grades
 from harness.testset.rows import (
     AnswerRow,
     Candidate,
@@ -36,7 +36,7 @@ def status_of(state: State) -> Status:
     chosen = _chosen(state)
     texts = {one.query_id: one.text for one in chosen}
     pool, searched = gathered(state, chosen)
-    grades = held(state.rows(GradeRow), state.rows(DisagreementRow))
+    grades = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
     graded = [one for key, one in grades.items() if key[0] in texts and one.grade is not None]
     # what two people grade differently is not open: it is to be resolved, and no sheet would hold it
     open_ = sum(key_of(row) not in grades for row in pool)

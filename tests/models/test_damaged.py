@@ -9,8 +9,8 @@ from safetensors.numpy import load_file, save_file
 
 from harness.errors import ModelError
 from harness.models import resolve
+from harness.models.damage import check_hub_file
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.models.sound import check_hub_file
 from harness.search.rerank import CrossEncoderConfig, CrossEncoderScorer
 
 WEIGHTS = "model.safetensors"
