@@ -12,7 +12,7 @@ from pydantic import Field
 from harness.llm import Spending
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
-from harness.served import RerankEndpoint, Request, fetch
+from harness.served import Request, RerankEndpoint, fetch
 from harness.served.reranking import ServedPairs
 
 
