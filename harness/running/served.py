@@ -14,7 +14,7 @@ from harness.llm import Spending
 from harness.running.compute import Computed
 from harness.running.context import Context
 from harness.search.tools import NotAsked, NotAskedError
-from harness.served import Asked, ServedEstimate, fetch
+from harness.served import Request, ServedEstimate, fetch
 from harness.served.embedding import ServedEncoder
 from harness.served.reranking import ServedPairs
 from harness.store import KeyValue
@@ -97,7 +97,7 @@ def _bought(
     before = store.any()
     width = None if before is None else len(before) // 4 - _SHARES
 
-    def keep(asked: Asked, rows: list[Any], used: int) -> None:
+    def keep(asked: Request, rows: list[Any], used: int) -> None:
         whole = sum(weights[place] for place in asked.items)
         new = {}
         for place, row in zip(asked.items, rows, strict=True):

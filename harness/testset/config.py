@@ -15,7 +15,6 @@ from harness.judge import KINDS as JUDGES
 from harness.judge import LlmConfig, PoolJudgeConfig
 from harness.kinds import StageConfig
 from harness.llm import ModelConfig
-from harness.models.encoder import EmbedConfig
 
 FILE = "testset.yaml"
 
@@ -72,11 +71,6 @@ class TestsetConfig(StageConfig):
         prompt = "pointwise_zh" if self.language == "zh" else "pointwise"
         own = self.llm.model_dump(exclude_unset=True)
         return LlmConfig.model_validate({**own, "prompt": prompt})
-
-    @property
-    def encoder(self) -> EmbedConfig | None:
-        """The embedding model, without prefixes."""
-        return None if self.embed is None else EmbedConfig(model=self.embed.model)
 
     def bench(self, folder: Path) -> BenchConfig:
         """A benchmark over the documents, of whose settings nothing is used."""
