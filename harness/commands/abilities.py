@@ -115,7 +115,7 @@ def run_rgb(args: argparse.Namespace) -> int:
 def run_try(args: argparse.Namespace) -> int:
     """Answer them and print the table."""
     from harness.abilities.answered import price, shares_table, try_out
-    from harness.abilities.files import read_trials
+    from harness.abilities.trial import read_trials
     from harness.errors import ConfigError
     from harness.report import counted
     from harness.running.context import Context
@@ -157,7 +157,7 @@ def _options(args: argparse.Namespace) -> Any:
 def _write(args: argparse.Namespace, trials: list[Any]) -> None:
     from collections import Counter
 
-    from harness.abilities.files import write_trials
+    from harness.abilities.trial import write_trials
     from harness.errors import CorpusError
     from harness.report import counted
     from harness.terminal import print_line
