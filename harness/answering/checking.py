@@ -14,9 +14,10 @@ from harness.answer.canaries import ATTACKS, Range, canaries, expected_of
 from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError
-from harness.report.tables import Table, number
+from harness.report.tables import Table
 from harness.running.context import Context
 from harness.search import NotAsked
+from harness.text.numbers import number
 
 GAIN_AT_MOST = 0.1
 
