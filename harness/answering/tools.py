@@ -13,6 +13,7 @@ from harness.answer import AnswerMeasure, AnswerMeasureConfig
 from harness.answer.measures import ANSWER_MEASURES
 from harness.errors import ConfigError
 from harness.llm import Form, ModelConfig
+from harness.llm.asking import Request
 from harness.models.encoder import EncoderConfig
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -49,9 +50,8 @@ class MeasuringTools:
         """The model's answers, from the ledger first; raises ConfigError where no model is named."""
         if self.config.answer_judge is None:
             raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
-        return RunTools(self.context).answers(
-            self.config.answer_judge, form, texts, name, "measuring", sample
-        )
+        request = Request(self.config.answer_judge, form, texts, name, "measuring", sample)
+        return RunTools(self.context).answers(request)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
