@@ -35,7 +35,7 @@ class Evidence:
         """The parts of the answer, which `;` separates; figures also without commas.
 
         Golden answers of as many parts as the first give further ways to say each part, in their order;
-        others cannot be put beside it and do not count.
+        others cannot be matched with it and do not count.
         """
         ways = [[part.strip() for part in one.split(";") if part.strip()] for one in self.answers]
         alike = [parts for parts in ways if len(parts) == len(ways[0])]
@@ -112,8 +112,8 @@ def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftO
     if any(all(held(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
         left.add("counterfactual", "the figures of the answer do not stand in the passages as written")
         return
-    told = ", ".join(f"{old} → {new}" for old, new in changes.items())
-    yield _shuffled(one, "counterfactual", rate, [*changed, *noise], options, told)
+    changed_to = ", ".join(f"{old} → {new}" for old, new in changes.items())
+    yield _shuffled(one, "counterfactual", rate, [*changed, *noise], options, changed_to)
 
 
 def _shown(one: Evidence, rate: float, options: RgbOptions) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

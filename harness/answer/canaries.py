@@ -172,7 +172,7 @@ def canaries(language: Language, needs: Collection[Need]) -> dict[str, list[Case
 
 
 Range = tuple[float, float]
-# Room for a statement that a model parts in two, or leaves out.
+# room for a statement that a model splits in two, or leaves out
 _ALL, _HALF, _NONE = (0.9, 1.0), (0.25, 0.85), (-1.0, 0.1)
 
 _GOLDEN, _FIGURE, _OTHER = "golden answer", "figure changed", "answer to another question"
@@ -214,7 +214,7 @@ def _correctness(measure: AnswerCorrectness) -> dict[str, Range]:
     total = c.statements_weight + c.similarity_weight
     share, rest = c.statements_weight / total, c.similarity_weight / total
     nothing = (-rest, 0.1 * share + rest)
-    # one right statement of two, none missing: 1 / (1 + 1/2); one that is parted in two moves it
+    # one right statement of two, none missing: 1 / (1 + 1/2); one that a model splits in two moves it
     half = (share * 0.4 - rest, share * 0.85 + rest)
     return {
         _GOLDEN: (0.9, 1.0),

@@ -50,7 +50,7 @@ PHRASES = (
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Lower case, without punctuation and the articles a, an, the; parted at blanks, wide text everywhere.
+    """Lower case, without punctuation and the articles a, an, the; split at blanks, wide text everywhere.
 
     Rajpurkar et al., EMNLP 2016, evaluate-v2.0.py; Cui et al., A span-extraction dataset for Chinese machine
     reading comprehension, EMNLP 2019, for characters.
@@ -62,8 +62,8 @@ def words_of(text: str) -> tuple[str, ...]:
 def refuses(answer: str, phrases: Sequence[str] = PHRASES) -> bool:
     """Whether the first sentence of an answer holds one of the phrases, which are in lower case.
 
-    Later sentences do not count: an answer may say besides what is not known. Typographic apostrophes are
-    read as plain ones.
+    Later sentences do not count: an answer may add what is not known. Typographic apostrophes are read as
+    plain ones.
     """
     spans = sentence_spans(answer)
     first = answer[slice(*spans[0])] if spans else ""

@@ -98,10 +98,10 @@ def losses_of(
     both = missed + beyond_it
     # where neither is known to lack anything, nothing is known of what is wrong
     more = rest * beyond_it / both if both else rest
-    parted = beyond(case, score) if both else NOTHING_KNOWN
-    losses |= {CONTRADICTS: more * parted.contradicts, ADDS: more * parted.adds}
+    said_more = beyond(case, score) if both else NOTHING_KNOWN
+    losses |= {CONTRADICTS: more * said_more.contradicts, ADDS: more * said_more.adds}
     # the rest of each is what sums exactly
-    losses[SOMETHING_ELSE] = more * parted.untold
+    losses[SOMETHING_ELSE] = more * said_more.unknown
     return losses | {LEFT_OUT: rest - more}
 
 
@@ -137,23 +137,23 @@ def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Shares of what is said beyond the golden answer: they sum to 1."""
+    """Shares of what is said beyond the golden answer; they sum to 1."""
 
     contradicts: float
     adds: float
-    untold: float
+    unknown: float
 
 
 NOTHING_KNOWN = Beyond(0.0, 0.0, 1.0)
 
 
 def beyond(case: Case, score: AnswerScore) -> Beyond:
-    """How what an answer says beyond the golden one is parted.
+    """How what an answer says beyond the golden one divides into contradictions and additions.
 
     Where a model has scored the answer, by its verdicts on the statements that the golden answer does not
-    support. Without them only two things are told: an answer that holds all words of the golden answer adds
+    support. Without them only two things are known: an answer that holds all words of the golden answer adds
     to it; and where the golden answer has one figure, one that gives one other figure contradicts it. Figures
-    of the question do not count. The rest is not told apart.
+    of the question do not count. The rest is unknown.
     """
     if "statements" in score.details:
         return _by_verdicts(score.details["statements"])

@@ -140,4 +140,4 @@ class Answerer(ABC, Generic[Config]):
 
     @abstractmethod
     def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
-        """The replies; every question has at least one passage. Raises LlmError where nobody can be asked."""
+        """The replies; every question has at least one passage. Raises LlmError if no model can be asked."""
