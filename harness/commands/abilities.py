@@ -51,10 +51,10 @@ def own(args: argparse.Namespace) -> int:
     from harness.abilities.own import LeftOut, own_trials
     from harness.terminal import print_line
 
-    left = LeftOut({})
+    left = LeftOut()
     evidence = evidence_of(args.results)
     _write(args, list(own_trials(evidence, _options(args), left)))
-    for (ability, why), count in sorted(left.counts.items()):
+    for (ability, why), count in sorted(left.items()):
         print_line(f"  {ability}: {count} left out ({why})")
     return 0
 
