@@ -62,6 +62,3 @@ class ServedScorer(PairScorer):
         # it raises unless all are answered
         fetch(self.config.endpoint, self.served.requests(pairs), keep, Spending())
         return scores
-
-    def try_out(self) -> None:
-        """Nothing is sent before there is something to pay for."""
