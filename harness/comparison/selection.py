@@ -10,12 +10,13 @@ import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import Estimate, mean_of
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows
 from harness.comparison.verdict import Turning, held_to_labels
 from harness.comparison.words import p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
+from harness.stats.units import units_of
 from harness.text.numbers import FEWEST_FOR_INTERVAL
 
 _REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
@@ -126,15 +127,9 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
     names = defined.settings
     regret = None
     if chosen != best:
-        tested = compare_pair(
-            names[chosen],
-            validation.values[chosen],
-            names[best],
-            validation.values[best],
-            options,
-            validation.clusters,
-        )
-        (regret,) = held_to_labels([tested], turning)
+        units = units_of(validation.clusters, len(validation.query_ids))
+        tested, _ = compare_rows(names, validation.values, [(chosen, best)], units, options)
+        (regret,) = held_to_labels(tested, turning)
     return Selection(
         measure=matrix.measure,
         chosen=names[chosen],

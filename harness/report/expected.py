@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.report.offsets import read_chunk_offsets
 from harness.report.read import cells_of
+from harness.report.scored_from import read_chunk_offsets
 from harness.types import Chunk
 
 
