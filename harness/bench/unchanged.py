@@ -141,7 +141,7 @@ def _name(config: BenchConfig) -> str:
 
 
 def _paid(layout: CacheLayout) -> Iterator[tuple[str, Any]]:
-    """The sizes of the files of what was paid for: they only grow, unless one is removed and made anew."""
+    """The sizes of the files of what was paid for: they only grow, unless one is removed and made again."""
     for path in (layout.ledger, *sorted(layout.paid.glob("*.sqlite"))):
         if path.is_file():
             yield path.relative_to(layout.root).as_posix(), path.stat().st_size

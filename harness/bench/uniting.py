@@ -116,7 +116,7 @@ def united(
         union = unite(pools, grader, asked)
     judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in union.grades.items()]
     done = {folder: _again(folder, one, judgments, grader, measure) for folder, one in results.items()}
-    return done, _told(union, pools, judge is not None)
+    return done, _sentences(union, pools, judge is not None)
 
 
 def _pool(folder: Path, judge: Mapping[str, Any]) -> Pool:
@@ -213,23 +213,23 @@ def _again(
     )
 
 
-def _told(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ...]:
+def _sentences(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ...]:
     """What was done, and what is still unknown."""
     each = "; ".join(
         f"{name} had {len(pool.grades)}, {union.added[name]} added" for name, pool in pools.items()
     )
-    told = [
+    lines = [
         f"Scored again on the {counted(len(union.grades), 'span')} judged for any of the results: {each}."
     ]
     for name, count in union.changed.items():
         if count:
-            told.append(
+            lines.append(
                 f"{counted(count, 'span')} of {name} had a different grade in {next(iter(pools))}, whose "
                 "grades were used: the judge was asked twice and gave different answers."
             )
     if union.ungraded:
-        told.append(
+        lines.append(
             f"{counted(len(union.ungraded), 'span')} have no grade in any of the results"
             + (", because the judge failed." if asked else "; --judge CONFIG has its judge grade them.")
         )
-    return tuple(told)
+    return tuple(lines)

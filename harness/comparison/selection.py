@@ -58,23 +58,23 @@ class Selection:
                 f"{few} to choose on train and check the choice on validation (each needs at least "
                 f"{FEWEST_TO_CHOOSE}).",
             )
-        told = [
+        lines = [
             f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
-            f"{self.train.value:.3f}, and reaches {_told(self.validation, self.n_validation)} on "
+            f"{self.train.value:.3f}, and reaches {_bounded(self.validation, self.n_validation)} on "
             f"{self.n_validation} validation queries."
         ]
         if self.regret is not None:
             real = _REGRET.get(self.regret.finding, "which may be chance")
-            told.append(
+            lines.append(
                 f"On validation {self.best_on_validation} is best, {abs(self.regret.difference):.3f} ahead, "
                 f"{real} ({p_value(self.regret.p)})."
             )
-        told.append(
-            f"On train it looks better than on validation by {_told(self.optimism, fewest)}. Part of that is "
-            "luck in the choice, and part is that the queries of one split are harder. Its lead over the "
-            f"mean of all settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
+        lines.append(
+            f"On train it looks better than on validation by {_bounded(self.optimism, fewest)}. Part of that "
+            "is luck in the choice, and part is that the queries of one split are harder. Its lead over the "
+            f"mean of all settings shrinks by {_bounded(self.selection_optimism, fewest)}: that part is luck."
         )
-        return tuple(told)
+        return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class CrossValidation:
         picked = ", ".join(f"{name} in {-count}" for count, name in often)
         return (
             f"Choosing by cross-validation ({self.folds} folds, {self.repeats} times over) reaches a "
-            f"{self.measure} of {_told(self.estimate)} on queries that took no part in the choice. "
+            f"{self.measure} of {_bounded(self.estimate)} on queries that took no part in the choice. "
             f"Chosen of {times} times: {picked}.",
             f"Best on all queries is {self.winner}, with a mean {self.optimism:+.3f} from that estimate: "
             "the bias of choosing on the same queries that are reported.",
@@ -210,7 +210,7 @@ def _gap(one: Floats, other: Floats, options: Options) -> Estimate:
     return Estimate(gap, gap - reach, gap + reach)
 
 
-def _told(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
+def _bounded(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
     none = estimate.low is None or n < FEWEST_FOR_INTERVAL
     bounds = "" if none else f" ({estimate.low:.3f} to {estimate.high:.3f})"
     return f"{estimate.value:.3f}{bounds}"

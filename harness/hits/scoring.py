@@ -200,8 +200,8 @@ def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter:
     """Say how the hits were placed: what was not found, repeats, stands elsewhere or several times."""
     hits = [hit for ranking in rankings for hit in ranking]
     ways = [hit.place.method for hit in hits if hit.place is not None]
-    told = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
-    reporter.note(f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if told else ''}{told}.")
+    how = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
+    reporter.note(f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if how else ''}{how}.")
     for is_warning, has, what in _ODD:
         some = [hit for hit in hits if has(hit)]
         if some:

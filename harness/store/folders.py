@@ -7,7 +7,7 @@ What is being written lies in a folder of its own, ``.partial-<random>``, beside
     whole-*/     a finished folder that waits for its place, or an earlier one that was taken from it
 
 So a finished folder is never without a name for longer than its owner lives, and what a killed run left
-behind is told from what a live one is writing.
+behind is not mistaken for what a live one is writing.
 """
 
 from __future__ import annotations

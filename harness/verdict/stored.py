@@ -159,12 +159,12 @@ def _configured(
 
 def _by_labels(folders: Mapping[str, Path]) -> tuple[str, ...]:
     """What people's labels say of each result; of several, each named."""
-    told: list[str] = []
+    sentences: list[str] = []
     for name, folder in folders.items():
         found = read_by_labels(folder)
         if found is not None:
-            told += [f"{name}: {text}" if len(folders) > 1 else text for text in found.sentences]
-    return tuple(told)
+            sentences += [f"{name}: {text}" if len(folders) > 1 else text for text in found.sentences]
+    return tuple(sentences)
 
 
 def _corrected(folders: Sequence[Path]) -> str:

@@ -23,7 +23,7 @@ class Scores:
 
     ``matrices`` has the same settings by every measure, in the order in which measures were named;
     ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
-    names of the documents, which clusters are told apart by; ``costs`` are of these settings;
+    names of the documents, which say whether clusters are documents; ``costs`` are of these settings;
     ``sensitivity`` says by measure what longer and shorter labels do, where that was computed; ``notes`` are
     further caveats, ``by_labels`` what `harness labels next` has found, ``corrected`` its verdict where it
     corrects the grades of a language model.
