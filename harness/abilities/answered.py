@@ -17,7 +17,7 @@ from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked
-from harness.stats.share import wilson_interval
+from harness.stats.bounds import wilson_interval
 from harness.text.numbers import interval, number
 
 
