@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.other_documents import shares
 from harness.errors import HarnessError
-from harness.report.frames import read_table
+from harness.report.read import read_table
 
 SHOWN = ("recall@10", "tokens@10")
 

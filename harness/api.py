@@ -150,7 +150,7 @@ def compare(
     for a measure, setting or stage that there is not.
     """
     from harness.bench.uniting import united
-    from harness.verdict import measure_to_take, names_of, read_stored, scores_of, verdict_of
+    from harness.verdict import Stored, measure_to_take, names_of, read_stored, scores_of, verdict_of
 
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
     names = dict(zip(folders, names_of(folders), strict=True))
@@ -159,7 +159,7 @@ def compare(
         # where one judge has graded different pools of text, all are scored on what it graded for any
         read = {folder: one.result for folder, one in stored.items()}
         again, _ = united(read, names, measure, None, Silent())
-        stored = {folder: one.scored_again(again[folder]) for folder, one in stored.items()}
+        stored = {folder: Stored.of(again[folder], stage) for folder in stored}
     taken = measure_to_take(stored, measure)
     named = {names[folder]: (folder, one) for folder, one in stored.items()}
     return Comparison(verdict_of(scores_of(named), taken, baseline))

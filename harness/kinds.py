@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -57,6 +58,13 @@ def _check(value: Any) -> None:
         value.items() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     ):
         _check(part)
+
+
+class Step(ABC, Generic[Config]):
+    """Base of what does the work of a stage, made of its configuration."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked
-from harness.stats.share import wilson_interval
+from harness.stats.bounds import wilson_interval
 from harness.text.numbers import interval, number
 
 
@@ -124,7 +124,7 @@ def shares_table(title: str, tried: Sequence[Tried]) -> Table:
         "detects: says that passages hold factual errors. corrects: right among those that detect."
     ]
     if reasons:
-        told = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
-        notes.append(f"Trials without an answer are left out: {told}.")
+        counts = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+        notes.append(f"Trials without an answer are left out: {counts}.")
     columns = ("ability", "noise", "what", "share", "95% interval", "n", "failed")
     return Table(title, columns, rows, names=3, left=frozenset({0, 2}), notes=tuple(notes))

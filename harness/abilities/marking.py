@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.abilities.trial import Golden, Trial
-from harness.answer.refusing import refuses
+from harness.answer.words import refuses
 
 REJECTS = ("信息不足", "insufficient information")
 DETECTS = ("事实性错误", "factual errors")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ class Evidence:
         """The parts of the answer, which `;` separates; figures also without commas.
 
         Golden answers of as many parts as the first give further ways to say each part, in their order;
-        others cannot be put beside it and do not count.
+        others cannot be matched with it and do not count.
         """
         ways = [[part.strip() for part in one.split(";") if part.strip()] for one in self.answers]
         alike = [parts for parts in ways if len(parts) == len(ways[0])]
@@ -45,15 +46,8 @@ class Evidence:
         )
 
 
-@dataclass(slots=True)
-class LeftOut:
-    """Why questions give no trial of an ability, with counts."""
-
-    counts: dict[tuple[Ability, str], int]
-
-    def add(self, ability: Ability, why: str) -> None:
-        """Count one."""
-        self.counts[ability, why] = self.counts.get((ability, why), 0) + 1
+LeftOut = Counter[tuple[Ability, str]]
+"""How many questions give no trial of an ability, and why."""
 
 
 def own_trials(evidence: Sequence[Evidence], options: RgbOptions, left: LeftOut) -> Iterator[Trial]:
@@ -67,11 +61,11 @@ def own_trials(evidence: Sequence[Evidence], options: RgbOptions, left: LeftOut)
     for one in evidence:
         if not one.golden:
             for each in ABILITIES:
-                left.add(each, "no golden answer")
+                left[each, "no golden answer"] += 1
             continue
         yield from _rejection(one, options, left)
         if not one.facts:
-            left.add("noise", "a fact of the evidence was found by no ranking")
+            left["noise", "a fact of the evidence was found by no ranking"] += 1
             continue
         several = len(one.facts) > 1
         ability: Ability = "integration" if several else "noise"
@@ -82,7 +76,7 @@ def own_trials(evidence: Sequence[Evidence], options: RgbOptions, left: LeftOut)
 
 def _rejection(one: Evidence, options: RgbOptions, left: LeftOut) -> Iterator[Trial]:
     if len(one.near) < options.passages:
-        left.add("rejection", "too few near misses")
+        left["rejection", "too few near misses"] += 1
         return
     shown = list(one.near[: options.passages])
     yield _shuffled(one, "rejection", 1.0, shown, options)
@@ -93,7 +87,7 @@ def _with_noise(
 ) -> Iterator[Trial]:
     shown = _shown(one, rate, options)
     if shown is None:
-        left.add(ability, f"too few near misses, or no room for all facts, at {rate:g}")
+        left[ability, f"too few near misses, or no room for all facts, at {rate:g}"] += 1
         return
     signal, noise = shown
     yield _shuffled(one, ability, rate, [*signal, *noise], options)
@@ -103,17 +97,17 @@ def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftO
     shown = _shown(one, rate, options)
     figures = [figure for answer in one.answers for figure in _FIGURE.findall(answer)]
     if shown is None or not figures:
-        left.add("counterfactual", f"no figure in the golden answer, or no room, at {rate:g}")
+        left["counterfactual", f"no figure in the golden answer, or no room, at {rate:g}"] += 1
         return
     signal, noise = shown
     rng = random.Random(f"{options.seed}:{one.query_id}:figures")
     changes = {figure: _another(figure, rng) for figure in dict.fromkeys(figures)}
     changed = [_changed(text, changes) for text in signal]
     if any(all(held(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
-        left.add("counterfactual", "the figures of the answer do not stand in the passages as written")
+        left["counterfactual", "the figures of the answer do not stand in the passages as written"] += 1
         return
-    told = ", ".join(f"{old} → {new}" for old, new in changes.items())
-    yield _shuffled(one, "counterfactual", rate, [*changed, *noise], options, told)
+    changed_to = ", ".join(f"{old} → {new}" for old, new in changes.items())
+    yield _shuffled(one, "counterfactual", rate, [*changed, *noise], options, changed_to)
 
 
 def _shown(one: Evidence, rate: float, options: RgbOptions) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

@@ -19,6 +19,7 @@ from harness.corpus.reading import read_utf8
 from harness.errors import CorpusError
 
 Task = Literal["plain", "int", "fact"]
+_ABILITIES: dict[Task, Ability] = {"plain": "noise", "int": "integration", "fact": "counterfactual"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class RgbOptions:
 
 
 def read_rgb(path: Path, *, true: bool = False) -> list[Instance]:
-    """The instances of a file such as ``en_fact.jsonl``; what is asked of them is told by their fields.
+    """The instances of a file such as ``en_fact.jsonl``; their fields say what is asked of them.
 
     With ``true``, counterfactual ones are read with their true passages instead, for noise and rejection.
     Raises CorpusError that names the line at fault.
@@ -81,14 +82,9 @@ def rgb_trials(instances: Sequence[Instance], options: RgbOptions) -> Iterator[T
     """
     for one in instances:
         for rate in options.rates:
-            yield from _trial(one, _ability(one.task), rate, options)
+            yield from _trial(one, _ABILITIES[one.task], rate, options)
         if one.task == "plain":
             yield from _trial(one, "rejection", 1.0, options)
-
-
-def _ability(task: Task) -> Ability:
-    abilities: dict[Task, Ability] = {"plain": "noise", "int": "integration", "fact": "counterfactual"}
-    return abilities[task]
 
 
 def _trial(one: Instance, ability: Ability, rate: float, options: RgbOptions) -> Iterator[Trial]:
@@ -102,7 +98,7 @@ def _trial(one: Instance, ability: Ability, rate: float, options: RgbOptions) ->
     shown = [text for text in chosen if text.strip()]
     rng.shuffle(shown)
     if shown:
-        changed = f"{_first(one.golden)} → {one.fake}" if ability == "counterfactual" and one.fake else ""
+        changed = f"{one.golden[0][0]} → {one.fake}" if ability == "counterfactual" and one.fake else ""
         yield Trial(name, ability, rate, one.question, tuple(shown), one.golden, changed)
 
 
@@ -166,7 +162,3 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r:.40} is not text")
     return value
-
-
-def _first(golden: Golden) -> str:
-    return golden[0][0]

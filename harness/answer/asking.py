@@ -1,4 +1,4 @@
-"""Measures that ask a language model: their keys, and how the questions about all cases are put together."""
+"""Measures that ask a language model: their keys, and how the calls about all cases become batches."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def verdicts(
     *,
     needed: bool = True,
 ) -> Generator[Calls[Any], Any, list[tuple[bool, ...]]]:
-    """For each group of texts, one verdict a statement; none where there are none, or nobody could say."""
+    """For each group of texts, one verdict a statement; () without statements, or where the call failed."""
     items = [("", (several(texts), several(statements))) for texts in groups if statements]
     found = yield from ask(step, *items, needed=needed)
     return found or [()] * len(groups)

@@ -1,4 +1,4 @@
-"""Cosines of texts in the embedding that a run lends."""
+"""Cosines of texts by the encoder of a run."""
 
 from __future__ import annotations
 

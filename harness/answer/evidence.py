@@ -1,4 +1,4 @@
-"""Which labelled evidence a passage that was read holds."""
+"""Which labelled evidence a passage that was read holds, and when a measure of citations counts it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,30 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
 from harness.answer.case import Case
-from harness.measures.projection import Projection
+from harness.answer.measure import AnswerMeasureConfig
+from harness.measures.projection import Projection, Rule
 from harness.types import Chunk, Judgment
 
 Fact = tuple[str, str, int, int]
+
+
+class CitationConfig(AnswerMeasureConfig):
+    """Base of the configurations of measures of citations."""
+
+    rel: int = Field(1, ge=1, le=4, description="The lowest grade of a span that counts as evidence.")
+    rule: Rule = Field(
+        "half_of_span_or_chunk",
+        description="When a passage holds a labelled span: that of `measures.projection`; where the label "
+        "names the words that answer, the passage must hold all of them.",
+    )
+
+    @property
+    def projection(self) -> Projection:
+        """When a passage holds a span."""
+        return Projection(self.rule)
 
 
 @dataclass(frozen=True, slots=True)

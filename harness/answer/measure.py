@@ -22,7 +22,7 @@ Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
 
 
 class AnswerTools(Protocol):
-    """What a run lends to measures of answers: a language model behind the ledger, and an encoder."""
+    """What measures of answers may use of a run: a language model behind the ledger, and an encoder."""
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from harness.llm import Malformed, after_thoughts
 
@@ -13,28 +14,26 @@ LONGEST = 50_000
 MOST = 200
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
 
-T_co = TypeVar("T_co", covariant=True)
-
-
-class Shape(Protocol[T_co]):
-    """The shape of an answer. ``count`` is the number of statements that the prompt shows."""
-
-    def read(self, found: dict[str, Any], count: int) -> T_co | Malformed:
-        """The value in an object, or what is wrong with it."""
-
-    def shortest(self, count: int) -> str:
-        """The shortest usable answer, for estimates."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Strings:
-    """``{key: ["…", …]}``: texts that are not blank; none at all is an answer too."""
+class Shape(Generic[T]):
+    """The shape of an answer: how its value is read from the object, or what is wrong with that.
 
-    key: str
+    ``shortest`` is the shortest usable answer, for estimates. Both are given the number of statements that
+    the prompt shows.
+    """
 
-    def read(self, found: dict[str, Any], count: int) -> tuple[str, ...] | Malformed:
-        """The texts, without white space around them."""
-        listed = found.get(self.key)
+    read: Callable[[dict[str, Any], int], T | Malformed]
+    shortest: Callable[[int], str]
+
+
+def strings(key: str) -> Shape[tuple[str, ...]]:
+    """``{key: ["…", …]}``: texts that are not blank, stripped of white space; an empty list is valid."""
+
+    def read(found: dict[str, Any], count: int) -> tuple[str, ...] | Malformed:
+        listed = found.get(key)
         if not isinstance(listed, list):
             return Malformed("no_list")
         if len(listed) > MOST:
@@ -43,69 +42,54 @@ class Strings:
             return Malformed("bad_list_item")
         return tuple(one.strip() for one in listed)
 
-    def shortest(self, count: int) -> str:
-        """A few texts."""
-        return json.dumps({self.key: ["one statement of some words"] * 3})
+    return Shape(read, lambda count: json.dumps({key: ["one statement of some words"] * 3}))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
-    """``{"verdicts": [{"number": 1, "verdict": 0 or 1}, …]}``: every statement once, in any order."""
-
-    def read(self, found: dict[str, Any], count: int) -> tuple[bool, ...] | Malformed:
-        """One verdict a statement, in their order."""
-        listed = found.get("verdicts")
-        if not isinstance(listed, list):
-            return Malformed("no_list")
-        if len(listed) != count:
-            return Malformed("wrong_count")
-        verdicts: dict[int, bool] = {}
-        for one in listed:
-            if not isinstance(one, dict):
-                return Malformed("bad_list_item")
-            number, verdict = _whole(one.get("number"), count), _flag(one.get("verdict"))
-            if not number:
-                return Malformed("unknown_statement")
-            if verdict is None:
-                return Malformed("bad_verdict")
-            if number in verdicts:
-                return Malformed("statement_judged_twice")
-            verdicts[number] = verdict
-        return tuple(verdicts[number] for number in range(1, count + 1))
-
-    def shortest(self, count: int) -> str:
-        """One verdict a statement."""
-        return json.dumps({"verdicts": [{"number": n, "verdict": 1} for n in range(1, count + 1)]})
+def _verdicts(found: dict[str, Any], count: int) -> tuple[bool, ...] | Malformed:
+    listed = found.get("verdicts")
+    if not isinstance(listed, list):
+        return Malformed("no_list")
+    if len(listed) != count:
+        return Malformed("wrong_count")
+    verdicts: dict[int, bool] = {}
+    for one in listed:
+        if not isinstance(one, dict):
+            return Malformed("bad_list_item")
+        number, verdict = _whole(one.get("number"), count), _flag(one.get("verdict"))
+        if not number:
+            return Malformed("unknown_statement")
+        if verdict is None:
+            return Malformed("bad_verdict")
+        if number in verdicts:
+            return Malformed("statement_judged_twice")
+        verdicts[number] = verdict
+    return tuple(verdicts[number] for number in range(1, count + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """``{"verdict": 0 or 1}``."""
-
-    def read(self, found: dict[str, Any], count: int) -> bool | Malformed:
-        """Yes or no."""
-        verdict = _flag(found.get("verdict"))
-        return Malformed("bad_verdict") if verdict is None else verdict
-
-    def shortest(self, count: int) -> str:
-        """One verdict."""
-        return '{"verdict": 1}'
+VERDICTS = Shape(
+    _verdicts,
+    lambda count: json.dumps({"verdicts": [{"number": n, "verdict": 1} for n in range(1, count + 1)]}),
+)
+"""``{"verdicts": [{"number": 1, "verdict": 0 or 1}, …]}``: every statement once, in any order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
+def _verdict(found: dict[str, Any], count: int) -> bool | Malformed:
+    verdict = _flag(found.get("verdict"))
+    return Malformed("bad_verdict") if verdict is None else verdict
+
+
+VERDICT = Shape(_verdict, lambda count: '{"verdict": 1}')
+"""``{"verdict": 0 or 1}``: yes or no."""
+
+
+def grade_to(highest: int) -> Shape[int]:
     """``{"grade": 0 … highest}``."""
 
-    highest: int
-
-    def read(self, found: dict[str, Any], count: int) -> int | Malformed:
-        """The grade."""
-        grade = _whole(found.get("grade"), self.highest)
+    def read(found: dict[str, Any], count: int) -> int | Malformed:
+        grade = _whole(found.get("grade"), highest)
         return Malformed("bad_grade") if grade is None else grade
 
-    def shortest(self, count: int) -> str:
-        """One grade."""
-        return '{"grade": 1}'
+    return Shape(read, lambda count: '{"grade": 1}')
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +100,19 @@ class BackAsked:
     noncommittal: bool
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionBack:
-    """``{"question": "…", "noncommittal": 0 or 1}``."""
+def _question(found: dict[str, Any], count: int) -> BackAsked | Malformed:
+    question, noncommittal = found.get("question"), _flag(found.get("noncommittal"))
+    if not isinstance(question, str) or not question.strip():
+        return Malformed("no_question")
+    if noncommittal is None:
+        return Malformed("bad_verdict")
+    return BackAsked(question.strip(), noncommittal)
 
-    def read(self, found: dict[str, Any], count: int) -> BackAsked | Malformed:
-        """The question, which is not blank."""
-        question, noncommittal = found.get("question"), _flag(found.get("noncommittal"))
-        if not isinstance(question, str) or not question.strip():
-            return Malformed("no_question")
-        if noncommittal is None:
-            return Malformed("bad_verdict")
-        return BackAsked(question.strip(), noncommittal)
 
-    def shortest(self, count: int) -> str:
-        """One question."""
-        return '{"question": "a question of some ten words or so?", "noncommittal": 0}'
+QUESTION_BACK = Shape(
+    _question, lambda count: '{"question": "a question of some ten words or so?", "noncommittal": 0}'
+)
+"""``{"question": "…", "noncommittal": 0 or 1}``: the question is not blank."""
 
 
 def read_object(text: str) -> dict[str, Any] | Malformed:

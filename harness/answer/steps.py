@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from harness.answer.form import ObjectForm
-from harness.answer.shapes import Grade, QuestionBack, Shape, Strings, Verdict, Verdicts
+from harness.answer.shapes import QUESTION_BACK, VERDICT, VERDICTS, Shape, grade_to, strings
 from harness.llm.prompt import Prompt, read_prompt
 
 T = TypeVar("T")
@@ -30,17 +30,15 @@ class Step(Generic[T]):
         return (*(("query",) if self.query else ()), *self.slots)
 
 
-STATEMENTS: Step[tuple[str, ...]] = Step("statements", ("answer",), Strings("statements"))
-SUPPORTED: Step[tuple[bool, ...]] = Step("supported", ("passages", "statements"), Verdicts(), query=False)
-CONTRADICTED: Step[tuple[bool, ...]] = Step(
-    "contradicted", ("passages", "statements"), Verdicts(), query=False
-)
-USEFUL: Step[bool] = Step("useful", ("answer", "passage"), Verdict())
-RELEVANCE: Step[int] = Step("relevance", ("passages",), Grade(2))
-ENTITIES: Step[tuple[str, ...]] = Step("entities", ("text",), Strings("entities"), query=False)
-QUESTION = Step("question", ("answer",), QuestionBack(), query=False)
-ASPECT: Step[bool] = Step("aspect", ("aspect", "answer"), Verdict())
-REFUSES: Step[bool] = Step("refuses", ("answer",), Verdict())
+STATEMENTS: Step[tuple[str, ...]] = Step("statements", ("answer",), strings("statements"))
+SUPPORTED: Step[tuple[bool, ...]] = Step("supported", ("passages", "statements"), VERDICTS, query=False)
+CONTRADICTED: Step[tuple[bool, ...]] = Step("contradicted", ("passages", "statements"), VERDICTS, query=False)
+USEFUL: Step[bool] = Step("useful", ("answer", "passage"), VERDICT)
+RELEVANCE: Step[int] = Step("relevance", ("passages",), grade_to(2))
+ENTITIES: Step[tuple[str, ...]] = Step("entities", ("text",), strings("entities"), query=False)
+QUESTION = Step("question", ("answer",), QUESTION_BACK, query=False)
+ASPECT: Step[bool] = Step("aspect", ("aspect", "answer"), VERDICT)
+REFUSES: Step[bool] = Step("refuses", ("answer",), VERDICT)
 
 STEPS: dict[str, Step[Any]] = {
     step.name: step

@@ -10,8 +10,7 @@ from typing import Any
 
 from harness.answer import AnswerMeasure, AnswerScore, AnswerTools
 from harness.answer.asking import LlmMeasureConfig
-from harness.answer.canaries import ATTACKS, canaries
-from harness.answer.expected import Range, expected_of
+from harness.answer.canaries import ATTACKS, Range, canaries, expected_of
 from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError

@@ -31,13 +31,13 @@ def refuse_failures(
 
 
 NO_PASSAGES = "no_passages"
-"""Why a question is not put to anybody: nothing was found, or nothing found fits ``max_tokens``."""
+"""Why a question is not asked: nothing was found, or nothing found fits ``max_tokens``."""
 
 
 def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[Reply], most: float) -> None:
     """Raise LlmError where so many questions failed that what is left says little: above the share ``most``.
 
-    A question that nobody was asked, as nothing was read, has not failed.
+    A question that was not put to the answerer, because nothing was read, has not failed.
     """
     failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
     if len(failed) > most * len(replies):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from harness.answer import AnswerScore, Case
 from harness.answer.evidence import Fact, fact_of, holds
-from harness.answer.refusing import refuses
-from harness.answer.words import words_of
-from harness.answering.beyond import NOTHING_KNOWN, beyond, compared_with
+from harness.answer.words import refuses, words_of
 from harness.answering.measuring import Measured
 from harness.measures.projection import Projection
 from harness.report.rows import AnswerLossRow
@@ -28,6 +29,7 @@ from harness.report.rows.answers import (
 from harness.running.search import Searched
 from harness.types import Chunk, Judgment
 
+_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 UNITS = ("answer_correctness", "token_f1", "exact_match")
 """Measures that can be taken apart, by kind; the first that is measured is."""
 
@@ -96,10 +98,10 @@ def losses_of(
     both = missed + beyond_it
     # where neither is known to lack anything, nothing is known of what is wrong
     more = rest * beyond_it / both if both else rest
-    parted = beyond(case, score) if both else NOTHING_KNOWN
-    losses |= {CONTRADICTS: more * parted.contradicts, ADDS: more * parted.adds}
+    said_more = beyond(case, score) if both else NOTHING_KNOWN
+    losses |= {CONTRADICTS: more * said_more.contradicts, ADDS: more * said_more.adds}
     # the rest of each is what sums exactly
-    losses[SOMETHING_ELSE] = more * parted.untold
+    losses[SOMETHING_ELSE] = more * said_more.unknown
     return losses | {LEFT_OUT: rest - more}
 
 
@@ -131,3 +133,58 @@ def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:
     if not statements:
         return 0.0
     return sum(1 - int(one["verdict"]) for one in statements) / len(statements)
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """Shares of what is said beyond the golden answer; they sum to 1."""
+
+    contradicts: float
+    adds: float
+    unknown: float
+
+
+NOTHING_KNOWN = Beyond(0.0, 0.0, 1.0)
+
+
+def beyond(case: Case, score: AnswerScore) -> Beyond:
+    """How what an answer says beyond the golden one divides into contradictions and additions.
+
+    Where a model has scored the answer, by its verdicts on the statements that the golden answer does not
+    support. Without them only two things are known: an answer that holds all words of the golden answer adds
+    to it; and where the golden answer has one figure, one that gives one other figure contradicts it. Figures
+    of the question do not count. The rest is unknown.
+    """
+    if "statements" in score.details:
+        return _by_verdicts(score.details["statements"])
+    golden = compared_with(case, score)
+    said, wanted = words_of(case.answer or ""), words_of(golden)
+    if not set(wanted) - set(said):
+        return Beyond(0.0, 1.0, 0.0)
+    asked = figures(case.query.text)
+    given, right = figures(case.answer or "") - asked, figures(golden) - asked
+    return Beyond(1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
+
+
+def compared_with(case: Case, score: AnswerScore) -> str:
+    """The golden answer that a score rests on: of several the one that its details name."""
+    return str(score.details.get("golden", case.reference or ""))
+
+
+def _by_verdicts(statements: Sequence[Mapping[str, Any]]) -> Beyond:
+    own = [one for one in statements if not int(one["verdict"])]
+    if not own or any("contradicts" not in one for one in own):
+        return NOTHING_KNOWN
+    share = sum(int(one["contradicts"]) for one in own) / len(own)
+    return Beyond(share, 1 - share, 0.0)
+
+
+def figures(text: str) -> frozenset[str]:
+    """The figures in a text, without commas between digits and zeros at the end of a fraction."""
+    return frozenset(_plain(found) for found in _FIGURE.findall(text))
+
+
+def _plain(figure: str) -> str:
+    whole, point, fraction = figure.replace(",", "").partition(".")
+    fraction = fraction.rstrip("0")
+    return f"{whole}.{fraction}" if point and fraction else whole

@@ -104,8 +104,8 @@ def outside_table(title: str, found: Sequence[MeasureScores]) -> Table:
 
 def _reasons(one: MeasureScores) -> str:
     reasons = Counter(score.reason for score in one.scores if score.value is None)
-    told = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
-    return f"{one.measure} has no value: {told}." if told else ""
+    counts = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+    return f"{one.measure} has no value: {counts}." if counts else ""
 
 
 def _refuse_unknown_texts(exchanges: Sequence[Exchange], measures: Sequence[AnswerMeasure[Any]]) -> None:

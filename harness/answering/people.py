@@ -1,4 +1,4 @@
-"""Values that people gave to some answers, beside those of a measure: agreement, and a corrected mean."""
+"""Values that people gave to some answers, against those of a measure: agreement, and a corrected mean."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEWEST = 10
 
 @dataclass(frozen=True, slots=True)
 class ByPeople:
-    """A measure beside people on the same answers.
+    """A measure compared with people on the same answers.
 
     ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN where one is
     constant). ``corrected`` is the mean over all questions that people would give, by prediction-powered
@@ -63,7 +63,7 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
 
 
 def beside_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | None:
-    """A measure beside people's values; None where they share no question with a value."""
+    """A measure compared with people's values; None where they share no question with a value."""
     judged = {one.query_id: one.value for one in scores.scores if one.value is not None}
     both = sorted(human.keys() & judged.keys())
     if not both:

@@ -47,7 +47,7 @@ def prediction_rows(
     clusters: Mapping[str, str],
     config: BenchConfig,
 ) -> Iterator[AnswerPredictionRow]:
-    """Every ranking measure beside every answer measure: over settings, over queries and within queries."""
+    """Every ranking measure against every answer measure: over settings, over queries and within queries."""
     if not measured:
         return
     names = {one.setting for one in measured}

@@ -1,4 +1,4 @@
-"""The measures of answers that a configuration asks for, and what a run lends them."""
+"""The measures of answers that a configuration asks for, and what they may use of a run."""
 
 from __future__ import annotations
 

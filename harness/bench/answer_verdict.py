@@ -21,7 +21,7 @@ from harness.report.columns import spec_of
 from harness.report.rows import AnswerScoreRow
 from harness.verdict import Scores, options_of
 
-# What is told of answers behind the verdict on rankings; `harness compare` has the rest.
+# The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
 _TRUST = "each for what it says of an answer"
 _BRIEF = ("decision", "margin", "caveat")
 
@@ -46,8 +46,8 @@ def answer_verdict(
     first = next(iter(named.values()))
     others = []
     for other in first.measures:
-        told = other != measure and all(other in one.measures for one in named.values())
-        if told and "answer" in first.facts(other).needs:
+        shared = other != measure and all(other in one.measures for one in named.values())
+        if shared and "answer" in first.facts(other).needs:
             try:
                 others.append(_joined(named, other)[0])
             except HarnessError:

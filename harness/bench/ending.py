@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
 
 from harness.report import FilterRow, LossRow, Results, SummaryRow, Table, label_note, loss_table
 from harness.report.answer_tables import answer_parts
@@ -53,35 +54,9 @@ class Ending:
             tuple(answers),
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON-able values."""
-        value = asdict(self)
-        for table in value["tables"]:
-            table["left"] = sorted(table["left"])
-        return value
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Ending:
-        """What ``to_json`` was called on."""
-        tables = [
-            {
-                **table,
-                "columns": tuple(table["columns"]),
-                "rows": tuple(map(tuple, table["rows"])),
-                "left": frozenset(table["left"]),
-                "notes": tuple(table["notes"]),
-            }
-            for table in value["tables"]
-        ]
-        texts = {name: tuple(value[name]) for name in ("notes", "page", "verdict", "answers")}
-        return cls(
-            value["name"],
-            tuple(SummaryRow(**row) for row in value["summary"]),
-            value["headline"],
-            value["level"],
-            tuple(Table(**table) for table in tables),
-            **texts,
-        )
+STORED = TypeAdapter(Ending)
+"""An ending as JSON-able values and back."""
 
 
 def _agreement(record: RunRecord) -> list[str]:

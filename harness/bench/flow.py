@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -137,22 +137,21 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         documents = corpora.doc_ids
         missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
         services = unasked(points, corpus.queries.queries, context)
+        dry = DryRun("labels" if judge is None else judge.title, 0, {}, None, skipped, missing, services)
         if missing or services:
-            name = "labels" if judge is None else judge.title
-            return DryRun(name, 0, {}, None, skipped, missing, services)
+            return dry
         try:
             found = search_points(points, corpus.queries.queries, context)
         except NotAskedError as error:
-            name = "labels" if judge is None else judge.title
-            return DryRun(name, 0, {}, None, skipped, endpoints=error.missing)
+            return replace(dry, endpoints=error.missing)
         searched = [corpora.in_united(one) for one in found]
         warn_of_unfilled_budgets(searched, config, context.reporter)
-        answers = plan_answers(searched, corpus, config, context)
+        dry = replace(dry, answers=plan_answers(searched, corpus, config, context))
         if judge is None:
-            return DryRun("labels", 0, {}, None, skipped, answers=answers)
+            return dry
         pool = make_pool(searched, corpus, judge.pool)
         if judge.asked:
             flag_passages(pool.pairs, context)
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
         estimate = estimate_pool(pool.pairs, judge, context, corpus)
-        return DryRun(judge.title, len(pool.pairs), settings, estimate, skipped, answers=answers)
+        return replace(dry, pairs=len(pool.pairs), settings=settings, estimate=estimate)

@@ -16,6 +16,7 @@ from harness.report import SummaryRow, is_route
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import RETRIEVE, Searched, reranker_names
+from harness.text.numbers import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,14 @@ class Headlines:
             judgments = judged_by_people(corpus, self.config).judgments
             scorer = Scorers(judgments, corpus, self.config, self.context).of(one)
             means = headline_means(one, scorer, self.config)
-            cells |= {stage: _shown(mean) for stage, mean in means.items() if not is_route(stage)}
+            cells |= {stage: number(mean) for stage, mean in means.items() if not is_route(stage)}
         self.board.put(one.setting.name, cells)
 
     def scored(self, summary: Sequence[SummaryRow]) -> None:
         """A setting has its scores."""
         for row in summary:
             if row.split == "all" and row.measure == run_headline(self.config) and not is_route(row.stage):
-                self.board.put(row.setting, {row.stage: _shown(row.mean)})
+                self.board.put(row.setting, {row.stage: number(row.mean)})
 
 
 @contextmanager
@@ -55,7 +56,3 @@ def headlines(config: BenchConfig, context: Context) -> Iterator[Headlines]:
     columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
     with context.reporter.board(columns) as board:
         yield Headlines(board, config, context)
-
-
-def _shown(mean: float | None) -> str:
-    return "–" if mean is None else f"{mean:.3f}"

@@ -45,17 +45,17 @@ def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) ->
 
     notes: list[str] = []
     files: dict[str, str] = {}
-    told = Remembering(reporter)
+    remembering = Remembering(reporter)
 
     def finish(folder: Path) -> None:
-        _, page = write_page(folder, reporter=told, name=config.name)
+        _, page = write_page(folder, reporter=remembering, name=config.name)
         notes.extend(filter(None, [page.note]))
         files.update(written(folder))
 
-    results, folder = run_bench(config, told, finish)
+    results, folder = run_bench(config, remembering, finish)
     ending = Ending.of(results, config.bootstrap.level, notes, brief_verdict(folder))
     try:
-        keep_made(config, made, results, files, tuple(told.warnings), ending)
+        keep_made(config, made, results, files, tuple(remembering.warnings), ending)
     except (HarnessError, OSError) as error:
         # the results are whole, and must be shown
         reporter.warn(str(error))

@@ -5,36 +5,30 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import pandas as pd
+
 from harness.bench.answer_verdict import answer_lines
-from harness.comparison import Comparison, ScoreMatrix, Verdict, from_scores, select, verdict_json
+from harness.comparison import Comparison, ScoreMatrix, Verdict, from_table, select, verdict_json
 from harness.corpus.documents import document_id
 from harness.corpus.page_picture import can_draw, draw_page
 from harness.errors import CorpusError, HarnessError
-from harness.evaluate.verdict import matrices_of
 from harness.measures import about
 from harness.progress import Reporter, Silent
-from harness.report import FilterRow, LabelSensitivityRow, read_any, read_by_labels
+from harness.report import StoredResult
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
-from harness.report.read import documents_and_texts
 from harness.report.stored import REPORT, Row
 from harness.store import write_text
-from harness.types import QueryScore
 from harness.verdict import (
     Scores,
-    chunkings_of,
-    costs_of,
-    filter_notes,
+    Stored,
     headline_of,
-    options_of,
     refuse_no_quality,
     reranked,
-    same_ranking_notes,
-    sensitivity_of,
+    scores_of,
     turning_of,
     verdict_of,
 )
@@ -79,15 +73,15 @@ def statistics(
     statistic cannot be had, ``why`` says so.
     """
     places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
-    by_stage = _by_stage(tables)
-    scores = _scores(tables, by_stage)
+    stored = _stored(tables)
+    scores = scores_of({"": (tables.folder, stored)})
     out: dict[str, dict[str, Any]] = {}
     wanted = [one for one in scores.matrices if measures is None or one in measures]
     with reporter.task("report", len(wanted)) as task:
         for measure in wanted:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
             if "why" not in found:
-                found["reranked"] = _reranked(by_stage, measure, scores, places)
+                found["reranked"] = _reranked(stored, measure, scores, places)
             out[measure] = {"about": about(measure), **found}
             task.advance()
     return out
@@ -99,62 +93,23 @@ def headline(tables: Tables) -> str:
     return headline_of(tables.record, measures) if measures else ""
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """The scores of a result by measure, and what is known of its queries."""
-
-    by_measure: Mapping[str, Sequence[QueryScore]]
-    splits: Mapping[str, str]
-    clusters: Mapping[str, str]
-
-    def at(self, stage: str, measure: str) -> ScoreMatrix | None:
-        """The scores at one stage; None where no setting has it."""
-        rows = [row for row in self.by_measure[measure] if row.stage == stage]
-        return from_scores(rows, measure, self.splits, clusters=self.clusters) if rows else None
+def _stored(tables: Tables) -> Stored:
+    """The tables as a result to compare; of one result alone it does not matter what was judged."""
+    texts = {row["document"]: "" for row in tables["documents"] if row.get("status") == "read"}
+    scores = pd.DataFrame(tables["per_query"], dtype=str)
+    return Stored.of(StoredResult(tables.name, scores, dict(tables.record), texts, judged=""))
 
 
-def _by_stage(tables: Tables) -> _Scored:
-    by_measure: dict[str, list[QueryScore]] = {}
-    splits: dict[str, str] = {}
-    clusters: dict[str, str] = {}
-    for row in tables["per_query"]:
-        value = float(row["value"]) if row["value"] else None
-        score = QueryScore(row["setting"], row["stage"], row["query_id"], row["measure"], value)
-        by_measure.setdefault(row["measure"], []).append(score)
-        splits[row["query_id"]] = row["split"]
-        clusters[row["query_id"]] = row.get("cluster", "")
-    return _Scored(by_measure, splits, clusters)
-
-
-def _reranked(scored: _Scored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
+def _reranked(stored: Stored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
     """Every reranked setting against its own retrieval, as `_pair` has it, and the two means."""
-    before, after = (scored.at(stage, measure) for stage in ("retrieve", "rerank"))
-    if before is None or after is None:
+    table, steps = stored.result.per_query, ("retrieve", "rerank")
+    if not set(steps) <= set(table["stage"]):
         return []
+    before, after = (from_table(table, measure, step) for step in steps)
     return [
         [*_pair(one, places), figure(one.mean_against), figure(one.mean), one.n]
         for one in reranked(before, after, scores.options)
     ]
-
-
-def _scores(tables: Tables, scored: _Scored) -> Scores:
-    matrices = matrices_of(scored.by_measure, scored.splits, scored.clusters)
-    settings = next(iter(matrices.values())).settings if matrices else ()
-    names = {("", name): name for name in settings}
-    configured = tables.record.get("config", {}).get("settings", [])
-    found = read_by_labels(tables.folder)
-    return Scores(
-        matrices,
-        chunkings_of(configured),
-        documents_and_texts(row["document"] for row in tables["documents"] if row.get("status") == "read"),
-        costs_of({"": tables["prices"]}, names),
-        sensitivity_of({"": read_any(tables.folder, LabelSensitivityRow)}, names),
-        options_of(tables.record),
-        filter_notes({"": read_any(tables.folder, FilterRow)}, names)
-        + same_ranking_notes({one["name"]: one for one in configured if one.get("name") in settings}),
-        by_labels=() if found is None else found.sentences,
-        corrected="" if found is None else found.headline,
-    )
 
 
 def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
@@ -200,16 +155,9 @@ def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def _pair(one: Comparison, places: Mapping[str, int]) -> list[Any]:
     """As the page reads it: settings, difference and bounds, p, finding, wins, ties, losses."""
-    numbers = (one.difference, one.low, one.high, one.p)
-    return [
-        places[one.setting],
-        places[one.against],
-        *map(figure, numbers),
-        one.finding,
-        one.wins,
-        one.ties,
-        one.losses,
-    ]
+    numbers = map(figure, (one.difference, one.low, one.high, one.p))
+    settings = (places[one.setting], places[one.against])
+    return [*settings, *numbers, one.finding, one.wins, one.ties, one.losses]
 
 
 def page_pictures(tables: Tables, measure: str, most_bytes: int, reporter: Reporter) -> list[dict[str, Any]]:

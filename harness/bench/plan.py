@@ -108,31 +108,31 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     planned: set[tuple[str, bytes]] = set()
     scored: set[tuple[str, bytes]] = set()
     rows = []
-    chunkings = [
-        chunk_corpus(corpora.by_setting[setting.name], setting, context) for setting in config.settings
+    points = [
+        Point(setting, chunk_corpus(corpora.by_setting[setting.name], setting, context))
+        for setting in config.settings
     ]
-    for setting, chunking in zip(config.settings, chunkings, strict=True):
-        keys = _to_embed(setting, chunking, context)
+    for point in points:
+        keys = _to_embed(point, context)
         rows.append(
             SettingPlan(
-                setting=setting.name,
-                chunks=len(chunking.chunks),
-                tokens_p50=chunking.health.get("tokens_p50", 0),
-                overlong=chunking.health["overlong"],
+                setting=point.setting.name,
+                chunks=len(point.chunking.chunks),
+                tokens_p50=point.chunking.health.get("tokens_p50", 0),
+                overlong=point.chunking.health["overlong"],
                 to_embed=len(keys - planned),
-                pairs=_to_score(setting, chunking, queries, scored, context),
+                pairs=_to_score(point, queries, scored, context),
             )
         )
         planned |= keys
-    points = [Point(*one) for one in zip(config.settings, chunkings, strict=True)]
-    depths = [_pairs_by_reranker(point.setting, point.chunking) for point in points]
+    depths = list(map(_pairs_by_reranker, points))
     missing = missing_answers(config.settings, corpora.doc_ids, queries, context)
     return Plan(
         corpus,
         tuple(rows),
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
         tuple(context.models()),
-        None if judge is None else _plan_judge(judge, config, corpus, chunkings, context, bool(missing)),
+        None if judge is None else _plan_judge(judge, config, corpus, points, context, bool(missing)),
         missing,
         unasked(points, queries, context),
         (*texts_to_buy(points, queries, context), *pairs_to_buy(points, depths, queries, context)),
@@ -151,16 +151,16 @@ def _plan_answers(
     queries = corpus.queries.queries
     if not own:
         return AnswerPlan()
-    if not unanswered and all(is_searched(one.setting, one.chunking, queries, context) for one in own):
+    if not unanswered and all(is_searched(one, queries, context) for one in own):
         return plan_answers(search_points(own, queries, context), corpus, config, context)
     return plan_answers(likely_rankings(own, queries), corpus, config, context, about=True)
 
 
-def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tuple[str, bytes]]:
+def _to_embed(point: Point, context: Context) -> set[tuple[str, bytes]]:
     """The texts of chunks that are not embedded yet, as (encoder, digest)."""
     missing: set[tuple[str, bytes]] = set()
-    for retriever in setting.retrieve.every():
-        for config, texts in RETRIEVERS.make(retriever).to_embed(chunking.passages, ()):
+    for retriever in point.setting.retrieve.every():
+        for config, texts in RETRIEVERS.make(retriever).to_embed(point.chunking.passages, ()):
             model = context.encoder(config).fingerprint
             keys = {digest(text) for text in texts}
             done = is_computed("vectors", keys, vectors_file(config, context), context)
@@ -169,28 +169,21 @@ def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tup
 
 
 def _to_score(
-    setting: Setting,
-    chunking: Chunking,
-    queries: Sequence[Query],
-    planned: set[tuple[str, bytes]],
-    context: Context,
+    point: Point, queries: Sequence[Query], planned: set[tuple[str, bytes]], context: Context
 ) -> int:
     """How many pairs are to be scored; those that are known are added to ``planned``."""
-    if not setting.rerank:
+    if not point.setting.rerank:
         return 0
-    left = pairs_left(setting, chunking, queries, context) or []
+    left = pairs_left(point, queries, context) or []
     new = {pair for pairs in left for pair in pairs} - planned
     planned |= new
-    return len(new) + len(queries) * sum(_pairs_by_reranker(setting, chunking)[len(left) :])
+    return len(new) + len(queries) * sum(_pairs_by_reranker(point)[len(left) :])
 
 
-def _pairs_by_reranker(setting: Setting, chunking: Chunking) -> list[int]:
+def _pairs_by_reranker(point: Point) -> list[int]:
     """How many chunks each reranker scores for a query; about, where a length of text is retrieved."""
-    retrieved = _estimated_ranks(setting, chunking)
-    return [
-        min(depth for depth in (len(chunking.chunks), reranker.top_n, retrieved) if depth is not None)
-        for reranker in setting.rerank
-    ]
+    most = min(len(point.chunking.chunks), _estimated_ranks(point.setting, point.chunking))
+    return [most if one.top_n is None else min(most, one.top_n) for one in point.setting.rerank]
 
 
 def _estimated_ranks(setting: Setting, chunking: Chunking) -> int:
@@ -205,7 +198,7 @@ def _plan_judge(
     judge: PoolJudgeConfig,
     config: BenchConfig,
     corpus: Corpus,
-    chunkings: Sequence[Chunking],
+    points: Sequence[Point],
     context: Context,
     unanswered: bool,
 ) -> JudgePlan:
@@ -215,16 +208,13 @@ def _plan_judge(
     """
     warn_of_same_model(config, context)
     queries = corpus.queries.queries
-    points = list(zip(config.settings, chunkings, strict=True))
     ranked = sum(
-        len(queries) * min(judge.pool.depth, len(chunking.chunks)) * (1 + len(setting.rerank))
-        for setting, chunking in points
+        len(queries) * min(judge.pool.depth, len(one.chunking.chunks)) * (1 + len(one.setting.rerank))
+        for one in points
     )
     pairs = None
-    if not unanswered and all(
-        is_searched(setting, chunking, queries, context) for setting, chunking in points
-    ):
-        searched = [search(setting, chunking, queries, context) for setting, chunking in points]
+    if not unanswered and all(is_searched(one, queries, context) for one in points):
+        searched = [search(one.setting, one.chunking, queries, context) for one in points]
         pairs = make_pool(searched, corpus, judge.pool).pairs
     return JudgePlan(
         judge.title,

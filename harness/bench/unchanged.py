@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.bench.ending import Ending
+from harness.bench.ending import STORED, Ending
 from harness.bench.inputs import file_hashes, input_hashes
 from harness.config import BenchConfig
 from harness.errors import HarnessError
@@ -76,7 +76,7 @@ def find_unchanged(config: BenchConfig, made: Made | None) -> Unchanged | None:
             return None
     except (HarnessError, OSError):
         return None
-    return Unchanged(folder, kept["date"], tuple(kept["warnings"]), Ending.from_json(kept["ending"]))
+    return Unchanged(folder, kept["date"], tuple(kept["warnings"]), STORED.validate_python(kept["ending"]))
 
 
 def keep_made(
@@ -107,7 +107,7 @@ def keep_made(
         "paid": dict(_paid(layout)),
         "date": record.date,
         "warnings": warnings,
-        "ending": ending.to_json(),
+        "ending": STORED.dump_python(ending, mode="json"),
     }
     Artifacts(layout.artifacts).put(_KIND, _name(config), value)
 
@@ -141,7 +141,7 @@ def _name(config: BenchConfig) -> str:
 
 
 def _paid(layout: CacheLayout) -> Iterator[tuple[str, Any]]:
-    """The sizes of the files of what was paid for: they only grow, unless one is removed and made anew."""
+    """The sizes of the files of what was paid for: they only grow, unless one is removed and made again."""
     for path in (layout.ledger, *sorted(layout.paid.glob("*.sqlite"))):
         if path.is_file():
             yield path.relative_to(layout.root).as_posix(), path.stat().st_size

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.comparison.union import Grades, Pool, Span, Union, identity, unite
 from harness.config import load_config
 from harness.errors import HarnessError
 from harness.evaluate.rescoring import SCORING_RULES, can_be_rescored, rescored
@@ -23,6 +22,67 @@ from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.store.ledger import Ledger
 from harness.types import Chunk, Judgment
+
+Span = tuple[str, str, int, int, str]
+"""A judged span: query, document, start, end, evidence."""
+Grades = Mapping[Span, int | None]
+"""The grade of every judged span; None where the judge has failed."""
+
+_WHERE_ASKED = ("name", "base_url")
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What a result was scored on: the grades, and what identifies the judge (see ``identity``)."""
+
+    judge: Mapping[str, Any]
+    grades: Grades
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The spans of all results with one grade each.
+
+    ``added`` counts for every result the graded spans it did not have, ``changed`` those for which it had
+    another grade; ``ungraded`` are the spans that have none in any result.
+    """
+
+    grades: dict[Span, int | None]
+    added: dict[str, int]
+    changed: dict[str, int]
+    ungraded: tuple[Span, ...]
+
+
+def identity(judge: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes two judges one: all that a run record says of a judge but its name and its address."""
+    return {key: value for key, value in judge.items() if key not in _WHERE_ASKED}
+
+
+def unite(pools: Mapping[str, Pool], judge: Mapping[str, Any], asked: Grades | None = None) -> Union:
+    """Put the grades of one judge together; spans that only others have graded stay without a grade.
+
+    Of two grades for a span that of the first result stands. ``asked`` holds grades that the judge has given
+    besides, for spans that have none.
+    """
+    grades: dict[Span, int | None] = {}
+    for pool in pools.values():
+        same = pool.judge == judge
+        for span, grade in pool.grades.items():
+            known = grade if same else None
+            if grades.get(span) is None:
+                grades[span] = known
+    for span, grade in (asked or {}).items():
+        if grades.get(span) is None:
+            grades[span] = grade
+    added, changed = {}, {}
+    for name, pool in pools.items():
+        mine = pool.grades if pool.judge == judge else {}
+        added[name] = sum(grade is not None and mine.get(span) is None for span, grade in grades.items())
+        changed[name] = sum(
+            grade is not None and grades[span] is not None and grade != grades[span]
+            for span, grade in mine.items()
+        )
+    return Union(grades, added, changed, tuple(span for span, grade in grades.items() if grade is None))
 
 
 def united(
@@ -56,7 +116,7 @@ def united(
         union = unite(pools, grader, asked)
     judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in union.grades.items()]
     done = {folder: _again(folder, one, judgments, grader, measure) for folder, one in results.items()}
-    return done, _told(union, pools, judge is not None)
+    return done, _sentences(union, pools, judge is not None)
 
 
 def _pool(folder: Path, judge: Mapping[str, Any]) -> Pool:
@@ -153,23 +213,23 @@ def _again(
     )
 
 
-def _told(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ...]:
+def _sentences(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ...]:
     """What was done, and what is still unknown."""
     each = "; ".join(
         f"{name} had {len(pool.grades)}, {union.added[name]} added" for name, pool in pools.items()
     )
-    told = [
+    lines = [
         f"Scored again on the {counted(len(union.grades), 'span')} judged for any of the results: {each}."
     ]
     for name, count in union.changed.items():
         if count:
-            told.append(
+            lines.append(
                 f"{counted(count, 'span')} of {name} had a different grade in {next(iter(pools))}, whose "
                 "grades were used: the judge was asked twice and gave different answers."
             )
     if union.ungraded:
-        told.append(
+        lines.append(
             f"{counted(len(union.ungraded), 'span')} have no grade in any of the results"
             + (", because the judge failed." if asked else "; --judge CONFIG has its judge grade them.")
         )
-    return tuple(told)
+    return tuple(lines)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.chunk.sizes import ChunkerConfig, SizeUnit, Vectors, measure_in
+from harness.chunk.sizes import ChunkerConfig, Cuts, Documents, SizeUnit, Vectors, measure_in
 from harness.errors import ConfigError, CorpusError
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
@@ -79,9 +79,7 @@ class LangchainConfig(ChunkerConfig):
                 found[name] = version(name)
         return found
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The chunks of each document; raises CorpusError for one whose text the splitter alters."""
         measure = lru_cache(maxsize=1 << 16)(measure_in(self.unit, tokenizer).text)
         splitter = _splitter(self, measure if self.unit != "characters" else len)

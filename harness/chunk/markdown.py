@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.chunk.sizes import Measure, OverlappingConfig, Vectors, measure_in
+from harness.chunk.sizes import Cuts, Documents, Measure, OverlappingConfig, Vectors, measure_in
 from harness.text.headings import markdown_headings
 from harness.text.spans import Span, between
 from harness.text.tokenizer import Tokenizer
-from harness.types import Document
 
 
 class MarkdownConfig(OverlappingConfig):
@@ -32,9 +31,7 @@ class MarkdownConfig(OverlappingConfig):
         DEFAULT_SEPARATORS, min_length=1, description="Where a long section is split, tried in this order."
     )
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The sections of each document, long ones in parts."""
         measure = measure_in(self.unit, tokenizer)
         splitter = RecursiveSplitter(measure, self.chunk_size, self.chunk_overlap, self.separators)

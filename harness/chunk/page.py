@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
-from harness.chunk.sizes import ChunkerConfig, Vectors
-from harness.text.spans import Span, between
+from harness.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
+from harness.text.spans import between
 from harness.text.tokenizer import Tokenizer
-from harness.types import Document
 
 
 class PageConfig(ChunkerConfig):
@@ -16,8 +14,6 @@ class PageConfig(ChunkerConfig):
 
     kind: Literal["page"] = "page"
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The pages of each document."""
         return [list(between(0, len(document.text), document.page_starts)) for document in documents]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.chunk.sizes import ChunkerConfig, Vectors
+from harness.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
 from harness.own.code import Arguments, Call, Version, ask, wrong
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
@@ -22,9 +21,7 @@ class PythonChunkerConfig(ChunkerConfig):
     version: Version
     arguments: Arguments = Field(default_factory=dict)
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """Call ``function(text, **arguments)`` with every document; it returns (start, end) of each chunk.
 
         Offsets are half-open and count characters of the text. Raises HarnessError for offsets outside of

@@ -21,10 +21,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.chunk.sizes import Measure, OverlappingConfig, Vectors, measure_in
+from harness.chunk.sizes import Cuts, Documents, Measure, OverlappingConfig, Vectors, measure_in
 from harness.text.spans import Span, between
 from harness.text.tokenizer import Tokenizer
-from harness.types import Document
 
 DEFAULT_SEPARATORS = ("\n\n", "\n", " ", "")
 # Pieces measured at a time.
@@ -48,9 +47,7 @@ class RecursiveConfig(OverlappingConfig):
         "the first, or to neither (false).",
     )
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The spans of each document."""
         measure = measure_in(self.unit, tokenizer)
         splitter = RecursiveSplitter(
@@ -122,7 +119,7 @@ class _Joined:
         self._total += size + gap
 
     def end(self) -> Iterator[Span]:
-        """The last chunk, if there is one; begin afresh."""
+        """The last chunk, if there is one; start over."""
         if self._pieces:
             yield self._span()
         self._pieces.clear()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.chunk.sizes import Characters, Vectors, smaller_than, tokenizer_for
+from harness.chunk.sizes import Characters, Cuts, Documents, Vectors, smaller_than, tokenizer_for
 from harness.chunk.token import TokenWindowConfig
 from harness.text.spans import Span, trim
 from harness.text.tokenizer import Tokenizer, token_offsets
-from harness.types import Document
 
 
 class RecursiveTokenConfig(TokenWindowConfig):
@@ -41,9 +39,7 @@ class RecursiveTokenConfig(TokenWindowConfig):
         """The sizes of both steps."""
         return self.chunk_size, self.tokens_per_chunk
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The spans of each document; the pieces of all documents are tokenized in one batched call."""
         reader = tokenizer_for("model", tokenizer)
         windows = self.windows(reader)

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from harness.chunk.outline import OUTLINE_VERSION, table_spans
 from harness.chunk.recursive import RecursiveSplitter
-from harness.chunk.sizes import SizedConfig, Vectors, measure_in
+from harness.chunk.sizes import Cuts, Documents, SizedConfig, Vectors, measure_in
 from harness.text.records import delimited, records_of
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
@@ -59,9 +59,7 @@ class RowsConfig(SizedConfig):
         "except workbooks are delimited by it.",
     )
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The rows of each document's tables, and its other text in pieces."""
         splitter = RecursiveSplitter(measure_in(self.unit, tokenizer), self.chunk_size)
         return [list(_split(document, self, splitter)) for document in documents]

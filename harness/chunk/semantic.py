@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.chunk.sentence import SentenceConfig, short_sentences
-from harness.chunk.sizes import Measure, SizedConfig, Vectors, measure_in, smaller_than
+from harness.chunk.sizes import Cuts, Documents, Measure, SizedConfig, Vectors, measure_in, smaller_than
 from harness.errors import ConfigError
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
-from harness.types import Document
 
 Floats = NDArray[np.float64]
 
@@ -57,9 +56,7 @@ class SemanticConfig(SizedConfig, ComputingConfig):
         """The bi-encoder."""
         return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The runs of sentences of each document; raises ConfigError without ``vectors``."""
         if vectors is None:
             raise ConfigError(

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from harness.chunk.recursive import RecursiveSplitter
-from harness.chunk.sizes import Measure, SizedConfig, Vectors, measure_in
+from harness.chunk.sizes import Cuts, Documents, Measure, SizedConfig, Vectors, measure_in
 from harness.text.sentences import SENTENCES_VERSION, sentence_spans
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
-from harness.types import Document
 
 PARTS_VERSION = 2
 """Raised whenever a sentence that is too long may be cut elsewhere than before; part of cache keys."""
@@ -32,9 +31,7 @@ class SentenceConfig(SizedConfig):
         "do not fit.",
     )
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The groups of sentences of each document."""
         measure = measure_in(self.unit, tokenizer)
         return [list(_groups(document.text, self, measure)) for document in documents]

@@ -18,6 +18,9 @@ from harness.types import Document
 
 TokenUnit = Literal["model", "cl100k_base", "o200k_base"]
 SizeUnit = Literal["characters", "model", "cl100k_base", "o200k_base"]
+Documents = Sequence[Document]
+Cuts = list[list[Span]]
+"""By document the ranges that become its chunks."""
 Vectors = Callable[[Sequence[str], EmbedConfig], NDArray[np.float32]]
 """The vectors of texts by a bi-encoder, float32 [texts, dimension]."""
 
@@ -47,9 +50,7 @@ class ChunkerConfig(StageConfig):
         True, description="Strip whitespace at both ends of a chunk (the offsets move inwards)."
     )
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The ranges of each document that become chunks, blanks at their ends included.
 
         ``tokenizer`` is the embedding model's, None where ``reads_model_tokens`` is false; ``vectors`` None

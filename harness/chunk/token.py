@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.chunk.sizes import ChunkerConfig, TokenUnit, Vectors, smaller_than, tokenizer_for
+from harness.chunk.sizes import (
+    ChunkerConfig,
+    Cuts,
+    Documents,
+    TokenUnit,
+    Vectors,
+    smaller_than,
+    tokenizer_for,
+)
 from harness.errors import ConfigError
-from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer, token_offsets
 from harness.text.windows import TokenWindows
-from harness.types import Document
 
 
 class TokenWindowConfig(ChunkerConfig):
@@ -36,9 +41,25 @@ class TokenWindowConfig(ChunkerConfig):
     )
 
     def windows(self, tokenizer: Tokenizer) -> TokenWindows:
-        """The windows this configuration asks for; raises ConfigError where the model cannot read them."""
-        size = content_size(self.tokens_per_chunk, self.token_overlap, tokenizer)
-        return TokenWindows(size, self.token_overlap, self.whole_words)
+        """The windows this configuration asks for; ``tokens_per_chunk`` counts special tokens as well.
+
+        Raises ConfigError where the window is longer than the model reads, or no longer than the overlap.
+        """
+        wanted, overlap = self.tokens_per_chunk, self.token_overlap
+        if tokenizer.window and wanted > tokenizer.window:
+            raise ConfigError(
+                f"chunk: tokens_per_chunk is {wanted}, but {tokenizer.name} reads at most "
+                f"{tokenizer.window} tokens (special tokens included) and would silently drop the rest. "
+                f"Set tokens_per_chunk to {tokenizer.window} or less."
+            )
+        size = wanted - tokenizer.special
+        if size <= overlap:
+            raise ConfigError(
+                f"chunk: tokens_per_chunk {wanted} leaves {max(size, 0)} tokens of text next to the "
+                f"{tokenizer.special} special tokens of {tokenizer.name}, not more than token_overlap "
+                f"({overlap}). Raise tokens_per_chunk or lower token_overlap."
+            )
+        return TokenWindows(size, overlap, self.whole_words)
 
 
 class TokenConfig(TokenWindowConfig):
@@ -56,32 +77,9 @@ class TokenConfig(TokenWindowConfig):
         """Whether the chunks depend on the tokenizer of the embedding model."""
         return self.unit == "model"
 
-    def split(
-        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
-    ) -> list[list[Span]]:
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The windows of each document, from one batched call of the tokenizer."""
         reader = tokenizer_for(self.unit, tokenizer)
         windows = self.windows(reader)
         texts = [document.text for document in documents]
         return list(map(windows.cut, texts, token_offsets(reader, texts)))
-
-
-def content_size(tokens_per_chunk: int, token_overlap: int, tokenizer: Tokenizer) -> int:
-    """The tokens of text in a window of ``tokens_per_chunk``, which counts the tokenizer's special tokens.
-
-    Raises ConfigError where the window is longer than the model reads or leaves no room beside the overlap.
-    """
-    if tokenizer.window and tokens_per_chunk > tokenizer.window:
-        raise ConfigError(
-            f"chunk: tokens_per_chunk is {tokens_per_chunk}, but {tokenizer.name} reads at most "
-            f"{tokenizer.window} tokens (special tokens included) and would silently drop the rest. "
-            f"Set tokens_per_chunk to {tokenizer.window} or less."
-        )
-    size = tokens_per_chunk - tokenizer.special
-    if size <= token_overlap:
-        raise ConfigError(
-            f"chunk: tokens_per_chunk {tokens_per_chunk} leaves {max(size, 0)} tokens of text next to the "
-            f"{tokenizer.special} special tokens of {tokenizer.name}, not more than token_overlap "
-            f"({token_overlap}). Raise tokens_per_chunk or lower token_overlap."
-        )
-    return size

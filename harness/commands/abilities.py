@@ -51,10 +51,10 @@ def own(args: argparse.Namespace) -> int:
     from harness.abilities.own import LeftOut, own_trials
     from harness.terminal import print_line
 
-    left = LeftOut({})
+    left = LeftOut()
     evidence = evidence_of(args.results)
     _write(args, list(own_trials(evidence, _options(args), left)))
-    for (ability, why), count in sorted(left.counts.items()):
+    for (ability, why), count in sorted(left.items()):
         print_line(f"  {ability}: {count} left out ({why})")
     return 0
 
@@ -95,7 +95,7 @@ def rgb(args: argparse.Namespace) -> int:
 def try_(args: argparse.Namespace) -> int:
     """Answer them and print the table."""
     from harness.abilities.answered import price, shares_table, try_out
-    from harness.abilities.files import read_trials
+    from harness.abilities.trial import read_trials
     from harness.report import counted
     from harness.running.context import Context
     from harness.store import write_text
@@ -132,7 +132,7 @@ def _options(args: argparse.Namespace) -> Any:
 def _write(args: argparse.Namespace, trials: list[Any]) -> None:
     from collections import Counter
 
-    from harness.abilities.files import write_trials
+    from harness.abilities.trial import write_trials
     from harness.errors import CorpusError
     from harness.report import counted
     from harness.terminal import print_line
@@ -152,7 +152,6 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     from pydantic import ValidationError
 
     from harness.answer.stage import ANSWERERS
-    from harness.config.explain import explain
     from harness.config.source import read_source
 
     source = read_source(path)
@@ -163,7 +162,7 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     try:
         config: AnswerConfig = kind.config.model_validate(section)
     except ValidationError as error:
-        raise explain(source, ("answer",), error, known=kind.config.model_fields) from None
+        raise source.explain(("answer",), error, known=kind.config.model_fields) from None
     cache = source.data.get("cache", ".cache/harness")
     if not isinstance(cache, str):
         raise source.error(("cache",), "must be the path of a folder.")

@@ -237,7 +237,7 @@ def _united(
     """The results, on the same judgments where one judge has graded different pools, and what was done."""
     from harness.bench.uniting import united
     from harness.terminal import TerminalReporter
-    from harness.verdict import names_of, read_stored
+    from harness.verdict import Stored, names_of, read_stored
 
     stored = {folder: read_stored(folder, args.stage) for folder in folders}
     if len({folder.resolve() for folder in folders}) < 2:
@@ -245,4 +245,4 @@ def _united(
     names = dict(zip(folders, names_of(folders), strict=True))
     results = {folder: one.result for folder, one in stored.items()}
     again, done = united(results, names, args.measure, args.judge, TerminalReporter())
-    return {folder: one.scored_again(again[folder]) for folder, one in stored.items()}, done
+    return {folder: Stored.of(again[folder], args.stage) for folder in stored}, done

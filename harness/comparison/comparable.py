@@ -142,5 +142,5 @@ def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], st
 
 
 def _short(rule: Any) -> Any:
-    """A rule as told; of a hash only the beginning."""
+    """A rule as it is shown: of a hash only the beginning."""
     return f"{rule[:12]}…" if isinstance(rule, str) and _HASH.fullmatch(rule) else rule

@@ -190,7 +190,7 @@ def _conflicts(
     options: Options,
 ) -> tuple[Conflict, ...]:
     """Other measures of quality by which another setting leads, each tested against ours."""
-    told = []
+    conflicts = []
     for other in others:
         if not trust.get(other.measure, Trust()).quality:
             continue
@@ -202,8 +202,8 @@ def _conflicts(
         if means[theirs] <= means[leader]:
             continue
         found = next(one for one in compare_to(defined, leader, options) if one.setting == theirs)
-        told.append(Conflict(other.measure, held_to_labels([found], turning.get(other.measure))[0]))
-    return tuple(told)
+        conflicts.append(Conflict(other.measure, held_to_labels([found], turning.get(other.measure))[0]))
+    return tuple(conflicts)
 
 
 def _needed(

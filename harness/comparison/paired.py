@@ -11,7 +11,7 @@ import numpy as np
 from harness.comparison.decide import Decided, decide
 from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
 from harness.stats.bounds import within
-from harness.stats.units import Units, units_of
+from harness.stats.units import Units
 
 # A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.
@@ -121,27 +121,6 @@ def compare_rows(
                 )
             )
     return out, found
-
-
-def compare_pair(
-    setting: str,
-    values: Floats,
-    against: str,
-    baseline: Floats,
-    options: Options | None = None,
-    clusters: Sequence[str] = (),
-) -> Comparison:
-    """Compare two settings on the queries [Q] that both have a value for; ValueError where there is none."""
-    if values.shape != baseline.shape or values.ndim != 1:
-        raise ValueError(f"both must be scored on the same queries, not {values.shape}, {baseline.shape}")
-    both = ~np.isnan(values) & ~np.isnan(baseline)
-    if not both.any():
-        raise ValueError(f"{setting} and {against} have no query with a score in common")
-    rows = np.stack([values[both], baseline[both]])
-    kept = [clusters[i] for i in np.flatnonzero(both).tolist()] if clusters else ()
-    units = units_of(kept, rows.shape[1])
-    (one,), _ = compare_rows((setting, against), rows, [(0, 1)], units, options or Options())
-    return one
 
 
 def number(value: float | np.floating[Any]) -> float | None:

@@ -10,12 +10,13 @@ import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import Estimate, mean_of
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows
 from harness.comparison.verdict import Turning, held_to_labels
 from harness.comparison.words import p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
+from harness.stats.units import units_of
 from harness.text.numbers import FEWEST_FOR_INTERVAL
 
 _REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
@@ -57,23 +58,23 @@ class Selection:
                 f"{few} to choose on train and check the choice on validation (each needs at least "
                 f"{FEWEST_TO_CHOOSE}).",
             )
-        told = [
+        lines = [
             f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
-            f"{self.train.value:.3f}, and reaches {_told(self.validation, self.n_validation)} on "
+            f"{self.train.value:.3f}, and reaches {_bounded(self.validation, self.n_validation)} on "
             f"{self.n_validation} validation queries."
         ]
         if self.regret is not None:
             real = _REGRET.get(self.regret.finding, "which may be chance")
-            told.append(
+            lines.append(
                 f"On validation {self.best_on_validation} is best, {abs(self.regret.difference):.3f} ahead, "
                 f"{real} ({p_value(self.regret.p)})."
             )
-        told.append(
-            f"On train it looks better than on validation by {_told(self.optimism, fewest)}. Part of that is "
-            "luck in the choice, and part is that the queries of one split are harder. Its lead over the "
-            f"mean of all settings shrinks by {_told(self.selection_optimism, fewest)}: that part is luck."
+        lines.append(
+            f"On train it looks better than on validation by {_bounded(self.optimism, fewest)}. Part of that "
+            "is luck in the choice, and part is that the queries of one split are harder. Its lead over the "
+            f"mean of all settings shrinks by {_bounded(self.selection_optimism, fewest)}: that part is luck."
         )
-        return tuple(told)
+        return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class CrossValidation:
         picked = ", ".join(f"{name} in {-count}" for count, name in often)
         return (
             f"Choosing by cross-validation ({self.folds} folds, {self.repeats} times over) reaches a "
-            f"{self.measure} of {_told(self.estimate)} on queries that took no part in the choice. "
+            f"{self.measure} of {_bounded(self.estimate)} on queries that took no part in the choice. "
             f"Chosen of {times} times: {picked}.",
             f"Best on all queries is {self.winner}, with a mean {self.optimism:+.3f} from that estimate: "
             "the bias of choosing on the same queries that are reported.",
@@ -126,15 +127,9 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
     names = defined.settings
     regret = None
     if chosen != best:
-        tested = compare_pair(
-            names[chosen],
-            validation.values[chosen],
-            names[best],
-            validation.values[best],
-            options,
-            validation.clusters,
-        )
-        (regret,) = held_to_labels([tested], turning)
+        units = units_of(validation.clusters, len(validation.query_ids))
+        tested, _ = compare_rows(names, validation.values, [(chosen, best)], units, options)
+        (regret,) = held_to_labels(tested, turning)
     return Selection(
         measure=matrix.measure,
         chosen=names[chosen],
@@ -215,7 +210,7 @@ def _gap(one: Floats, other: Floats, options: Options) -> Estimate:
     return Estimate(gap, gap - reach, gap + reach)
 
 
-def _told(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
+def _bounded(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
     none = estimate.low is None or n < FEWEST_FOR_INTERVAL
     bounds = "" if none else f" ({estimate.low:.3f} to {estimate.high:.3f})"
     return f"{estimate.value:.3f}{bounds}"

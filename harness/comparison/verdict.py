@@ -108,7 +108,7 @@ class Population:
     """What a finding holds for: n ``queries`` in ``clusters`` of a ``unit`` (0: nobody knows).
 
     ``icc``: how alike the differences of one cluster's queries are between the leader and the next; None
-    where that cannot be told.
+    where that is unknown.
     """
 
     kind: Kind

@@ -1,4 +1,4 @@
-"""What it takes to score answers that are there already: the keys of a benchmark that say so."""
+"""The keys of a benchmark that are needed to score answers that exist already."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError, mo
 
 from harness.answer import AnswerMeasureConfig
 from harness.config.answers import as_measures, check_measures
-from harness.config.explain import explain
 from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig
 from harness.config.source import Source, read_source
 from harness.errors import ConfigError
@@ -51,9 +50,9 @@ def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> Answ
         return AnswerScoringConfig.model_validate(data)
     except ValidationError as error:
         if path is None:
-            told = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise ConfigError(f"--measures: {told}. Put keys of measures into a file for --config.") from None
-        raise explain(source, (), error, known=list(AnswerScoringConfig.model_fields)) from None
+            what = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise ConfigError(f"--measures: {what}. Put keys of measures into a file for --config.") from None
+        raise source.explain((), error, known=list(AnswerScoringConfig.model_fields)) from None
 
 
 def _own_keys(source: Source) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from harness.answer import AnswerMeasureConfig
 from harness.answer.measures import ANSWER_MEASURES
-from harness.config.explain import first_problem
+from harness.config.source import first_problem
 from harness.errors import ConfigError
 from harness.printable import quoted
 
@@ -38,8 +38,8 @@ def _measure(value: Any, place: int) -> Any:
     except ValidationError as error:
         problem = first_problem(error)
         key = ".".join(map(str, problem["loc"]))
-        told = f"{key}: {problem['msg']}" if key else problem["msg"]
-        raise ValueError(f"entry {place} ({value['kind']}): {told}") from None
+        message = f"{key}: {problem['msg']}" if key else problem["msg"]
+        raise ValueError(f"entry {place} ({value['kind']}): {message}") from None
 
 
 def check_measures(measures: Sequence[AnswerMeasureConfig], answered: bool, judged: bool) -> None:

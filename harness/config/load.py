@@ -9,10 +9,9 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from harness.config.explain import explain, first_problem, no_such_key
 from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.config.naming import name_settings
-from harness.config.source import Source, read_source
+from harness.config.source import Source, first_problem, no_such_key, read_source
 from harness.config.sweep import Stages, expand, refuse_moved
 from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
@@ -40,7 +39,7 @@ def load_config(path: Path) -> BenchConfig:
     try:
         config = BenchConfig.model_validate(data)
     except ValidationError as error:
-        raise explain(source, (), error, known=_known_below(BenchConfig, error)) from None
+        raise source.explain((), error, known=_known_below(BenchConfig, error)) from None
     config._file_sha256 = source.sha256
     return config
 
@@ -100,7 +99,7 @@ def _check_filter(source: Source, combination: Stages) -> None:
 
 
 def _relevance(source: Source, value: Any) -> RelevanceConfig:
-    """The section `relevance`: its own keys, and beside them those of the judge it names."""
+    """The section `relevance`: its own keys, and next to them those of the judge it names."""
     at: KeyPath = ("relevance",)
     if not isinstance(value, dict):
         raise source.error(at, f"must be a mapping such as {{judge: labels}}, not {quoted(value)}.")
@@ -118,14 +117,14 @@ def _relevance(source: Source, value: Any) -> RelevanceConfig:
     try:
         return RelevanceConfig.model_validate({**fields, "judge": judge})
     except ValidationError as error:
-        raise explain(source, at, error, known=known) from None
+        raise source.explain(at, error, known=known) from None
 
 
 def _judge(source: Source, at: KeyPath, kind: Kind[Any, Any], fields: dict[str, Any]) -> StageConfig:
     try:
         judge: StageConfig = kind.config.model_validate(fields)
     except ValidationError as error:
-        raise explain(source, at, error, known=_known_below(kind.config, error)) from None
+        raise source.explain(at, error, known=_known_below(kind.config, error)) from None
     except ConfigError as error:
         # raised where the value must not be repeated: it may be a key
         raise ConfigError(f"{source.where((*at, 'endpoint'))}: {error}") from None

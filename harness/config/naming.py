@@ -49,12 +49,12 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
             for config, name, missing, label in zip(configs, parts, absent, labels, strict=True):
                 name += label
                 missing += [f"{word}=none"] if config is None and several else []
-    # a step that is left out is said only where nothing else tells the setting from the others
+    # a step that is left out is named only where nothing else distinguishes the setting
     return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(parts, absent, strict=True)]
 
 
 def short_names(stage: str, configs: Sequence[StageConfig]) -> list[str]:
-    """What tells the configurations of one step from each other; ``base`` for a single one."""
+    """How the configurations of one step differ from each other; ``base`` for a single one."""
     return [" ".join(label) or ONLY for label in _labels(stage, [_dump(config) for config in configs])]
 
 
@@ -171,24 +171,24 @@ def _short(stage: str, key: str) -> str:
 
 
 def _value(value: Any, others: Sequence[Any]) -> str:
-    """A value in short: of a path as many of its last parts as tell it from the other values."""
+    """A value in short: of a path as many of its last parts as distinguish it from the other values."""
     if isinstance(value, Mapping) and "kind" in value:
         alike = [other for other in others if isinstance(other, Mapping) and other["kind"] == value["kind"]]
-        return str(value["kind"]) + (_told_apart(value, alike) if len(alike) > 1 else "")
+        return str(value["kind"]) + (_difference(value, alike) if len(alike) > 1 else "")
     if isinstance(value, Mapping) and "model" in value:
         # an endpoint goes by its model
         model = value["model"]
         alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
         return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
-    told = [_in_words(other) for other in others if repr(other) != repr(value)]
-    if (words := _in_words(value)) and words not in told:
+    taken = [_in_words(other) for other in others if repr(other) != repr(value)]
+    if (words := _in_words(value)) and words not in taken:
         return words
     depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
     for depth in depths:
         short = _last_parts(value, depth)
         if not any(_last_parts(other, depth) == short for other in others if _text(other) != _text(value)):
             return short
-    # what tells them apart is a blank, or no part of a path
+    # they differ in a blank, or in no part of a path
     return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
 
 
@@ -204,8 +204,8 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, int | float) or bool(isinstance(value, str) and _SHORT_WORD.fullmatch(value))
 
 
-def _told_apart(value: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
-    """What tells a section from others of its kind: its numbers and short words, else a hash."""
+def _difference(value: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
+    """How a section differs from others of its kind: in its numbers and short words, else by a hash."""
     keys = [key for key in value if len({repr(other.get(key)) for other in alike}) > 1]
     if all(_is_plain(value[key]) or _SHORT_WORD.fullmatch(str(value[key])) for key in keys):
         return f"({','.join(f'{key}={value[key]}' for key in keys)})"

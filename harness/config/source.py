@@ -1,15 +1,19 @@
-"""A YAML file that remembers on which line every key stands."""
+"""A YAML file that knows the line of every key, and says what is wrong where."""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from harness.config.yaml_loader import MOST_BYTES, KeyPath, load_yaml
 from harness.errors import ConfigError
-from harness.printable import printable
+from harness.printable import printable, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,51 @@ class Source:
         name = printable(".".join(part for part in at if isinstance(part, str)))
         return ConfigError(f"{self.where(at)}: {name + ': ' if name else ''}{message}")
 
+    def explain(
+        self,
+        at: KeyPath,
+        error: ValidationError,
+        chosen: Mapping[str, Any] | None = None,
+        known: Iterable[str] = (),
+    ) -> ConfigError:
+        """The first problem that pydantic found, as a ConfigError with file, line and key.
+
+        ``chosen`` are the values of one point of a sweep, named where the problem lies in their combination.
+        """
+        problem = first_problem(error)
+        path = (*at, *problem["loc"])
+        if problem["type"] == "missing":
+            return self.error(path, "this key is missing; docs/configuration.md describes it.")
+        if problem["type"] == "extra_forbidden":
+            return self.error(path, no_such_key(str(problem["loc"][-1]), known))
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["input"] is None and problem["loc"]:
+            return self.error(path, "its value is missing; docs/configuration.md describes this key.")
+        if problem["loc"]:
+            value = problem["input"]
+            # a list or section is at the line that is named
+            shown = "" if isinstance(value, list | tuple | dict) else f" (it is {quoted(value)})"
+            return self.error(path, f"{message.removesuffix('.')}{shown}.")
+        values = ", ".join(
+            f"{key}={quoted(value) if isinstance(value, str) else value}"
+            for key, value in (chosen or {}).items()
+        )
+        return self.error(path, f"{message}{f' (with {values})' if values else ''}")
+
+
+def no_such_key(key: str, known: Iterable[str]) -> str:
+    """An unknown key, with the nearest known one or all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(names)}."
+    return f"there is no such key; {hint}"
+
+
+def first_problem(error: ValidationError) -> Any:
+    """What to report first: an unknown key, because it explains why another one is missing."""
+    problems = error.errors()
+    return next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
+
 
 def read_source(path: Path) -> Source:
     """Read a YAML file; raises ConfigError for one that is missing, malformed, too large or no mapping."""
@@ -77,7 +126,7 @@ def read_source(path: Path) -> Source:
 
 
 def _neighbours(path: Path) -> str:
-    """The configuration files beside a missing one, and those of ``configs``."""
+    """The configuration files next to a missing one, and those of ``configs``."""
     folders = dict.fromkeys([path.parent, Path("configs")])
     found = {folder: names for folder in folders if (names := _yaml_files(folder))}
     return "".join(

@@ -13,9 +13,8 @@ from pydantic.fields import FieldInfo
 
 from harness.answer.stage import ANSWERERS
 from harness.chunk import KINDS as CHUNKERS
-from harness.config.explain import explain, no_such_key
 from harness.config.models import STAGES
-from harness.config.source import Source
+from harness.config.source import Source, no_such_key
 from harness.config.yaml_loader import KeyPath
 from harness.corpus import PARSERS
 from harness.errors import ConfigError
@@ -162,7 +161,7 @@ def _product(source: Source, at: KeyPath, model: type[StageConfig], fields: dict
         try:
             configs.append(model.model_validate(chosen))
         except ValidationError as error:
-            raise explain(source, at, error, chosen) from None
+            raise source.explain(at, error, chosen) from None
     return configs
 
 

@@ -1,7 +1,7 @@
 """YAML that is safe to read whoever wrote it: bounded in size and depth, and every fault has its line.
 
 PyYAML builds what the file says; this loader adds the limits. An alias is shared and not copied, so ten lines
-can stand for billions of values, which hang whoever walks them: an alias counts as all that it repeats.
+can stand for billions of values, on which any program would hang: an alias counts as all that it repeats.
 """
 
 from __future__ import annotations

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from harness.errors import HarnessError
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.types import Document, Query
 
@@ -73,6 +79,13 @@ def run_checks(checks: Sequence[Check]) -> Iterator[Checked]:
                 return
         else:
             yield Checked("ok", about)
+
+
+@contextmanager
+def fresh_tools() -> Iterator[RunTools]:
+    """The tools of a run that knows nothing of earlier ones."""
+    with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as context:
+        yield RunTools(context)
 
 
 def passages(texts: tuple[str, ...] = TEXTS) -> Passages:

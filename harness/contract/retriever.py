@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from harness.contract.check import QUESTIONS, TEXTS, BrokenError, Check, Remark, passages, queries
-from harness.progress import Silent
-from harness.running.context import Context
-from harness.running.tools import RunTools
+from harness.contract.check import (
+    QUESTIONS,
+    TEXTS,
+    BrokenError,
+    Check,
+    Remark,
+    fresh_tools,
+    passages,
+    queries,
+)
 from harness.search import RETRIEVERS, Passages, RetrieverConfig
 from harness.types import Query, Ranking
 
@@ -19,25 +23,24 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
     few = config.model_copy(update={"top_k": 3, "top_chars": None, "rewrite": None})
     many = few.model_copy(update={"top_k": 10 * len(TEXTS)})
 
-    def answers() -> None:
-        _ranked(few, passages(), queries())
+    def ranks(
+        config: RetrieverConfig = few, read: Sequence[str] = TEXTS, asked: Sequence[str] = QUESTIONS
+    ) -> list[Ranking]:
+        return _ranked(config, passages(tuple(read)), queries(tuple(asked)))
 
     def repeats() -> None:
-        first, second = (_ranked(few, passages(), queries()) for _ in range(2))
+        first, second = (ranks() for _ in range(2))
         _same(first, second, "The same call gives two different rankings")
 
     def alone() -> None:
-        together = _ranked(few, passages(), queries())
+        together = ranks()
         one_by_one = [_ranked(few, passages(), [query])[0] for query in queries()]
         _same(together, one_by_one, "A query has a different ranking alone than among others")
 
-    def deep() -> None:
-        _ranked(many, passages(), queries())
-
     def forgets() -> None:
-        before = [_ranked(few, passages(TEXTS[:3]), queries()) for _ in range(2)][-1]
-        _ranked(few, passages(TEXTS[3:]), queries())
-        after = _ranked(few, passages(TEXTS[:3]), queries())
+        before = [ranks(read=TEXTS[:3]) for _ in range(2)][-1]
+        ranks(read=TEXTS[3:])
+        after = ranks(read=TEXTS[:3])
         _same(before, after, "After a search of other passages, the first ones have a different ranking")
 
     def finds() -> None:
@@ -53,13 +56,13 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
             )
 
     return [
-        ("ranks known passages for every query, best first, none twice", answers),
+        ("ranks known passages for every query, best first, none twice", ranks),
         ("gives the same rankings when called again", repeats),
         ("gives a query the same ranking alone and among others", alone),
-        ("accepts a k that is larger than the number of passages", deep),
-        ("accepts a single passage", lambda: _take(many, passages(TEXTS[:1]), queries())),
-        ("accepts an empty query", lambda: _take(few, passages(), queries(("",)))),
-        ("accepts a very long query", lambda: _take(few, passages(), queries((" ".join(QUESTIONS) * 200,)))),
+        ("accepts a k that is larger than the number of passages", lambda: ranks(many)),
+        ("accepts a single passage", lambda: ranks(many, TEXTS[:1])),
+        ("accepts an empty query", lambda: ranks(asked=("",))),
+        ("accepts a very long query", lambda: ranks(asked=(" ".join(QUESTIONS) * 200,))),
         ("keeps no passages of another search", forgets),
         ("ranks a passage first if the query is its exact text", finds),
     ]
@@ -67,12 +70,8 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
 
 def _ranked(config: RetrieverConfig, given: Passages, asked: Sequence[Query]) -> list[Ranking]:
     """Its rankings, with nothing known of earlier ones; raises HarnessError where they break the contract."""
-    with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as context:
-        return RETRIEVERS.make(config).run(given, asked, RunTools(context)).rankings
-
-
-def _take(config: RetrieverConfig, given: Passages, asked: Sequence[Query]) -> None:
-    _ranked(config, given, asked)
+    with fresh_tools() as tools:
+        return RETRIEVERS.make(config).run(given, asked, tools).rankings
 
 
 def _same(first: Sequence[Ranking], second: Sequence[Ranking], otherwise: str) -> None:

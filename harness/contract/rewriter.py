@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from harness.contract.check import QUESTIONS, Check, Remark, queries
-from harness.progress import Silent
-from harness.running.context import Context
-from harness.running.tools import RunTools
+from harness.contract.check import QUESTIONS, Check, Remark, fresh_tools, queries
 from harness.search import REWRITERS, RewriterConfig
 
 
@@ -16,11 +10,8 @@ def rewriter_checks(config: RewriterConfig) -> list[Check]:
     """The checks of a rewriter, the most telling first."""
 
     def asked(texts: tuple[str, ...] = QUESTIONS) -> list[str]:
-        with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as context:
-            return [query.text for query in REWRITERS.make(config).run(queries(texts), RunTools(context))]
-
-    def answers() -> None:
-        asked()
+        with fresh_tools() as tools:
+            return [query.text for query in REWRITERS.make(config).run(queries(texts), tools)]
 
     def says_something() -> None:
         silent = [text for text, made in zip(QUESTIONS, asked(), strict=True) if not made.strip()]
@@ -36,7 +27,7 @@ def rewriter_checks(config: RewriterConfig) -> list[Check]:
             raise Remark("A question gives a different text alone than among others.")
 
     return [
-        ("gives every question one text", answers),
+        ("gives every question one text", asked),
         ("returns text for every question", says_something),
         ("gives the same texts when called again", repeats),
         ("gives a question the same text alone and among others", alone),

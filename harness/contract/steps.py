@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,13 @@ from harness.kinds import StageConfig, kind_of
 from harness.search import RERANKERS, RETRIEVERS, REWRITERS, RetrieverConfig
 
 OWN = frozenset({"python", "http"})
-ROLES = ("retriever", "reranker", "rewriter", "chunker", "parser")
+_CHECKS: dict[str, Callable[[Any], list[Check]]] = {
+    "retriever": retriever_checks,
+    "reranker": reranker_checks,
+    "rewriter": rewriter_checks,
+    "chunker": chunker_checks,
+}
+ROLES = (*_CHECKS, "parser")
 _MOST_FILES = 3
 
 
@@ -35,15 +41,11 @@ class OwnStep:
 
     def checks(self) -> list[Check]:
         """What it must keep to; raises ConfigError where it cannot be tried."""
-        if self.role == "retriever":
-            return retriever_checks(self.config)
-        if self.role == "reranker":
-            return reranker_checks(self.config)
-        if self.role == "rewriter":
-            return rewriter_checks(self.config)
-        if self.role == "chunker":
-            return chunker_checks(self.config)
-        return parser_checks(self.config, self.files)
+        return (
+            parser_checks(self.config, self.files)
+            if self.role == "parser"
+            else _CHECKS[self.role](self.config)
+        )
 
 
 def own_steps(config: BenchConfig) -> list[OwnStep]:

@@ -85,16 +85,14 @@ def _view(text: str, spell: Callable[[str], str]) -> View:
     return View("".join(kept), offsets)
 
 
-def _dropped(character: str) -> bool:
-    return character.isspace() or "\u0300" <= character <= "\u036f"
-
-
 @lru_cache(maxsize=4096)
 def _fold(character: str) -> str:
     if character in _FOLDED_PUNCTUATION:
         return _FOLDED_PUNCTUATION[character]
     plain = unicodedata.normalize("NFKD", character).casefold()
-    return "".join(_FOLDED_PUNCTUATION.get(part, part) for part in plain if not _dropped(part))
+    # without accents
+    kept = (part for part in plain if not (part.isspace() or "\u0300" <= part <= "\u036f"))
+    return "".join(_FOLDED_PUNCTUATION.get(part, part) for part in kept)
 
 
 def find_exact(quote: str, text: str) -> Alignment | None:

@@ -69,15 +69,15 @@ def find_documents(
         note(f"Not read as documents, because the configuration names them for something else: {names}.")
         if not paths:
             raise CorpusError(f"documents: nothing but {names}, which are not documents. Name the documents.")
-    strange = {path for path in paths.values() if path.suffix.lower() not in {*SUFFIXES, *more}}
-    ids = _ids([path for path in paths.values() if path not in strange], base)
-    ids |= {path: document_id(path.name) for path in strange}
+    unreadable = {path for path in paths.values() if path.suffix.lower() not in {*SUFFIXES, *more}}
+    ids = _ids([path for path in paths.values() if path not in unreadable], base)
+    ids |= {path: document_id(path.name) for path in unreadable}
     files: dict[str, DocumentFile] = {}
     for path in sorted(paths.values()):
         if not unknown:
             refuse_unknown(path, more)
         _refuse_undecodable(path)
-        twin = path in strange and ids[path] in files
+        twin = path in unreadable and ids[path] in files
         file = DocumentFile(document_id(str(path)) if twin else ids[path], path)
         if file.doc_id in files:
             raise CorpusError(

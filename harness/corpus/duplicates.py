@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.text.spans import Span
 from harness.types import Document, Judgment
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -55,18 +56,20 @@ def credit_duplicates(
             wanted[text].append(row)
     places = _places(wanted, texts, least)
     named, joined = _name_evidence(judgments, wanted)
-    taken = _Taken(judgments)
+    labelled: dict[tuple[str, str], list[Span]] = defaultdict(list)
+    for one in judgments:
+        labelled[one.query_id, one.doc_id].append((one.start, one.end))
     added: list[Judgment] = []
     repeated: set[int] = set()
     for text, rows in wanted.items():
         for (query_id, _), same in _by_query_and_grade(judgments, rows).items():
             first = named[same[0]]
             for doc_id, start, end in places[text]:
-                if taken.overlaps(query_id, doc_id, start, end):
-                    continue
-                repeated.add(same[0])
-                added.append(replace(first, doc_id=doc_id, start=start, end=end))
-                taken.add(added[-1])
+                spans = labelled[query_id, doc_id]
+                if not any(start < last and begin < end for begin, last in spans):
+                    repeated.add(same[0])
+                    added.append(replace(first, doc_id=doc_id, start=start, end=end))
+                    spans.append((start, end))
     names = {row.evidence for row in added}
     kept = [
         named[row] if row in joined or (row in named and named[row].evidence in names) else judgment
@@ -105,21 +108,6 @@ def _by_query_and_grade(
     for row in rows:
         groups[judgments[row].query_id, judgments[row].grade].append(row)
     return groups
-
-
-class _Taken:
-    """The places of every query that have a label."""
-
-    def __init__(self, judgments: Iterable[Judgment]) -> None:
-        self._spans: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        for judgment in judgments:
-            self.add(judgment)
-
-    def add(self, judgment: Judgment) -> None:
-        self._spans[judgment.query_id, judgment.doc_id].append((judgment.start, judgment.end))
-
-    def overlaps(self, query_id: str, doc_id: str, start: int, end: int) -> bool:
-        return any(start < e and s < end for s, e in self._spans.get((query_id, doc_id), ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
     except ImportError as error:
         raise CorpusError(f"{path}: reading {what} takes {package}: pip install harness[{extra}].") from error
     except Exception as error:
-        told = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise CorpusError(f"{path}: cannot be read as {what} ({told}). {remedy}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise CorpusError(f"{path}: cannot be read as {what} ({reason}). {remedy}") from error
 
 
 def tab_separated(rows: Sequence[Sequence[str]]) -> str:
@@ -36,12 +36,6 @@ def tab_separated(rows: Sequence[Sequence[str]]) -> str:
     width = max((i for row in rows for i, cell in enumerate(row, 1) if cell), default=0)
     full = ([*row, *[""] * (width - len(row))][:width] if any(row) else [] for row in rows)
     return delimited_text(full, "\t")
-
-
-def without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Rows without the columns that hold nothing, which web pages have for looks, and without empty rows."""
-    filled = sorted({i for row in rows for i, cell in enumerate(row) if cell})
-    return [[row[i] if i < len(row) else "" for i in filled] for row in rows if any(row)]
 
 
 class Blocks:
@@ -73,8 +67,9 @@ class Blocks:
             self.add(f"- {text.strip()}", "item")
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Add a table; one of a single column is text."""
-        kept = without_empty_columns(rows)
+        """Add a table without its empty rows and columns, which web pages have; one of one column is text."""
+        filled = sorted({i for row in rows for i, cell in enumerate(row) if cell})
+        kept = [[row[i] if i < len(row) else "" for i in filled] for row in rows if any(row)]
         if kept and len(kept[0]) == 1:
             for row in kept:
                 self.add(row[0])

@@ -107,21 +107,22 @@ def _parse_in_workers(
             if file in parsed:
                 readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
                 record(file, compare(parsed.pop(file), readings, parser))
-            elif isinstance(outcome, ParsedDocument) and parsing.second_reading and _has_pages(file, outcome):
-                parsed[file] = outcome
-                workers.submit(file, partial(read_again, file.path, parser), first=True)
             elif isinstance(outcome, Lost):
                 own = file.path.suffix.lower() in suffixes_of(parser)
                 form = None if own else format_of(file.path)
                 reader = form.packages[0] if form else parser.kind
                 record(file, _at(outcome, f"{reader} {outcome.reason}", file.path))
+            # a second reader compares pages
+            elif (
+                parsing.second_reading
+                and file.path.suffix.lower() in PDF_SUFFIXES
+                and isinstance(outcome, ParsedDocument)
+                and outcome.document.page_starts
+            ):
+                parsed[file] = outcome
+                workers.submit(file, partial(read_again, file.path, parser), first=True)
             else:
                 record(file, outcome)
-
-
-def _has_pages(file: DocumentFile, parsed: ParsedDocument) -> bool:
-    """Whether there are pages that a second reader can compare."""
-    return file.path.suffix.lower() in PDF_SUFFIXES and bool(parsed.document.page_starts)
 
 
 def _at(lost: Lost, reason: str, path: Path | None = None) -> str:

@@ -42,7 +42,8 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
     if found is not None:
         return _parse_format(file, found)
     refuse_unknown(file.path, suffixes_of(parser))
-    return _parse_text(file)
+    text = read_utf8(file.path)
+    return _parsed(file, text.removeprefix(_BOM), (), byte_order_marks=int(text.startswith(_BOM)))
 
 
 def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> str:
@@ -83,11 +84,6 @@ def _parse_format(file: DocumentFile, found: Format) -> ParsedDocument:
         return _parsed(file, "".join(parts), ())
     blank = tuple(number for number, part in enumerate(read, 1) if part == "")
     return _parsed(file, *join_pages(parts), blank_pages=blank)
-
-
-def _parse_text(file: DocumentFile) -> ParsedDocument:
-    text = read_utf8(file.path)
-    return _parsed(file, text.removeprefix(_BOM), (), byte_order_marks=int(text.startswith(_BOM)))
 
 
 def _parsed(file: DocumentFile, text: str, page_starts: tuple[int, ...], **more: Any) -> ParsedDocument:

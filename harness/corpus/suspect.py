@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
-from harness.corpus.parsers import PageReading, ParserConfig, SecondReader, second_reader
+from harness.corpus.parsers import PageReading, ParserConfig, second_reader
 from harness.corpus.parsers.content_streams import read_content_streams
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.text import ParsedDocument, TextStats
@@ -55,8 +55,16 @@ def compare(
         warning = f"no second reading by {second.name}: {' '.join(readings.split())[:300]}"
         stats = replace(parsed.stats, warnings=(*parsed.stats.warnings, warning))
         return replace(parsed, stats=stats)
-    found = _characters(parsed)
-    short = _short_pages(found, readings, second)
+    document = parsed.document
+    spans = (document.page_span(number) for number in range(1, len(document.page_starts) + 1))
+    # characters other than white space, by page
+    found = [sum(map(len, document.text[start:end].split())) for start, end in spans]
+    counts = zip_longest(found, (reading.characters for reading in readings), fillvalue=0)
+    short = {
+        page: there - here
+        for page, (here, there) in enumerate(counts, 1)
+        if second.finds_far_more(there, here)
+    }
     blank = tuple(
         page for page in parsed.stats.pages_without_text if page <= len(readings) and readings[page - 1].blank
     )
@@ -69,25 +77,6 @@ def compare(
         missing_characters=sum(short.values()),
     )
     return replace(parsed, stats=stats)
-
-
-def _characters(parsed: ParsedDocument) -> list[int]:
-    """The characters other than white space of each page."""
-    document = parsed.document
-    spans = (document.page_span(number) for number in range(1, len(document.page_starts) + 1))
-    return [sum(map(len, document.text[start:end].split())) for start, end in spans]
-
-
-def _short_pages(
-    found: Sequence[int], readings: Sequence[PageReading], second: SecondReader
-) -> dict[int, int]:
-    """The pages on which the second reader finds far more, with how much more."""
-    counts = zip_longest(found, (reading.characters for reading in readings), fillvalue=0)
-    return {
-        page: there - here
-        for page, (here, there) in enumerate(counts, 1)
-        if second.finds_far_more(there, here)
-    }
 
 
 def refusal(parsed: ParsedDocument, parsing: ParsingConfig) -> str | None:

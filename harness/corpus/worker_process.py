@@ -17,7 +17,7 @@ except ImportError:  # Windows has no such limits
 
 OnPage = Callable[[int], None]
 Task = Callable[[OnPage], Any]
-"""A picklable call; it tells of every page it begins, which starts the time of that page."""
+"""A picklable call; it reports every page it begins, from which the time of that page counts."""
 
 _MB = 1_000_000
 

@@ -38,7 +38,7 @@ class Lost:
 class Workers(Generic[K]):
     """Up to ``count`` processes that work through submitted tasks.
 
-    Use it as a context manager: processes end with the block. They start afresh (spawn), when the first
+    Use it as a context manager: processes end with the block. They are spawned when the first
     task needs them, and one that has died or was ended for a limit is replaced.
     """
 

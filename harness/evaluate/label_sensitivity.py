@@ -11,8 +11,8 @@ from harness.measures import FAMILIES, Scorer, Text, median_length, parse_measur
 from harness.report import LabelSensitivityRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.cutting import outlines
 from harness.running.search import Searched
+from harness.running.sources import outlines
 
 
 def label_sensitivity_rows(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from harness.bench.inputs import file_hashes
 from harness.bench.keeping import keep_results
 from harness.chunk import ChunkerConfig
 from harness.config import BenchConfig, Setting
@@ -91,7 +91,7 @@ def score_hits(
         warn_of_labels(corpus, config, reporter)
         placed = _placed(files, corpus, options, context)
         other_text = OtherText.of(placed, [document.doc_id for document in corpus.documents])
-        hashes = {str(file.path): _sha256(file.path) for file in files}
+        hashes = file_hashes(file.path for file in files)
         corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, rankings in zip(config.settings, files, placed, strict=True):
@@ -175,11 +175,6 @@ def _rows(
         )
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: Reporter) -> None:
     """Say which queries have no hits, and what is odd about scores."""
     silent = [query.query_id for query in queries if query.query_id not in file.rows]
@@ -205,61 +200,46 @@ def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter:
     """Say how the hits were placed: what was not found, repeats, stands elsewhere or several times."""
     hits = [hit for ranking in rankings for hit in ranking]
     ways = [hit.place.method for hit in hits if hit.place is not None]
-    told = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
-    reporter.note(f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if told else ''}{told}.")
-    missing = [hit for hit in hits if hit.place is None]
-    _tell(
-        reporter.warn,
-        name,
-        missing,
-        len(hits),
+    how = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
+    reporter.note(f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if how else ''}{how}.")
+    for is_warning, has, what in _ODD:
+        some = [hit for hit in hits if has(hit)]
+        if some:
+            more = f"; and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
+            shown = "; ".join(map(_line, some[:_SHOWN]))
+            say = reporter.warn if is_warning else reporter.note
+            say(f"{name}: {len(some)} of {counted(len(hits), 'hit')} {what} ({shown}{more}).")
+
+
+# What is odd about hits: whether it is warned of, which hits have it, and what it means for them.
+_ODD: tuple[tuple[bool, Callable[[PlacedHit], bool], str], ...] = (
+    (
+        True,
+        lambda hit: hit.place is None,
         "not found in the documents; each keeps its rank as unjudged text",
-        lambda hit: f"line {hit.row.line}, {hit.best:.0f} % alike at best: {snippet(hit.row.text, 60)!r}",
-    )
-    _tell(
-        reporter.warn,
-        name,
-        [hit for hit in hits if hit.repeats],
-        len(hits),
-        "returned twice for one query; the second earns nothing",
-        lambda hit: f"line {hit.row.line}",
-    )
-    _tell(
-        reporter.warn,
-        name,
-        [hit for hit in hits if hit.other_page],
-        len(hits),
+    ),
+    (True, lambda hit: hit.repeats, "returned twice for one query; the second earns nothing"),
+    (
+        True,
+        lambda hit: hit.other_page,
         "found, but not on the page of the row; the text decides (do pages count from 1?)",
-        lambda hit: f"line {hit.row.line}",
-    )
-    _tell(
-        reporter.warn,
-        name,
-        [hit for hit in hits if hit.figures_differ],
-        len(hits),
+    ),
+    (
+        True,
+        lambda hit: hit.figures_differ,
         "found by similarity, but the figures in hit and document differ; compare them in hits.csv",
-        lambda hit: f"line {hit.row.line}",
-    )
-    _tell(
-        reporter.note,
-        name,
-        [hit for hit in hits if hit.copies > 1],
-        len(hits),
+    ),
+    (
+        False,
+        lambda hit: hit.copies > 1,
         "in several places of the searched text; the first was used, or the next one for the next such "
         "hit. Give start and end, page or document to distinguish them",
-        lambda hit: f"line {hit.row.line}",
-    )
+    ),
+)
 
 
-def _tell(
-    say: Callable[[str], None],
-    name: str,
-    some: Sequence[PlacedHit],
-    total: int,
-    what: str,
-    show: Callable[[PlacedHit], str],
-) -> None:
-    if some:
-        more = f"; and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
-        shown = "; ".join(show(hit) for hit in some[:_SHOWN])
-        say(f"{name}: {len(some)} of {counted(total, 'hit')} {what} ({shown}{more}).")
+def _line(hit: PlacedHit) -> str:
+    where = f"line {hit.row.line}"
+    if hit.place is not None:
+        return where
+    return f"{where}, {hit.best:.0f} % alike at best: {snippet(hit.row.text, 60)!r}"

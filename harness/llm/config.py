@@ -72,15 +72,20 @@ class ModelConfig(StageConfig):
     )
 
     @property
+    def asked_model(self) -> str:
+        """The name of the model that is asked."""
+        return self.endpoint.model
+
+    @property
     def price(self) -> Price | None:
         """The price of a call, in a batch where that is how they are made; None where no table has it."""
-        found = self.prices.get(self.endpoint.model)
+        found = self.prices.get(self.asked_model)
         return found.in_batches() if found and self.batch else found
 
     @property
     def batch_price(self) -> Price | None:
         """The price of a call in a batch, however calls are made now."""
-        found = self.prices.get(self.endpoint.model)
+        found = self.prices.get(self.asked_model)
         return found and found.in_batches()
 
     @property

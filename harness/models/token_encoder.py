@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.errors import ModelError
+from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_bi_encoder, load_multi_vector_encoder
 from harness.models.resolve import Model, read_json, read_json_list
-from harness.models.sound import tensor_names
 
 _STANFORD = "HF_ColBERT"
 _PROJECTION = "linear.weight"
@@ -56,7 +56,7 @@ class TokenEncoder(LocalEncoder):
 
     @property
     def fingerprint(self) -> str:
-        """Everything that decides the vectors besides the text; the role, where the model knows roles."""
+        """Everything that decides the vectors besides the text; the role, where the model has roles."""
         c = self.config
         role = c.role if self._is_multi_vector else ""
         facts = ["tokens", self.model.computing_in(c.dtype, c.backend), role]
@@ -114,7 +114,7 @@ def content_vectors(model: Any, texts: Sequence[str]) -> list[NDArray[np.float32
 
 
 def is_multi_vector(model: Model) -> bool:
-    """Whether a model says of itself that it makes a vector a token: of which library is all the same."""
+    """Whether a model's files say that it makes a vector for every token, in whichever library."""
     said = read_json(model.folder, "config_sentence_transformers.json")
     return (
         said.get("model_type") in {"MultiVectorEncoder", "ColBERT"}

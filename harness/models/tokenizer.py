@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.errors import ModelError
+from harness.models.damage import damaged
 from harness.models.resolve import Model, read_json
-from harness.models.sound import damaged
 
 
 class ModelTokenizer:

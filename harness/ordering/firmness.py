@@ -73,7 +73,7 @@ class Firmness:
     ``means`` holds every setting's mean with the interval for new queries, the best first; ``rivals`` the
     leader's distance from each other, the nearest first. ``graded`` of ``items`` have a label,
     ``drawn`` of them in the order given; without any, means are the model's word alone. ``needed``
-    are the labels that will probably settle the leader, None where that cannot be told. ``level`` is that
+    are the labels that will probably settle the leader, None where that is unknown. ``level`` is that
     of the intervals; those of rivals hold for all of them together.
     """
 

@@ -1,11 +1,10 @@
-"""In which order to label, as a small interface: who shows passages asks for it and knows no statistics."""
+"""In which order to label, for callers that know no statistics, and how firm the verdict is by then."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from harness.errors import LabelError
 from harness.ordering.design import BATCH, Design, begun, draw_more, from_json, pool_name, to_json
@@ -14,22 +13,6 @@ from harness.ordering.firmness import Firmness, firmness
 from harness.ordering.pool import Gain, Item, Pool, make_pool
 from harness.store import write_text
 from harness.types import MAX_GRADE
-
-
-class Order(Protocol):
-    """An order of labelling."""
-
-    def order(
-        self, items: Sequence[Item], labels: Mapping[str, int], skipped: Container[str] = ()
-    ) -> list[str]:
-        """The ids of the items to label next, the first one first; those with a label are left out."""
-        ...
-
-    def firmness(
-        self, items: Sequence[Item], labels: Mapping[str, int], skipped: Container[str] = ()
-    ) -> Firmness:
-        """How firm the verdict by these labels is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ def sentences(firm: Firmness) -> tuple[str, ...]:
             "told yet.",
             "Label the passages in the order given, from the first.",
         )
-    told = [f"{part}. {firm.leader} leads with {interval(firm.means[0][1])}."]
+    lines = [f"{part}. {firm.leader} leads with {interval(firm.means[0][1])}."]
     if firm.rivals:
-        told.append(_margin(firm))
-    told.append(_next(firm))
-    return tuple(told)
+        lines.append(_margin(firm))
+    lines.append(_next(firm))
+    return tuple(lines)
 
 
 def interval(span: Span) -> str:
@@ -35,10 +35,10 @@ def known(firm: Firmness) -> bool:
 
 def _margin(firm: Firmness) -> str:
     first = firm.rivals[0]
-    told = f"It is {interval(first.labels)} ahead of {first.setting}, as far as missing labels go"
+    text = f"It is {interval(first.labels)} ahead of {first.setting}, as far as missing labels go"
     if first.queries.low is None:
-        return f"{told}; the queries are too few to say more."
-    return f"{told}; for new queries like these {interval(first.queries)}."
+        return f"{text}; the queries are too few to say more."
+    return f"{text}; for new queries like these {interval(first.queries)}."
 
 
 def _next(firm: Firmness) -> str:

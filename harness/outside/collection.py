@@ -91,7 +91,7 @@ def _write(
         write_answers(exchanges, folder / "answers.jsonl")
         readme = _README.format(title=target.name, format=format, source=source.name, folder=target)
         write_text(folder / "README.md", readme)
-    return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_told(exchanges)))
+    return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_notes(exchanges)))
 
 
 def with_texts(exchanges: Iterable[Exchange], path: Path) -> list[Exchange]:
@@ -152,7 +152,7 @@ def _hits(
             yield {"query_id": one.query_id, "rank": rank, "document": document, "text": text}
 
 
-def _told(exchanges: Sequence[Exchange]) -> list[str]:
+def _notes(exchanges: Sequence[Exchange]) -> list[str]:
     notes = []
     asked = Counter(one.question for one in exchanges)
     if (again := len(exchanges) - len(asked)) > 0:

@@ -10,7 +10,7 @@ from harness.types import Chunk, Judgment, Query
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage that was read: its text ('' where only its id is known), its document and its id if told."""
+    """A passage that was read: its text ('' where only its id is known), its document and id where known."""
 
     text: str
     document: str = ""

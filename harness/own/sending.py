@@ -18,7 +18,7 @@ from harness.llm.limiter import limiter_of
 from harness.llm.retry import Backoff, retry_after
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
-from harness.own.service import ServiceConfig, compiled
+from harness.own.service import ServiceConfig, as_text, compiled
 from harness.stopping import on_stop
 
 _MOST_BYTES = 256_000_000
@@ -146,7 +146,9 @@ class _Sending:
     async def _try(self, client: Any, message: Message, timeout: float) -> bytes:
         import httpx
 
-        sent = {"params": _as_query(message.body)} if message.method == "GET" else {"json": message.body}
+        sent = {"json": message.body}
+        if message.method == "GET":
+            sent = {"params": {name: as_text(value) for name, value in message.body.items()}}
         try:
             async with asyncio.timeout(timeout), client.stream(message.method, message.url, **sent) as reply:
                 content = bytearray()
@@ -211,10 +213,3 @@ class _Sending:
 
     def _error(self, message: Message, words: str) -> ServiceError:
         return ServiceError(f"http: {message.url} {words}")
-
-
-def _as_query(body: Any) -> dict[str, str]:
-    return {
-        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for key, value in body.items()
-    }

@@ -28,7 +28,7 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
         whole = _NAME.fullmatch(template.strip())
         if whole:
             return values[whole[1]]
-        return _NAME.sub(lambda found: _text(values[found[1]]), template)
+        return _NAME.sub(lambda found: as_text(values[found[1]]), template)
     if isinstance(template, Mapping):
         return {key: fill(value, values) for key, value in template.items()}
     if isinstance(template, list | tuple):
@@ -50,7 +50,8 @@ def names_in(template: Any) -> set[str]:
     return {name for part in parts for name in names_in(part)}
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -3,10 +3,8 @@
 from harness.report.by_labels import ByLabels, read_by_labels
 from harness.report.cells import to_csv
 from harness.report.expected import read_expected
-from harness.report.frames import read_table
 from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
 from harness.report.losses import is_route, loss_table, worst_table
-from harness.report.offsets import read_chunk_offsets
 from harness.report.read import (
     StoredResult,
     cells_of,
@@ -14,6 +12,7 @@ from harness.report.read import (
     read_first_passages,
     read_result,
     read_summary,
+    read_table,
 )
 from harness.report.render import Part, render
 from harness.report.rows import (
@@ -48,6 +47,7 @@ from harness.report.rows.steps import (
     FilterCounts,
     count_filters,
 )
+from harness.report.scored_from import read_chunk_offsets
 from harness.report.summaries import (
     best_of,
     chunk_table,

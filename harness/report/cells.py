@@ -59,7 +59,8 @@ def original(text: str) -> str:
 
     Text that began with an apostrophe and a formula's sign by itself loses it: the two look alike.
     """
-    return _unescaped(text[1:] if text[:1] == "'" and text[1:].startswith(_STARTS) else text)
+    text = text[1:] if text[:1] == "'" and text[1:].startswith(_STARTS) else text
+    return _ESCAPE.sub(_from_escape, text) if "\\" in text else text
 
 
 def _escaped(text: str) -> str:
@@ -70,10 +71,6 @@ def _escaped(text: str) -> str:
 def _as_escape(found: re.Match[str]) -> str:
     code = ord(found[2])
     return 2 * found[1] + (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(_from_escape, text) if "\\" in text else text
 
 
 def _from_escape(found: re.Match[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.report.offsets import read_chunk_offsets
 from harness.report.read import cells_of
+from harness.report.scored_from import read_chunk_offsets
 from harness.types import Chunk
 
 
@@ -25,7 +25,7 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
     except FileNotFoundError:
         # of a result of an older version: nothing can be placed
         return {}
-    told = {}
+    lines = {}
     searched = {one.doc_id for one in chunks.values()}
     for query_id, spans in best.items():
         # what another pipeline returned twice has no offsets of its own, but takes a rank
@@ -36,8 +36,8 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
         rank, span = min(found, key=lambda one: one[0]) if found else (None, spans[0])
         place = f"{span['document']}" + (f", page {span['page']}" if span.get("page") else "")
         where = f"not in the {len(ranking)} retrieved" if rank is None else f"at rank {rank}"
-        told[query_id] = f"[{where}; {place}; grade {span['grade']}] {span.get('snippet', '')}"
-    return told
+        lines[query_id] = f"[{where}; {place}; grade {span['grade']}] {span.get('snippet', '')}"
+    return lines
 
 
 def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:

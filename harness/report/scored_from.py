@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from harness.errors import HarnessError
-from harness.report.offsets import read_chunk_offsets
-from harness.report.rows import QueryRow
+from harness.report.rows import ChunkOffsetRow, QueryRow
+from harness.report.rows.ranked import before_cell, before_of
 from harness.report.stored import Row, damaged, read_as, read_rows
 from harness.types import NOT_SCORED, Chunk, Judgment, Query, Ranking, Split
 
@@ -79,3 +79,37 @@ def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
     except ValueError as error:
         raise damaged(folder / "rankings.csv", str(error)) from None
     return rankings
+
+
+def offset_rows(cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> Iterator[ChunkOffsetRow]:
+    """The chunks of every setting, or the setting before it that has the same ones."""
+    first: dict[str, str] = {}
+    for setting, (key, chunks) in cut.items():
+        if first.setdefault(key, setting) != setting:
+            yield ChunkOffsetRow(setting, first[key], "", None, None)
+            continue
+        for chunk in chunks:
+            yield ChunkOffsetRow(setting, "", chunk.doc_id, chunk.start, chunk.end, before_cell(chunk))
+
+
+def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
+    """The chunks of every setting, without their text.
+
+    Raises FileNotFoundError where the result has no such file, HarnessError where it is damaged.
+    """
+    chunks: dict[str, list[Chunk]] = {}
+    try:
+        for row in read_rows(folder, "chunk_offsets"):
+            setting, document = row["setting"], row["document"]
+            if row["same_as"]:
+                chunks[setting] = chunks[row["same_as"]]
+                continue
+            start, end = int(row["start"]), int(row["end"])
+            before = before_of(row.get("before", ""))
+            name = "+".join(f"{first}-{last}" for first, last in (*before, (start, end)))
+            chunks.setdefault(setting, []).append(
+                Chunk(f"{document}:{name}", document, start, end, "", before)
+            )
+    except (KeyError, ValueError) as error:
+        raise damaged(folder / "chunk_offsets.csv", str(error)) from None
+    return chunks

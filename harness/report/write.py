@@ -10,7 +10,6 @@ from typing import Any
 
 from harness.report.cells import to_csv, write_csv
 from harness.report.columns import TABLES, R, TableSpec, spec_of
-from harness.report.offsets import offset_rows
 from harness.report.rows import (
     ChunkOffsetRow,
     JudgmentRow,
@@ -21,6 +20,7 @@ from harness.report.rows import (
     ScoreRow,
     SummaryRow,
 )
+from harness.report.scored_from import offset_rows
 from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
 from harness.types import Chunk, Query, QueryScore, Ranking, RunRecord

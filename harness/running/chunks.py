@@ -23,9 +23,8 @@ from harness.config import Setting
 from harness.report import ChunkRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.cutting import cut, outlines
 from harness.running.reading import Reading, Warn, reading_of
-from harness.running.sources import RunSources
+from harness.running.sources import RunSources, cut, outlines
 from harness.search import CONTEXTS, ContextConfig, NotAskedError, Passages
 from harness.search.context import Around, nested
 from harness.store import key_of
@@ -152,7 +151,7 @@ def _examined(
 
 
 def health_of(lengths: Any, window: int) -> dict[str, Any]:
-    """The lengths of chunks in tokens, special tokens included, as the run record tells them."""
+    """The lengths of chunks in tokens, special tokens included, for the run record."""
     if not len(lengths):
         return {"chunks": 0, "overlong": 0, "window": window}
     low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))

@@ -1,7 +1,7 @@
 """Run a model over many items so that what is done is kept, and a run cut short ends with the same numbers.
 
 A float that a model computes depends, in its last digits, on what else is in the batch. So the batches are
-planned once over the items that are new, the plan is kept, and a run that was killed goes on with the very
+planned once over the items that are new, the plan is kept, and a run that was killed goes on with the
 same batches.
 """
 
@@ -85,7 +85,7 @@ def _bytes(value: Floats | bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The values of keys that have been computed, in their order; read anew from the file at each iteration.
+    """The values of keys that have been computed, in their order; read again from the file at each iteration.
 
     Raises StoreError where the file does not have them, as in a cache that cannot be written to.
     """

@@ -25,15 +25,14 @@ from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, Key
 class Context:
     """The state of one run. Models are made once per configuration and load their weights when first used.
 
-    ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what search steps have asked
-    of them, by prompt and model, ``served`` what of endpoints, by model, ``within_limits`` what counts
-    towards one ``max_cost`` and ``max_calls``, and ``looked_up`` which of their
-    numbers were asked for; ``rewritten`` keeps what was made of
-    queries, ``narrowed`` what filters made of them, ``answer_costs`` what the answers that each asking
-    brought have cost, whoever paid for them. ``purposes`` says by prompt and model what answers were for,
-    ``unwritten`` which contexts of chunks have not been asked for.
+    ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what steps have asked of
+    them, by prompt and model, ``purposes`` what for; ``within_limits`` is what counts towards one
+    ``max_cost`` and ``max_calls``, and ``answer_costs`` what the answers to each request have cost, whoever
+    paid for them. ``served`` is what was asked of endpoints, by model, ``looked_up`` which of their numbers
+    were needed. ``rewritten`` keeps what rewriters made of queries, ``narrowed`` what filters made of them.
+    ``unwritten`` are the contexts of chunks that have not been asked for.
 
-    As a context manager it tells at the end what was wrong with the cache.
+    As a context manager it warns at the end of what was wrong with the cache.
     """
 
     cache: CacheLayout

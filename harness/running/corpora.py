@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harness.config import BenchConfig, parsers_of
 from harness.corpus import (
-    Anchoring,
     AnchorResult,
     FoundLabels,
-    LabelRow,
-    ParsedDocument,
-    SkippedDocument,
     anchor_in_each,
     one_evidence_a_row,
 )
@@ -28,7 +25,7 @@ from harness.running.corpus import (
 from harness.running.search import Searched
 from harness.search import Narrowed
 from harness.text.text_id import text_id
-from harness.types import Chunk, Judgment, Ranking
+from harness.types import Chunk, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,43 +101,43 @@ def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:
 
 def _united(corpora: Mapping[str, Corpus], parsers: Mapping[str, str]) -> Corpus:
     """All texts as documents of their own; ``parsers`` is by setting the name of its parser."""
-    parsed: list[ParsedDocument] = []
-    skipped: list[SkippedDocument] = []
-    labels: list[Judgment] = []
-    ids: dict[str, frozenset[str]] = {}
-    for name, corpus in corpora.items():
-        own = [
-            replace(item, document=replace(item.document, doc_id=text_id(item.document.doc_id, name)))
-            for item in corpus.parsed
-        ]
-        parsed += own
-        ids[name] = frozenset(item.document.doc_id for item in own)
-        skipped += [replace(item, doc_id=text_id(item.doc_id, name)) for item in corpus.skipped]
-        labels += [replace(row, doc_id=text_id(row.doc_id, name)) for row in corpus.labels]
-    first = next(iter(corpora.values()))
+    texts = {name: _as_texts(corpus, name) for name, corpus in corpora.items()}
+    ids = {name: frozenset(one.doc_id for one in corpus.documents) for name, corpus in texts.items()}
+    every = list(texts.values())
+    first, anchored = every[0], [one.anchored for one in every]
     return Corpus(
-        tuple(parsed),
-        tuple(skipped),
+        tuple(item for one in every for item in one.parsed),
+        tuple(item for one in every for item in one.skipped),
         first.queries,
-        _anchored(corpora),
-        tuple(labels),
-        {path: digest for corpus in corpora.values() for path, digest in corpus.hashes.items()},
+        AnchorResult(
+            tuple(row for one in anchored for row in one.judgments),
+            tuple(row for one in anchored for row in one.anchorings),
+            tuple(row for one in anchored for row in one.skipped),
+        ),
+        tuple(row for one in every for row in one.labels),
+        {path: digest for one in every for path, digest in one.hashes.items()},
         first.label_rows,
         texts_of={setting: ids[name] for setting, name in parsers.items()},
     )
 
 
-def _anchored(corpora: Mapping[str, Corpus]) -> AnchorResult:
-    """Where every row was found in every text."""
-    judgments: list[Judgment] = []
-    anchorings: list[Anchoring] = []
-    skipped: list[LabelRow] = []
-    for name, corpus in corpora.items():
-        one = corpus.anchored
-        judgments += [replace(row, doc_id=text_id(row.doc_id, name)) for row in one.judgments]
-        anchorings += [replace(row, doc_id=text_id(row.doc_id, name)) for row in one.anchorings]
-        skipped += one.skipped
-    return AnchorResult(tuple(judgments), tuple(anchorings), tuple(skipped))
+def _as_texts(corpus: Corpus, parser: str) -> Corpus:
+    """The corpus with its documents under the ids of the parser's texts."""
+
+    def renamed(rows: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(replace(row, doc_id=text_id(row.doc_id, parser)) for row in rows)
+
+    return replace(
+        corpus,
+        parsed=tuple(replace(item, document=renamed([item.document])[0]) for item in corpus.parsed),
+        skipped=renamed(corpus.skipped),
+        anchored=replace(
+            corpus.anchored,
+            judgments=renamed(corpus.anchored.judgments),
+            anchorings=renamed(corpus.anchored.anchorings),
+        ),
+        labels=renamed(corpus.labels),
+    )
 
 
 def _renamed(one: Searched, parser: str) -> Searched:

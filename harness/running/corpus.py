@@ -48,7 +48,7 @@ class Corpus:
 
     ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
     ``label_rows`` are the rows of the label file, anchored or not. ``strange`` holds text that was returned
-    by another pipeline and stands in no document, None where there is none.
+    by another pipeline and is in no document, None where there is none.
 
     Where several parsers have read the documents (``running.corpora``), each text is a document of its own,
     and ``texts_of`` has by setting the ids of the texts that it searches; with one parser it is empty.
@@ -71,7 +71,7 @@ class Corpus:
 
     @property
     def texts(self) -> list[Document]:
-        """All that a ranked chunk may be a range of: the documents, and text that stands in none of them."""
+        """All that a ranked chunk may be a range of: the documents, and text that is in none of them."""
         return self.documents if self.strange is None else [*self.documents, self.strange]
 
     @property
@@ -110,7 +110,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What is read beside the documents: queries, label rows, and the files that all that stands in."""
+    """What is read besides the documents: queries, label rows, and all files but the documents."""
 
     queries: QuerySet
     label_rows: tuple[LabelRow, ...]

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import numpy as np
-
 from harness.search import Effort, Found, Narrowed, Passages, RetrieverConfig
-from harness.search.depth import Depth
+from harness.search.depth import cut
 from harness.store import key_of
 from harness.types import Ranking
 
@@ -93,7 +91,7 @@ class Boost:
     def of(cls, config: RetrieverConfig, passages: Passages, weight: float) -> Boost:
         """For rankings of these passages."""
         document = dict(zip(passages.ids, passages.documents, strict=True))
-        return cls(config, weight, document, dict(zip(passages.ids, passages.lengths, strict=True)))
+        return cls(config, weight, document, passages.length_of)
 
     def __call__(self, ranking: Ranking, documents: frozenset[str] | None) -> Ranking:
         """A ranking of all chunks with the documents raised; None: no document is named."""
@@ -103,6 +101,4 @@ class Boost:
                 for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
             ]
             ranking = Ranking.by_score(ranking.query_id, ranking.chunk_ids, scores)
-        lengths = np.array([self.length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
-        end = Depth(self.config.top_k, self.config.top_chars, lengths).of_ranked(lengths)
-        return Ranking(ranking.query_id, ranking.chunk_ids[:end], ranking.scores[:end])
+        return cut(ranking, self.config, self.length)

@@ -108,7 +108,7 @@ def pairs_to_buy(
             for reranker, depth in zip(point.setting.rerank, own, strict=True)
             if isinstance(reranker, EndpointRerankerConfig)
         ]
-        if not served or is_searched(point.setting, point.chunking, queries, context):
+        if not served or is_searched(point, queries, context):
             continue
         for reranker, depth in served:
             key = ServedScorer(reranker).fingerprint
@@ -148,7 +148,7 @@ def unasked(points: Sequence[Point], queries: Sequence[Query], context: Context)
     found: dict[str, Unasked] = {}
     for point in points:
         services = point.setting.services
-        if not services or is_searched(point.setting, point.chunking, queries, context):
+        if not services or is_searched(point, queries, context):
             continue
         for service in services:
             before = found.get(service.url, Unasked(service.url, 0, service.problem()))

@@ -16,10 +16,8 @@ from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.served import compute_served
 from harness.search import Effort, NotAsked, NotAskedError, PairScorer, RerankerConfig
-from harness.search.rerank import ServedScorer
+from harness.search.rerank import Pair, ServedScorer
 from harness.served.embedding import ServedEncoder
-
-Pair = tuple[str, str]
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
@@ -78,12 +76,9 @@ def embed_for_all(
         own: dict[str, dict[bytes, int]] = {}
         for config, texts in request:
             model = context.encoder(config).fingerprint
-            items = wanted.setdefault(model, (config, {}))[1]
-            mine = own.setdefault(model, {})
-            for text in texts:
-                key = digest(text)
-                items[key] = text
-                mine[key] = len(text)
+            items = {digest(text): text for text in texts}
+            wanted.setdefault(model, (config, {}))[1].update(items)
+            own.setdefault(model, {}).update({key: len(text) for key, text in items.items()})
         needs.append(own)
     done: dict[str, tuple[Computed, float]] = {}
     missing: list[NotAsked] = []
@@ -99,24 +94,18 @@ def embed_for_all(
 
 
 def score_for_all(
-    requests: Sequence[tuple[RerankerConfig, Sequence[Pair]] | None], context: Context
+    requests: Sequence[tuple[RerankerConfig, Sequence[Pair]]], context: Context
 ) -> list[Scored]:
-    """Score every distinct pair of all requests, one pass a model; an empty result for a request of None."""
+    """Score every distinct pair of all requests, one pass a model."""
     wanted: dict[str, tuple[PairScorer, dict[bytes, Pair]]] = {}
     needs: list[dict[str, dict[bytes, int]]] = []
     asked: list[tuple[str, list[bytes]]] = []
-    for request in requests:
-        own: dict[str, dict[bytes, int]] = {}
-        keys: list[bytes] = []
-        model = ""
-        if request is not None:
-            config, pairs = request
-            scorer = context.reranker(config)
-            model = scorer.fingerprint
-            keys = [digest(*pair) for pair in pairs]
-            wanted.setdefault(model, (scorer, {}))[1].update(zip(keys, pairs, strict=True))
-            own[model] = {key: sum(map(len, pair)) for key, pair in zip(keys, pairs, strict=True)}
-        needs.append(own)
+    for config, pairs in requests:
+        scorer = context.reranker(config)
+        model = scorer.fingerprint
+        keys = [digest(*pair) for pair in pairs]
+        wanted.setdefault(model, (scorer, {}))[1].update(zip(keys, pairs, strict=True))
+        needs.append({model: {key: sum(map(len, pair)) for key, pair in zip(keys, pairs, strict=True)}})
         asked.append((model, keys))
     done = {
         model: _timed(partial(scored, list(items), list(items.values()), scorer, context), context, "rerank")

@@ -1,4 +1,4 @@
-"""What program computes: a hash of the harness' own files and of the libraries beside it."""
+"""Which program computes: a hash of the harness' own files and of the installed libraries."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
+from harness.running.passes import embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
-from harness.search import Effort, Found, Narrowed, NotAskedError, RerankerConfig
-from harness.search.rerank import rerank
+from harness.search import Effort, Found, Narrowed, NotAskedError
+from harness.search.rerank import Pair, rerank
 from harness.types import Query, Ranking
 
 RETRIEVE = "retrieve"
@@ -108,11 +108,11 @@ def search_points(
     What comes back, and what is found, is as it is read.
     """
 
-    def tell(one: Searched) -> None:
+    def ranked(one: Searched) -> None:
         if found is not None:
             found(as_read(one))
 
-    return [as_read(one) for one in _search_chunks(points, queries, context, tell)]
+    return [as_read(one) for one in _search_chunks(points, queries, context, ranked)]
 
 
 def _search_chunks(
@@ -199,17 +199,12 @@ def _note(one: Searched, step: str, effort: Effort) -> None:
 
 def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Query], context: Context) -> None:
     """Let the reranker at this place work on every setting that has one."""
-    requests: list[tuple[RerankerConfig, Sequence[Pair]] | None] = [
-        (one.setting.rerank[place], rerank_pairs(one, place, queries))
-        if place < len(one.setting.rerank)
-        else None
-        for one in searched
-    ]
-    for one, request, result in zip(searched, requests, score_for_all(requests, context), strict=True):
-        if request is None:
-            continue
+    reranked_here = [one for one in searched if place < len(one.setting.rerank)]
+    requests = [(one.setting.rerank[place], rerank_pairs(one, place, queries)) for one in reranked_here]
+    results = score_for_all(requests, context)
+    for one, (config, _), result in zip(reranked_here, requests, results, strict=True):
         begun = perf_counter()
-        top_n, start = request[0].top_n, 0
+        top_n, start = config.top_n, 0
         reranked = []
         for ranking in one.rankings[one.steps[-1]]:
             end = start + len(ranking.chunk_ids[:top_n])
@@ -234,33 +229,32 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
     return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
 
 
-def is_searched(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> bool:
-    """Whether searching the setting would find everything in the cache and compute nothing."""
-    left = pairs_left(setting, chunking, queries, context)
+def is_searched(point: Point, queries: Sequence[Query], context: Context) -> bool:
+    """Whether searching would find everything in the cache and compute nothing."""
+    left = pairs_left(point, queries, context)
     return left is not None and not any(left)
 
 
 def pairs_left(
-    setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context
+    point: Point, queries: Sequence[Query], context: Context
 ) -> list[set[tuple[str, bytes]]] | None:
     """The pairs that each reranker of a setting has yet to score, as (model, digest); computes nothing.
 
     None where what is retrieved is not in the cache. The list ends with the first reranker that has any
     left: what the next one reads depends on it.
     """
-    tools = RunTools(context, {query.query_id: query for query in queries})
+    tools, setting = RunTools(context, {query.query_id: query for query in queries}), point.setting
     # a plan runs no rewriter that it need not run, such as code of the user's
     if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return None
     try:
         asked = tools.rewritten(setting.rewrite, queries)
-        if not tools.is_known(setting.finder, chunking.passages, asked):
+        if not tools.is_known(setting.finder, point.chunking.passages, asked):
             return None
     except NotAskedError:
         return None
-    point = Point(setting.model_copy(update={"rerank": ()}), chunking)
-    one = _search_chunks([point], queries, context)[0]
-    one = replace(one, setting=setting)
+    retrieving = Point(setting.model_copy(update={"rerank": ()}), point.chunking)
+    one = replace(_search_chunks([retrieving], queries, context)[0], setting=setting)
     left: list[set[tuple[str, bytes]]] = []
     for place, config in enumerate(setting.rerank):
         pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}

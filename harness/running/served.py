@@ -14,7 +14,7 @@ from harness.llm import Spending
 from harness.running.compute import Computed
 from harness.running.context import Context
 from harness.search.tools import NotAsked, NotAskedError
-from harness.served import Asked, ServedEstimate, fetch
+from harness.served import Request, ServedEstimate, fetch
 from harness.served.embedding import ServedEncoder
 from harness.served.reranking import ServedPairs
 from harness.store import KeyValue
@@ -97,7 +97,7 @@ def _bought(
     before = store.any()
     width = None if before is None else len(before) // 4 - _SHARES
 
-    def keep(asked: Asked, rows: list[Any], used: int) -> None:
+    def keep(asked: Request, rows: list[Any], used: int) -> None:
         whole = sum(weights[place] for place in asked.items)
         new = {}
         for place, row in zip(asked.items, rows, strict=True):
@@ -127,11 +127,11 @@ def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
     if not store.lasting:
         raise _not_kept(model)
     turn = Turn(context.cache.paid / f"{model.fingerprint[:32]}.turn")
-    told = False
+    noted = False
     try:
         while not turn.take():
-            if not told:
-                told = True
+            if not noted:
+                noted = True
                 context.reporter.note(
                     f"Another run is asking {model.endpoint.model} with this cache. This run waits for its "
                     "turn and reuses what the other has paid for."

@@ -1,19 +1,24 @@
-"""What a run offers the steps that look at documents: text, sentences, headings, chunks, tables."""
+"""What a run offers the steps that look at documents: text, sentences, headings, chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk import ChunkerConfig, Outline
+from harness.chunk import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documents, chunker_fingerprint
 from harness.kinds import StageConfig
 from harness.models import ModelTokenizer
+from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.cutting import cut, outlines
+from harness.running.passes import vectors
 from harness.running.resources import Resources
+from harness.store import key_of
 from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
 from harness.types import Chunk, Document
 
@@ -53,3 +58,67 @@ class RunSources(Resources):
         if not isinstance(config, ChunkerConfig):
             raise TypeError(f"{type(config).__name__} is not a chunker")
         return cut(self.corpus, config, self.tokenizer, self.context)[0]
+
+
+def cut(
+    corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
+) -> tuple[list[Chunk], str]:
+    """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
+    encoder = "" if config.embed is None else context.encoder(config.embed).fingerprint
+    key = key_of(corpus.key, chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
+    stored = context.artifacts.get("chunks", key)
+    if stored is not None:
+        return _from_spans(stored["spans"], stored.get("before", {}), corpus.documents), key
+    chunks = chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
+    context.artifacts.put("chunks", key, {"spans": _spans(chunks), "before": _before(chunks)})
+    return chunks, key
+
+
+def _spans(chunks: list[Chunk]) -> list[list[Any]]:
+    """Chunks as [doc_id, start, end, start, end, …], one list a document."""
+    rows: dict[str, list[Any]] = {}
+    for chunk in chunks:
+        rows.setdefault(chunk.doc_id, [chunk.doc_id]).extend((chunk.start, chunk.end))
+    return list(rows.values())
+
+
+def _before(chunks: list[Chunk]) -> dict[str, list[list[Any]]]:
+    """What is shown before the chunks of a document, for those documents where something is."""
+    documents = {chunk.doc_id for chunk in chunks if chunk.before}
+    found: dict[str, list[list[Any]]] = {doc_id: [] for doc_id in documents}
+    for chunk in chunks:
+        if chunk.doc_id in documents:
+            found[chunk.doc_id].append([list(span) for span in chunk.before])
+    return found
+
+
+def _from_spans(
+    rows: list[list[Any]], before: dict[str, list[list[Any]]], documents: list[Document]
+) -> list[Chunk]:
+    by_id = {document.doc_id: document for document in documents}
+    return [
+        Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in shown))
+        for doc_id, *flat in rows
+        for (start, end), shown in zip(
+            list(pairwise(flat))[::2], before.get(doc_id, repeat([])), strict=False
+        )
+    ]
+
+
+def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
+    """The outline of every document by its id; one file of the cache serves all chunkings."""
+    key = key_of(corpus.key, OUTLINE_VERSION)
+    stored = context.artifacts.get("outlines", key)
+    if stored is None:
+        found = {}
+        with context.reporter.task("outline documents", len(corpus.documents)) as task:
+            for document in corpus.documents:
+                found[document.doc_id] = Outline.of(document.text)
+                task.advance()
+        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
+        context.artifacts.put("outlines", key, flat)
+        return found
+    return {
+        doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
+        for doc_id, both in stored.items()
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -123,20 +123,14 @@ class TimedSearch:
         taken = self._timed(lambda place: again(asked[place]))
         return taken, asked if taken.why else [again(texts) for texts in asked]
 
-    def filtered(self, config: FilterConfig | None, among: Among) -> tuple[Taken, Among]:
-        """What it takes to tell the documents of each question, and what is left to be searched.
+    def filtered(self, config: FilterConfig, among: Among) -> tuple[Taken, Among]:
+        """What it takes to find the documents of each question, and what is left to be searched.
 
         A filter reads the question as the user asked it. Where it cannot be measured, all stays as it was.
         """
-        if config is None:
-            return Taken((0.0,) * len(self.sample)), among
-        firsts = among.first_places().values()
-        narrow = {
-            among.passages[at].key: FILTERS.make(config).opened(
-                list(dict.fromkeys(among.passages[at].documents)), self.tools
-            )
-            for at in firsts
-        }
+        opened = FILTERS.make(config).opened
+        firsts = among.first_places().items()
+        narrow = {key: opened(among.passages[at].documents, self.tools) for key, at in firsts}
         taken = self._timed(lambda place: narrow[among.passages[place].key](self.sample[place]))
         if taken.why:
             return taken, among
@@ -146,12 +140,10 @@ class TimedSearch:
         )
         if config.boost is not None:
             return taken, replace(among, weight=config.boost, documents=documents)
-        cut: dict[tuple[str, frozenset[str] | None], Passages] = {}
-        for passages, own in zip(among.passages, documents, strict=True):
-            if (passages.key, own) not in cut:
-                cut[passages.key, own] = only(passages, own)
-        left = (cut[one.key, own] for one, own in zip(among.passages, documents, strict=True))
-        return taken, Among(tuple(left))
+        pairs = list(zip(among.passages, documents, strict=True))
+        distinct = {(passages.key, own): (passages, own) for passages, own in pairs}
+        cut = {key: only(*one) for key, one in distinct.items()}
+        return taken, Among(tuple(cut[passages.key, own] for passages, own in pairs))
 
     def retrieved(
         self, retriever: RetrieverConfig, name: str, asked: Asked, among: Among
@@ -221,7 +213,7 @@ class TimedSearch:
             return Taken(why=f"{retriever.kind} cannot be searched one query at a time")
         weights = fusion.config.weights or (1.0,) * len(routes)
         passages = self.one.chunking.passages
-        length = _lengths(passages)
+        length = passages.length_of
         found = [self._rankings(route) for route in routes]
         deep = to_the_end(retriever, passages)
         boost = None if among.weight is None else Boost.of(retriever, passages, among.weight)
@@ -295,7 +287,3 @@ class TimedSearch:
         except NotMeasuredError as error:
             return Taken(why=str(error))
         return Taken(tuple(seconds))
-
-
-def _lengths(passages: Passages) -> Mapping[str, int]:
-    return dict(zip(passages.ids, passages.lengths, strict=True))

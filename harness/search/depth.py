@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.search.step import Passages, RetrieverConfig
+from harness.types import Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +49,10 @@ class Depth:
         if self.top_chars is None:
             return min(self.top_k, len(lengths))
         return min(int(np.searchsorted(np.cumsum(lengths), self.top_chars)) + 1, len(lengths))
+
+
+def cut(ranking: Ranking, config: RetrieverConfig, length: Mapping[str, int]) -> Ranking:
+    """The beginning of a ranking, as deep as ``config`` asks for; ``length`` has characters by chunk id."""
+    lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
+    end = Depth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
+    return Ranking(ranking.query_id, ranking.chunk_ids[:end], ranking.scores[:end])

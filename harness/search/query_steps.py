@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
-from harness.kinds import StageConfig
+from harness.kinds import StageConfig, Step
 from harness.types import Query, Ranking
 
 if TYPE_CHECKING:
@@ -24,10 +24,19 @@ class RewriterConfig(StageConfig):
     kind: str
 
 
+Config = TypeVar("Config", bound=StageConfig)
 Rewriting = TypeVar("Rewriting", bound=RewriterConfig)
 
 
-class Rewriter(ABC, Generic[Rewriting]):
+class QueryStep(Step[Config]):
+    """Base of the steps over queries."""
+
+    def identity(self) -> Identity:
+        """All that decides what comes out, besides the queries and the tables that are read."""
+        return [self.config.model_dump(mode="json")]
+
+
+class Rewriter(QueryStep[Rewriting]):
     """Queries → queries, as they are put to a retriever. Ids, splits and order stay.
 
     ``repeatable``: to run it again costs nothing, so that what it takes can be measured. ``own_code``: it
@@ -36,13 +45,6 @@ class Rewriter(ABC, Generic[Rewriting]):
 
     repeatable: ClassVar[bool] = False
     own_code: ClassVar[bool] = False
-
-    def __init__(self, config: Rewriting) -> None:
-        self.config = config
-
-    def identity(self) -> Identity:
-        """All that decides what is asked, besides the queries."""
-        return [self.config.model_dump(mode="json")]
 
     @abstractmethod
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
@@ -96,8 +98,8 @@ class Phrased:
         return all(size == 1 for size in self.sizes)
 
 
-class FilterConfig(StageConfig):
-    """Base of the configurations of filters: a table of documents, and what becomes of those not named."""
+class TableConfig(StageConfig):
+    """Base of the configurations of steps that read a table of documents."""
 
     kind: str
     file: Path = Field(
@@ -106,6 +108,16 @@ class FilterConfig(StageConfig):
     key: str = Field(
         "document", description="The column with the name of the document's file, with or without ending."
     )
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files it reads, besides the documents."""
+        return (self.file,)
+
+
+class FilterConfig(TableConfig):
+    """Base of the configurations of filters: a table of documents, and what becomes of those not named."""
+
     fields: tuple[str, ...] = Field(
         (),
         description="Columns of names that a question may mention, the most specific first; a list of "
@@ -156,11 +168,6 @@ class FilterConfig(StageConfig):
     def columns(self) -> tuple[str, ...]:
         """The columns it looks at, the most telling first."""
         return tuple(dict.fromkeys((*self.fields, *self.years)))
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files it reads, besides the documents."""
-        return (self.file,)
 
 
 @dataclass(frozen=True, slots=True)

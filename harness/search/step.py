@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
-from harness.kinds import Section, StageConfig
+from harness.kinds import Section, StageConfig, Step
 from harness.models.encoder import EncoderConfig
 from harness.search.query_steps import FilterConfig, Narrowed, RewriterConfig
 from harness.types import Query, Ranking
@@ -25,7 +25,7 @@ SearchOne = Callable[[Query], Ranking]
 
 
 class NotMeasuredError(Exception):
-    """What a step takes for a single query cannot be told, and why."""
+    """What a step takes for a single query cannot be measured, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ class Passages:
     def documents(self) -> tuple[str, ...]:
         """The document of each chunk."""
         return tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
+
+    @property
+    def length_of(self) -> dict[str, int]:
+        """The ``lengths`` by the ids of the chunks."""
+        return dict(zip(self.ids, self.lengths, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +157,13 @@ class RerankerConfig(StageConfig, ABC):
 Configured = TypeVar("Configured", bound=RetrieverConfig)
 
 
-class Retriever(ABC, Generic[Configured]):
-    """(Passages, queries) → rankings. Pure but for what ``tools`` lend it.
+class Retriever(Step[Configured]):
+    """(Passages, queries) → rankings. Pure except for its use of ``tools``.
 
     ``own_code``: it runs code of the user's own, which may cost something.
     """
 
     own_code: ClassVar[bool] = False
-
-    def __init__(self, config: Configured) -> None:
-        self.config = config
 
     @abstractmethod
     def identity(self, tools: Tools) -> Identity:
@@ -183,6 +185,6 @@ class Retriever(ABC, Generic[Configured]):
     ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
 
-        What the parts of a fusion embed is theirs to say.
+        The parts of a fusion say themselves what they embed.
         """
         return ()

@@ -25,7 +25,7 @@ from harness.types import Answered, Query, Slot
 class NotAsked:
     """What a language model or an endpoint would be asked.
 
-    ``key`` tells two of them apart, ``problem`` what is missing, ``purpose`` is what the answers are for.
+    ``key`` identifies it, ``problem`` what is missing, ``purpose`` is what the answers are for.
     """
 
     name: str

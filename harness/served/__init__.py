@@ -7,4 +7,4 @@ or a score of zero.
 """
 
 from harness.served.endpoint import EmbeddingEndpoint, RerankEndpoint, ServedEndpoint, ServedEstimate
-from harness.served.fetching import Asked, fetch
+from harness.served.fetching import Request, fetch

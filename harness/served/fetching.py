@@ -38,7 +38,7 @@ class UnusableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """One request: its ``body``, where to (below ``base_url``), and about how many ``tokens`` it sends.
 
     ``read`` finds the numbers in the JSON of a reply, one row an item, and the tokens that were used (None:
@@ -52,10 +52,10 @@ class Asked:
     items: tuple[int, ...]
 
 
-Keep = Callable[[Asked, list[Any], int], None]
+Keep = Callable[[Request, list[Any], int], None]
 
 
-def fetch(endpoint: ServedEndpoint, requests: Iterable[Asked], keep: Keep, spending: Spending) -> None:
+def fetch(endpoint: ServedEndpoint, requests: Iterable[Request], keep: Keep, spending: Spending) -> None:
     """Send all requests; ``keep`` gets each reply at once: its rows, and the tokens it used.
 
     Raises ServedError at the first request that comes to nothing, BudgetError at a limit, ConfigError without
@@ -68,7 +68,7 @@ class _Fetching:
     """The state of one call of ``fetch``."""
 
     def __init__(
-        self, endpoint: ServedEndpoint, requests: Iterator[Asked], keep: Keep, spending: Spending
+        self, endpoint: ServedEndpoint, requests: Iterator[Request], keep: Keep, spending: Spending
     ) -> None:
         self._endpoint = endpoint
         self._requests = requests
@@ -101,7 +101,7 @@ class _Fetching:
                     self._endpoint.max_concurrency, self._requests, lambda asked: self._ask(client, asked)
                 )
 
-    async def _ask(self, client: Any, asked: Asked) -> None:
+    async def _ask(self, client: Any, asked: Request) -> None:
         left, tries, unusable = self._endpoint.deadline, 0, 0
         while True:
             tries += 1
@@ -126,7 +126,7 @@ class _Fetching:
             await self._workers.wait(asked_for + pause)
             left -= pause
 
-    async def _send(self, client: Any, asked: Asked, left: float) -> tuple[list[Any], int]:
+    async def _send(self, client: Any, asked: Request, left: float) -> tuple[list[Any], int]:
         """One try within the limits: the rows of the reply and the tokens it used."""
         most = self._endpoint.cost(asked.tokens, 1) or 0.0
         try:
@@ -167,7 +167,7 @@ class _Fetching:
             self._spending.served_models.add(self._clean(served)[:200])
         return rows, used
 
-    async def _post(self, client: Any, asked: Asked, timeout: float) -> Any:
+    async def _post(self, client: Any, asked: Request, timeout: float) -> Any:
         import httpx
 
         url = self._endpoint.base_url.rstrip("/") + asked.path

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.llm.tokens import estimate_tokens
 from harness.served.endpoint import RerankEndpoint
-from harness.served.fetching import Asked
+from harness.served.fetching import Request
 from harness.served.reading import in_order, number, tokens_used
 
 Pair = tuple[str, str]
@@ -41,11 +41,11 @@ class ServedPairs:
         size = self.endpoint.documents_per_request
         return [own[at : at + size] for own in by_query.values() for at in range(0, len(own), size)]
 
-    def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[Asked]:
+    def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[Request]:
         """Requests for all pairs, those of a query together. A score is one number, whatever ``width``."""
         for group in self.batches(pairs):
             documents = [pairs[place][1] for place in group]
-            yield Asked(
+            yield Request(
                 path="/rerank",
                 body=self._body(pairs[group[0]][0], documents),
                 tokens=sum(self.tokens(pairs[place]) for place in group),

@@ -52,7 +52,12 @@ def bench_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a benchmark; without ``download`` it names only models that are installed."""
     dense = download or not needs_other_model(facts)
     parts = [
-        _head(paths, f"bench {paths.folder / 'bench.yaml'}"),
+        f"# Written by harness init. Run it with: harness bench {paths.folder / 'bench.yaml'}\n",
+        "# Paths are relative to the folder in which harness is run.\n",
+        f"name: {paths.name}   # the folder of the results\n",
+        f"documents: {_globs(paths.documents)}   # what is searched\n",
+        "on_bad_document: skip   # a file that cannot be read is left out and named; fail: it ends the run\n",
+        f"queries: {paths.at('queries.csv')}   # the questions\n",
         f"labels: {paths.at('labels.csv')}   # which passages answer them: graded spans of the documents\n",
         _chunks(facts),
         _settings(facts, dense),
@@ -98,18 +103,6 @@ def steps_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
         "#   prices: {gpt-4o-2024-08-06: {input: 2.5, output: 10.0}}   # per million tokens; look yours "
         "up\n"
         "#   max_cost: 5.0   # the most that one step may spend\n"
-    )
-
-
-def _head(paths: Paths, command: str) -> str:
-    return (
-        f"# Written by harness init. Run it with: harness {command}\n"
-        "# Paths are relative to the folder in which harness is run.\n"
-        f"name: {paths.name}   # the folder of the results\n"
-        f"documents: {_globs(paths.documents)}   # what is searched\n"
-        "on_bad_document: skip   # a file that cannot be read is left out and named; fail: it ends the "
-        "run\n"
-        f"queries: {paths.at('queries.csv')}   # the questions\n"
     )
 
 

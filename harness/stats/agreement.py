@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from harness.stats.association import kendall_rows
 from harness.stats.resample import Interval, bootstrap
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -76,11 +77,7 @@ def bias_per_grade(human: np.ndarray, judge: np.ndarray, grades: int) -> np.ndar
 
 def kendall_tau(left: np.ndarray, right: np.ndarray) -> float:
     """Kendall's tau-b (Kendall 1945) of two score vectors; NaN when one of them is constant."""
-    upper = np.triu_indices(len(left), 1)
-    signs_left = np.sign(np.subtract.outer(left, left))[upper]
-    signs_right = np.sign(np.subtract.outer(right, right))[upper]
-    scale = np.sqrt((signs_left**2).sum() * (signs_right**2).sum())
-    return float((signs_left * signs_right).sum() / scale) if scale else float("nan")
+    return float(kendall_rows(left[None], right[None])[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def canonical(value: object) -> str:
 class Artifacts:
     """Get and put JSON-able values below ``folder``.
 
-    A file that fails its checksum counts as absent and is made anew; ``faults`` counts it, and of values
+    A file that fails its checksum counts as absent and is made again; ``faults`` counts it, and of values
     that cannot be kept because the folder cannot be written.
     """
 

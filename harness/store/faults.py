@@ -40,18 +40,20 @@ class Faults:
 
     def sentences(self) -> list[str]:
         """What to tell the user: at most one sentence for each kind of fault, and none twice."""
-        told = []
+        sentences = []
         if self._damaged:
             kinds = ", ".join(
                 f"{count} of {what} ({self._where[what]})" for what, count in self._damaged.items()
             )
-            told.append(
+            sentences.append(
                 f"parts of the cache were damaged and have been computed again: {kinds}. The figures are not "
                 "affected; check the disk."
             )
         if self._not_kept:
-            told.append(f"the cache cannot be written ({self._not_kept}); computed results are not kept.")
-        return told
+            sentences.append(
+                f"the cache cannot be written ({self._not_kept}); computed results are not kept."
+            )
+        return sentences
 
 
 def no_room(path: Path, reason: object) -> StoreError:

@@ -7,27 +7,33 @@ What is being written lies in a folder of its own, ``.partial-<random>``, beside
     whole-*/     a finished folder that waits for its place, or an earlier one that was taken from it
 
 So a finished folder is never without a name for longer than its owner lives, and what a killed run left
-behind is told from what a live one is writing.
+behind is not mistaken for what a live one is writing.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import os
 import shutil
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from harness.store.atomic import TEMPORARY
-from harness.store.exchange import exchange
 from harness.store.lock import Lock, lock
 
 # Asked what to call an earlier folder beside the one that took its place (``keep(current, earlier)``).
 Keep = Callable[[Path, Path], str | None]
 
 _OWNER = "owner"
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 # A folder without a readable owner is only removed when nobody has touched it for so long.
 _FORGOTTEN_SECONDS = 86_400
@@ -146,3 +152,28 @@ def _forget(partial: Path) -> None:
         old = time.time() - partial.stat().st_mtime > _FORGOTTEN_SECONDS
         if old and not any(partial.glob("whole-*")):
             shutil.rmtree(partial, ignore_errors=True)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap the names of two folders so that nobody finds either of them missing.
+
+    False, and nothing has changed, where one is not there or this system or file system cannot do it.
+    """
+    renameat2 = _renameat2()
+    if renameat2 is None:
+        return False
+    done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return bool(done == 0)
+
+
+@cache
+def _renameat2() -> Any:
+    """The function of the C library (Linux 3.15 and glibc 2.28 or later); None elsewhere."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        found = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError):
+        return None
+    found.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return found

@@ -25,7 +25,7 @@ T = TypeVar("T")
 class KeyValue:
     """A table from key to value, both bytes; a value once written is never changed.
 
-    Every value carries a checksum. One that fails it counts as absent and may be written anew. A file whose
+    Every value carries a checksum. One that fails it counts as absent and may be written again. A file whose
     structure is damaged is condemned, which every process that uses it finds out by itself, and a new one is
     begun beside it: other processes have it open, so it can be neither renamed nor removed. A file that
     cannot be written is only read. ``faults`` counts all of it.
@@ -79,7 +79,7 @@ class KeyValue:
 
     @property
     def damaged(self) -> frozenset[bytes]:
-        """The keys whose values were asked for, failed their checksum and are not written anew yet."""
+        """The keys whose values were asked for, failed their checksum and are not written again yet."""
         return frozenset(self._damaged)
 
     def put(self, items: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> None:
@@ -108,8 +108,8 @@ class KeyValue:
 
     def _write(self, rows: Mapping[bytes, bytes]) -> None:
         with transaction(self._db):
-            anew = [(key,) for key in rows if key in self._damaged]
-            self._db.executemany("DELETE FROM item WHERE key = ?", anew)
+            damaged = [(key,) for key in rows if key in self._damaged]
+            self._db.executemany("DELETE FROM item WHERE key = ?", damaged)
             sealed = ((key, seal(key, value)) for key, value in rows.items())
             self._db.executemany("INSERT OR IGNORE INTO item VALUES (?, ?)", sealed)
 
@@ -119,16 +119,16 @@ class KeyValue:
             return work()
         except sqlite3.DatabaseError as error:
             if sqlite_kind(error) not in _DAMAGE:
-                raise self._told(error) from error
+                raise self._translated(error) from error
             self._db.close()
             self._condemn(self._path)
             self._path, self._db = self._open()
         try:
             return work()
         except sqlite3.DatabaseError as error:
-            raise self._told(error) from error
+            raise self._translated(error) from error
 
-    def _told(self, error: sqlite3.DatabaseError) -> Exception:
+    def _translated(self, error: sqlite3.DatabaseError) -> Exception:
         if sqlite_kind(error) == sqlite3.SQLITE_FULL:
             return no_room(self._path, error)
         if sqlite_kind(error) in _READ_ONLY:
@@ -143,7 +143,7 @@ class KeyValue:
                 return path, self._connect(path)
             except sqlite3.DatabaseError as error:
                 if sqlite_kind(error) not in _DAMAGE:
-                    raise self._told(error) from error
+                    raise self._translated(error) from error
                 if not self._condemn(path):
                     break
         return self._asked_for, _prepared(sqlite3.connect(":memory:", isolation_level=None))

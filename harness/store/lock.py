@@ -1,6 +1,6 @@
 """Advisory locks on files: the kernel drops them when their process ends, however it ends.
 
-No lock outlives a kill, so a dead owner is told from a live one for sure; a process id that was used again,
+No lock outlives a kill, so a dead owner is never taken for a live one; a process id that was used again,
 or one on another machine, cannot be mistaken for it.
 """
 

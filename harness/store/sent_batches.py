@@ -83,38 +83,36 @@ class SentBatches:
     @explained(_unusable)
     def all(self, model: str | None = None) -> list[SentBatch]:
         """The batches in progress, oldest first; those of one model, if it is named."""
-        if not self.path.exists():
-            return []
-        with self._open() as db:
-            rows = db.execute("SELECT * FROM batches ORDER BY number").fetchall()
         found = [
             SentBatch(number, name, json.loads(endpoint), file_id, batch_id, made_at, size)
-            for number, name, endpoint, file_id, batch_id, made_at, size in rows
+            for number, name, endpoint, file_id, batch_id, made_at, size in self._rows(
+                "SELECT * FROM batches ORDER BY number"
+            )
         ]
         return [batch for batch in found if model in (None, batch.model)]
 
     @explained(_unusable)
     def calls(self, number: int) -> list[SentCall]:
         """The calls of a batch."""
-        with self._open() as db:
-            rows = db.execute("SELECT key, call, unusable, failed FROM calls WHERE batch = ?", (number,))
-            return [SentCall(key, _call(call), unusable, failed) for key, call, unusable, failed in rows]
+        rows = self._rows("SELECT key, call, unusable, failed FROM calls WHERE batch = ?", number)
+        return [SentCall(key, _call(call), unusable, failed) for key, call, unusable, failed in rows]
 
     @explained(_unusable)
     def holds(self, key: str) -> bool:
         """Whether a call is on its way in a batch."""
-        if not self.path.exists():
-            return False
-        with self._open() as db:
-            return db.execute("SELECT 1 FROM calls WHERE key = ? LIMIT 1", (key,)).fetchone() is not None
+        return bool(self._rows("SELECT 1 FROM calls WHERE key = ? LIMIT 1", key))
 
     @explained(_unusable)
     def keys(self) -> frozenset[str]:
         """The keys of all calls that are on their way."""
+        return frozenset(key for (key,) in self._rows("SELECT key FROM calls"))
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        """What a query finds; nothing where no batch was ever sent."""
         if not self.path.exists():
-            return frozenset()
+            return []
         with self._open() as db:
-            return frozenset(key for (key,) in db.execute("SELECT key FROM calls"))
+            return db.execute(query, values).fetchall()
 
     def _set(self, number: int, column: str, value: str) -> None:
         with self._open() as db, transaction(db):

@@ -11,12 +11,11 @@ from harness.llm import Model, TextForm, answers, jobs_of, text_of
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.documents import documents_of
-from harness.testset.grades import Held, held
+from harness.testset.grades import FinalGrade, final_grades
 from harness.testset.prompts import load_prompt
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
-from harness.testset.steps import Outcome, calls_made, chosen_of
+from harness.testset.steps import Outcome, calls_made, chosen_of, documents_of
 from harness.types import Answered
 
 FOLDER = Path(__file__).parent / "answer_prompts"
@@ -117,8 +116,8 @@ def _rows(state: State, chosen: Sequence[Candidate]) -> list[AnswerRow]:
 def _evidence(state: State, context: Context) -> dict[str, list[str]]:
     """The texts of the best passages of every question, the best first."""
     documents = documents_of(state, context)
-    found: dict[str, list[Held]] = {}
-    for one in held(state.rows(GradeRow), state.rows(DisagreementRow)).values():
+    found: dict[str, list[FinalGrade]] = {}
+    for one in final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values():
         if one.grade is not None and one.grade >= _RELEVANT and one.key[1] in documents:
             found.setdefault(one.key[0], []).append(one)
     return {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import ConfigError
+from harness.models.encoder import EmbedConfig
 from harness.report import counted
 from harness.running.context import Context
 from harness.running.passes import vectors
@@ -108,13 +109,12 @@ def _likeness(candidates: Sequence[Candidate], config: TestsetConfig, context: C
     texts = [one.text for one in candidates]
     if by == "words":
         return by_words(texts)
-    if config.encoder is None:
+    if config.embed is None:
         raise ConfigError(
             "--by embedding needs a model: name one under embed in testset.yaml, or take --by words."
         )
-    prefix = config.embed.query_prefix if config.embed else ""
-    encode = partial(vectors, config=config.encoder, context=context)
-    return by_vectors([prefix + text for text in texts], encode)
+    encode = partial(vectors, config=EmbedConfig(model=config.embed.model), context=context)
+    return by_vectors([config.embed.query_prefix + text for text in texts], encode)
 
 
 def _measured(

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
 
 from harness.config import BenchConfig
-from harness.config.explain import explain
 from harness.config.source import read_source
 from harness.corpus import ParsingConfig
 from harness.errors import ConfigError
@@ -16,7 +15,6 @@ from harness.judge import KINDS as JUDGES
 from harness.judge import LlmConfig, PoolJudgeConfig
 from harness.kinds import StageConfig
 from harness.llm import ModelConfig
-from harness.models.encoder import EmbedConfig
 
 FILE = "testset.yaml"
 
@@ -74,11 +72,6 @@ class TestsetConfig(StageConfig):
         own = self.llm.model_dump(exclude_unset=True)
         return LlmConfig.model_validate({**own, "prompt": prompt})
 
-    @property
-    def encoder(self) -> EmbedConfig | None:
-        """The embedding model, without prefixes."""
-        return None if self.embed is None else EmbedConfig(model=self.embed.model)
-
     def bench(self, folder: Path) -> BenchConfig:
         """A benchmark over the documents, of whose settings nothing is used."""
         same = {name: getattr(self, name) for name in ("parsing", "on_bad_document", "cache")}
@@ -100,7 +93,7 @@ def load_testset(folder: Path) -> TestsetConfig:
     try:
         return TestsetConfig.model_validate(data)
     except ValidationError as error:
-        raise explain(source, (), error, known=TestsetConfig.model_fields) from None
+        raise source.explain((), error, known=TestsetConfig.model_fields) from None
 
 
 def _judge(path: Path, section: dict[str, Any]) -> Any:

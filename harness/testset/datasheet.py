@@ -1,4 +1,4 @@
-"""The datasheet: how a test set came about, for whoever has to believe its figures."""
+"""The datasheet: how a test set came about, for those who rely on its figures."""
 
 from __future__ import annotations
 

@@ -12,13 +12,12 @@ from harness.running.context import Context
 from harness.starting.config_text import Paths, bench_text, name_of
 from harness.starting.looking import TextFacts
 from harness.testset.datasheet import datasheet
-from harness.testset.documents import documents_of
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import tables_of
 from harness.testset.made import make
 from harness.testset.merging import Merged, merge
 from harness.testset.state import State
-from harness.testset.steps import Outcome
+from harness.testset.steps import Outcome, documents_of
 from harness.types import Document
 
 FOLDER = "export"

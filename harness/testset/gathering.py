@@ -6,9 +6,9 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from harness.labelling.rows import harmless
 from harness.report import counted
 from harness.running.checks import warn_of_languages
 from harness.running.chunks import chunk_corpus
@@ -16,12 +16,12 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.search import Point, Searched, search_points
 from harness.store import write_text
-from harness.testset.documents import document_rows, documents_of
 from harness.testset.retrievers import retrievers
-from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow, to_csv
+from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
 from harness.testset.state import State, Tables
-from harness.testset.steps import Outcome, chosen_of
+from harness.testset.steps import Outcome, chosen_of, document_rows, documents_of, gathered
 from harness.text.passages import passage_spans
+from harness.text.records import delimited_text
 from harness.text.spans import Span
 from harness.types import Chunk, Document
 
@@ -49,12 +49,8 @@ def gather(
     """
     chosen = chosen_of(state)
     documents = documents_of(state, context)
-    texts = {one.query_id: one.text for one in chosen}
-    # what was searched, and is still asked in the same words
-    done = {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
-    old = set() if again else done
+    pool, old = ([], set()) if again else gathered(state, chosen)
     todo = [one for one in chosen if one.query_id not in old]
-    pool = [row for row in state.rows(PoolRow) if row.query_id in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
     names: list[str] = []
     if todo:
@@ -88,18 +84,10 @@ def gather(
 def corpus_of(state: State, context: Context, chosen: Sequence[Candidate]) -> Corpus:
     """The documents and the chosen questions, as the rooms of a run want them; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
-    rows = [_Asked(one.query_id, one.text, one.answerable, "train") for one in chosen]
-    write_text(path, to_csv(_Asked, rows))
+    rows = [(one.query_id, harmless(one.text), one.answerable, "train") for one in chosen]
+    write_text(path, delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return load_corpus(bench, context)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    query_id: str
-    text: str
-    answerable: str
-    split: str
 
 
 def _pooled(

@@ -14,7 +14,7 @@ from harness.types import MAX_GRADE, Document
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class FinalGrade:
     """The grade that holds for a passage and who gave it; None where people disagree, unresolved."""
 
     key: Key
@@ -38,7 +38,7 @@ class PairAgreement:
     alpha_ordinal: float
 
 
-def held(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] = ()) -> dict[Key, Held]:
+def final_grades(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] = ()) -> dict[Key, FinalGrade]:
     """The grade of every graded passage: as resolved, else what people say, else the latest of the models.
 
     People who give one passage different grades leave it without one, until the disagreement is resolved.
@@ -48,7 +48,7 @@ def held(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] = ()) -> 
     for row in rows:
         if row.grade is not None:
             own.setdefault(key_of(row), []).append(row)
-    found: dict[Key, Held] = {}
+    found: dict[Key, FinalGrade] = {}
     for key, its in own.items():
         people = [row for row in its if row.by_model != "yes"]
         said = people or its[-1:]
@@ -57,7 +57,7 @@ def held(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] = ()) -> 
         evidence = next((row.evidence for row in said if row.evidence), "")
         by = ", ".join(dict.fromkeys(row.grader for row in said))
         answer = next((row.answer for row in said if row.answer and row.grade == grade), "")
-        found[key] = Held(key, grade, by, evidence, not people, answer)
+        found[key] = FinalGrade(key, grade, by, evidence, not people, answer)
     return found
 
 

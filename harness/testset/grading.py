@@ -18,12 +18,11 @@ from harness.labelling.unjudged import Wanted
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.documents import documents_of
 from harness.testset.gathering import corpus_of
 from harness.testset.grades import disagreements
-from harness.testset.rows import Candidate, DisagreementRow, GradeRow, PoolRow, SearchedRow, key_of
+from harness.testset.rows import Candidate, DisagreementRow, GradeRow, PoolRow, key_of
 from harness.testset.state import State, Tables
-from harness.testset.steps import Outcome, calls_made, chosen_of
+from harness.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
 from harness.types import Chunk, Document
 
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
@@ -176,11 +175,8 @@ def save_grades(
 
 def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
     """The gathered passages of the questions that are kept; raises ConfigError where some have none."""
-    texts = {one.query_id: one.text for one in chosen}
-    pool = [row for row in state.rows(PoolRow) if texts.get(row.query_id) == row.question]
-    # of a question that was searched in vain there is no passage, and nothing to wait for
-    searched = {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
-    missing = len(texts.keys() - searched)
+    pool, searched = gathered(state, chosen)
+    missing = len({one.query_id for one in chosen} - searched)
     if missing:
         raise ConfigError(
             f"{counted(missing, 'kept question has', 'kept questions have')} not been searched yet, or "

@@ -11,7 +11,7 @@ KINDS: dict[str, tuple[float, str]] = {
     "two_places": (0.12, "needs two passages together"),
     "comparison": (0.12, "compares two things, years or parties"),
     "paraphrase": (0.13, "one fact, asked in words that the document does not use"),
-    "other": (0.08, "a fact that stands beside a similar one of another year or entity"),
+    "other": (0.08, "a fact next to a similar one of another year or entity"),
     "unanswerable": (0.10, "sounds right, and the documents do not answer it"),
 }
 # what a user brought, whose kind nobody has said

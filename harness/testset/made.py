@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError
-from harness.testset.grades import held
+from harness.testset.grades import final_grades
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
 from harness.testset.steps import chosen_of
@@ -53,16 +53,11 @@ class Made:
     unresolved: int
     contradictions: tuple[str, ...]
 
-    def labels_of(self, query_id: str) -> list[Label]:
-        """The graded spans of one question, the best first."""
-        own = [one for one in self.labels if one.query_id == query_id]
-        return sorted(own, key=lambda one: (-one.grade, one.doc_id, one.start))
-
 
 def make(state: State, documents: Mapping[str, Document]) -> Made:
     """Put the tables together; raises ConfigError where nothing has been graded."""
     chosen = chosen_of(state)
-    found = held(state.rows(GradeRow), state.rows(DisagreementRow))
+    found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
     ids = {one.query_id for one in chosen}
     own = [one for key, one in found.items() if key[0] in ids and key[1] in documents]
     if not any(one.grade is not None for one in own):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.chunk import ChunkerConfig, RecursiveConfig, SentenceConfig
+from harness.chunk import RecursiveConfig, SentenceConfig
+from harness.chunk.sizes import SizedConfig
 from harness.config import Setting, load_config
 from harness.search import RetrieverConfig
 from harness.search.fuse import MinMaxConfig
 from harness.search.retrieve import Bm25Config, ExactConfig
-from harness.testset.config import EmbedModel, TestsetConfig
+from harness.testset.config import TestsetConfig
 from harness.text.scripts import outside_latin
 from harness.types import Document
 
@@ -32,14 +33,21 @@ def retrievers(
     words: RetrieverConfig = Bm25Config(top_k=depth)
     by_name: dict[str, RetrieverConfig] = {"bm25": words, "bm25+": Bm25Config(top_k=depth, method="bm25+")}
     if config.embed is not None:
-        dense = _dense(config.embed, depth)
+        names = ("model", "query_prefix", "passage_prefix")
+        dense = ExactConfig(top_k=depth, **{name: getattr(config.embed, name) for name in names})
         by_name = {"bm25": words, "dense": dense, "hybrid": MinMaxConfig(top_k=depth, routes=(dense, words))}
         sizes = [sizes[0], sizes[2]]
     tokenizer = config.embed.model if config.embed else _TOKENIZER
+    chunks: list[SizedConfig] = [SentenceConfig(chunk_size=sizes[0])]
+    chunks += [RecursiveConfig(chunk_size=size, chunk_overlap=size // 5) for size in sizes[1:]]
     found = [
-        Setting(name=f"{name} {chunk.kind} {size}", chunk=chunk, tokenizer=tokenizer, retrieve=retriever)
-        for size in sizes
-        for chunk in [_chunks(size, small=size == sizes[0])]
+        Setting(
+            name=f"{name} {chunk.kind} {chunk.chunk_size}",
+            chunk=chunk,
+            tokenizer=tokenizer,
+            retrieve=retriever,
+        )
+        for chunk in chunks
         for name, retriever in by_name.items()
     ]
     if also is not None:
@@ -47,20 +55,3 @@ def retrievers(
             one.model_copy(update={"name": f"{also.stem}: {one.name}"}) for one in load_config(also).settings
         ]
     return found
-
-
-def _chunks(size: int, small: bool) -> ChunkerConfig:
-    return (
-        SentenceConfig(chunk_size=size)
-        if small
-        else RecursiveConfig(chunk_size=size, chunk_overlap=size // 5)
-    )
-
-
-def _dense(embed: EmbedModel, depth: int) -> RetrieverConfig:
-    return ExactConfig(
-        model=embed.model,
-        query_prefix=embed.query_prefix,
-        passage_prefix=embed.passage_prefix,
-        top_k=depth,
-    )

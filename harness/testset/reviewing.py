@@ -9,12 +9,11 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.testset.documents import documents_of
-from harness.testset.grades import agreements, disagreements, held, said_of
+from harness.testset.grades import agreements, disagreements, final_grades, said_of
 from harness.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
 from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
 from harness.testset.state import State
-from harness.testset.steps import Outcome, chosen_of
+from harness.testset.steps import Outcome, chosen_of, documents_of
 
 
 def export_review(state: State, context: Context, path: Path, share: float, grader: str) -> Outcome:
@@ -28,7 +27,7 @@ def export_review(state: State, context: Context, path: Path, share: float, grad
         )
     grades = state.rows(GradeRow)
     own = {key_of(row) for row in grades if row.grader == grader and row.grade is not None}
-    graded = {key for key, one in held(grades).items() if key not in own}
+    graded = {key for key, one in final_grades(grades).items() if key not in own}
     pool = [row for row in pool_of_chosen(state, chosen_of(state)) if key_of(row) in graded]
     if not pool:
         raise ConfigError(
@@ -56,7 +55,7 @@ def import_review(state: State, context: Context, path: Path, grader: str) -> Ou
     before = state.rows(GradeRow)
     first = [row for row in before if row.grader != grader]
     fresh, ungraded = read_grades(state, context, path, grader)
-    firsts = held(first)
+    firsts = final_grades(first)
     shared = [row for row in fresh if key_of(row) in firsts]
     if not shared:
         raise ConfigError(

@@ -133,7 +133,7 @@ class State:
             write_text(self.folder / name, content if isinstance(content, str) else content())
 
     def _copied(self, names: Iterable[str], kept: Path) -> Path:
-        """A folder beside ``kept``, to be renamed to it, with copies of those files that are there."""
+        """A folder next to ``kept``, to be renamed to it, with copies of those files that are there."""
         partial = kept.with_name(f".{kept.name}")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)

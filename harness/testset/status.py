@@ -7,7 +7,7 @@ from shlex import quote
 
 from harness.errors import ConfigError
 from harness.report import counted
-from harness.testset.grades import held
+from harness.testset.grades import final_grades
 from harness.testset.rows import (
     AnswerRow,
     Candidate,
@@ -15,11 +15,10 @@ from harness.testset.rows import (
     GradeRow,
     PoolRow,
     Question,
-    SearchedRow,
     key_of,
 )
 from harness.testset.state import State
-from harness.testset.steps import chosen_of
+from harness.testset.steps import chosen_of, gathered
 
 STEPS = ("propose", "choose", "gather", "grade", "answer", "review", "export")
 
@@ -36,9 +35,8 @@ def status_of(state: State) -> Status:
     """Read all tables; raises CorpusError for a damaged one."""
     chosen = _chosen(state)
     texts = {one.query_id: one.text for one in chosen}
-    pool = [row for row in state.rows(PoolRow) if texts.get(row.query_id) == row.question]
-    gathered = {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
-    grades = held(state.rows(GradeRow), state.rows(DisagreementRow))
+    pool, searched = gathered(state, chosen)
+    grades = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
     graded = [one for key, one in grades.items() if key[0] in texts and one.grade is not None]
     # what two people grade differently is not open: it is to be resolved, and no sheet would hold it
     open_ = sum(key_of(row) not in grades for row in pool)
@@ -57,8 +55,8 @@ def status_of(state: State) -> Status:
         "choose": f"{len(chosen)} kept of {len(state.rows(Candidate))}"
         if state.has(Candidate)
         else "not done",
-        "gather": f"{counted(len(pool), 'passage')} for {len(gathered)} of {len(chosen)} questions"
-        if gathered
+        "gather": f"{counted(len(pool), 'passage')} for {len(searched)} of {len(chosen)} questions"
+        if searched
         else "not done",
         "grade": f"{len(graded)} graded ({people} by people), {open_} open" if graded else "not done",
         "answer": f"{len(answers)} of {len(to_answer)} answerable questions"
@@ -70,7 +68,7 @@ def status_of(state: State) -> Status:
         "export": "written" if exported else "not done",
     }
     steps = tuple((step, found[step]) for step in STEPS)
-    return Status(steps, _next(state, chosen, len(gathered), len(graded), open_))
+    return Status(steps, _next(state, chosen, len(searched), len(graded), open_))
 
 
 def _chosen(state: State) -> list[Candidate]:
@@ -83,7 +81,7 @@ def _chosen(state: State) -> list[Candidate]:
 def _next(
     state: State,
     chosen: list[Candidate],
-    gathered: int,
+    searched: int,
     graded: int,
     open_: int,
 ) -> tuple[str, ...]:
@@ -96,7 +94,7 @@ def _next(
         return (f"{do} propose --dry-run", f"{do} propose", *own) if model else tuple(own)
     if not chosen:
         return (f"{do} choose --auto", f"{do} choose")
-    if gathered < len(chosen):
+    if searched < len(chosen):
         return (f"{do} gather",)
     if open_:
         sheet = (f"{do} grade --sheet sheet.xlsx", f"{do} grade --from sheet.xlsx --by NAME")

@@ -1,16 +1,20 @@
-"""What all steps share: whether they may write, the questions that are chosen, what they report."""
+"""What all steps share: the documents, the questions that are chosen, what they report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from harness.errors import ConfigError
+from harness.errors import ConfigError, CorpusError
 from harness.llm.money import Estimate
 from harness.llm.records import Spending
 from harness.report import counted
-from harness.testset.rows import Candidate
+from harness.running.context import Context
+from harness.running.corpus import load_documents
+from harness.testset.rows import Candidate, DocumentRow, PoolRow, SearchedRow
 from harness.testset.state import State
+from harness.types import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +77,36 @@ def _refuse_repeated(state: State, kept: Sequence[Candidate]) -> None:
                 "or no."
             )
         seen.add(one.query_id)
+
+
+def gathered(state: State, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], set[str]]:
+    """The passages of questions that are asked in the words they were searched in, and their ids."""
+    texts = {one.query_id: one.text for one in chosen}
+    pool = [row for row in state.rows(PoolRow) if texts.get(row.query_id) == row.question]
+    return pool, {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
+
+
+def documents_of(state: State, context: Context) -> dict[str, Document]:
+    """The documents by id; raises CorpusError where one is not what it was when the test set was begun.
+
+    Offsets of questions, passages and grades hold for the text they were made of, and for no other.
+    """
+    documents = {one.doc_id: one for one in load_documents(state.config.bench(state.folder), context)}
+    for row in state.rows(DocumentRow):
+        now = documents.get(row.doc_id)
+        if now is None or now.sha256 != row.sha256:
+            what = "is missing" if now is None else "has changed"
+            raise CorpusError(
+                f"{row.doc_id} {what} since {state.path(DocumentRow)} was written, so offsets would not "
+                "hold. Put the document back, or start again: harness init with another --out."
+            )
+    return documents
+
+
+def document_rows(state: State, documents: Iterable[Document]) -> dict[type[Any], list[DocumentRow]]:
+    """The table that later steps compare the documents with; none where it has been written."""
+    rows = [
+        DocumentRow(one.doc_id, one.sha256, len(one.text), len(one.page_starts))
+        for one in sorted(documents, key=lambda one: one.doc_id)
+    ]
+    return {} if state.has(DocumentRow) else {DocumentRow: rows}

@@ -3,11 +3,10 @@
 Of settings with one another, of a result with an earlier one, and of a ranking before and after the reranker.
 """
 
+from harness.verdict.caveats import filter_notes, filter_table, ranked_alike, same_ranking_notes
 from harness.verdict.changes import changed_table, reranked, reranked_table
 from harness.verdict.compared import compared_parts
 from harness.verdict.label_sensitivity import label_parts, sensitivity_of
-from harness.verdict.remarks import costs_of, filter_notes, filter_table
-from harness.verdict.same_rankings import ranked_alike, same_ranking_notes
 from harness.verdict.stored import (
     Stored,
     measure_to_take,
@@ -19,6 +18,7 @@ from harness.verdict.stored import (
 from harness.verdict.verdicts import (
     Scores,
     chunkings_of,
+    costs_of,
     headline_of,
     options_of,
     turning_of,

@@ -120,12 +120,12 @@ def _front(verdict: Verdict) -> list[str]:
     steps = _steps(verdict)
     if not steps:
         return [verdict.costs.reason] if verdict.costs.reason else []
-    told = [
+    named = [
         f"{step.setting} ({step.quality:.3f} for {step.cost:,.0f}"
         + (f"; {step.price:,.0f} more for each 0.01)" if step.price is not None else ")")
         for step in steps
     ]
-    return [f"On the front of {verdict.measure} against {verdict.costs.unit}: {', '.join(told)}."]
+    return [f"On the front of {verdict.measure} against {verdict.costs.unit}: {', '.join(named)}."]
 
 
 def _steps(verdict: Verdict) -> list[Step]:

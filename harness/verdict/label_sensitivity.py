@@ -27,7 +27,7 @@ class LabelSensitivity:
 
     def turns(self, one: str, other: str) -> tuple[str, ...]:
         """The ways under which the difference of two settings has another sign than with the given labels."""
-        signs = [_sign(a - b) for a, b in zip(self.means[one], self.means[other], strict=True)]
+        signs = np.sign(np.subtract(self.means[one], self.means[other]))
         return tuple(way for way, sign in zip(self.ways, signs, strict=True) if sign != signs[0])
 
     def turning(self, chunkings: Mapping[str, str]) -> Turning:
@@ -59,7 +59,7 @@ class LabelSensitivity:
 
     def sentences(self, found: Sequence[Comparison]) -> tuple[str, ...]:
         """What this says of the differences that a test calls real, and of those it would."""
-        told = [f"The median label has {self.lengths[0]:,.0f} characters."]
+        lines = [f"The median label has {self.lengths[0]:,.0f} characters."]
         real = [one for one in found if one.real and self._knows(one)]
         turned = [
             (one, self.turns(one.setting, one.against))
@@ -67,17 +67,17 @@ class LabelSensitivity:
             if one.finding == "turns" and self._knows(one)
         ]
         if real and not turned:
-            told.append(
+            lines.append(
                 "All real differences keep their sign however the labels are drawn."
                 if len(real) > 1
                 else "The real difference keeps its sign however the labels are drawn."
             )
-        told += [
+        lines += [
             f"{one.setting} against {one.against}: do not rely on it. The difference changes sign with "
             f"labels {listed(ways, len(ways))}."
             for one, ways in turned
         ]
-        return tuple(told)
+        return tuple(lines)
 
     def _knows(self, one: Comparison) -> bool:
         return one.setting in self.means and one.against in self.means
@@ -134,7 +134,3 @@ def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison
     if sensitivity is None or len(sensitivity.means) < 2:
         return ()
     return (sensitivity.table(), sensitivity.sentences(tuple(found)))
-
-
-def _sign(difference: float) -> int:
-    return (difference > 0) - (difference < 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,9 @@ from harness.report import (
     read_by_labels,
     read_result,
 )
+from harness.verdict.caveats import filter_notes, same_ranking_notes
 from harness.verdict.label_sensitivity import sensitivity_of
-from harness.verdict.remarks import costs_of, filter_notes
-from harness.verdict.same_rankings import same_ranking_notes
-from harness.verdict.verdicts import Scores, chunkings_of, options_of
+from harness.verdict.verdicts import Scores, chunkings_of, costs_of, options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,12 @@ class Stored:
     result: StoredResult
     stage: str
     measures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, result: StoredResult, stage: str = "final") -> Stored:
+        """A result at a stage, with all of its measures that are no price."""
+        names = dict.fromkeys(result.per_query["measure"])
+        return cls(result, stage, tuple(name for name in names if not less_is_better(name)))
 
     @property
     def scored_on(self) -> ScoredOn:
@@ -47,11 +52,6 @@ class Stored:
         """The scores of one measure."""
         return from_table(self.result.per_query, measure, self.stage)
 
-    def scored_again(self, result: StoredResult) -> Stored:
-        """The same with the scores of ``result``."""
-        kept = set(result.per_query["measure"])
-        return replace(self, result=result, measures=tuple(name for name in self.measures if name in kept))
-
 
 def read_stored(folder: Path, stage: str = "final") -> Stored:
     """Read a folder of results; raises HarnessError for none or a damaged one, or an unknown stage."""
@@ -59,8 +59,7 @@ def read_stored(folder: Path, stage: str = "final") -> Stored:
     stages = list(dict.fromkeys(result.per_query["stage"]))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
-    names = tuple(name for name in dict.fromkeys(result.per_query["measure"]) if not less_is_better(name))
-    return Stored(result, stage, names)
+    return Stored.of(result, stage)
 
 
 def names_of(folders: Sequence[Path]) -> list[str]:
@@ -160,12 +159,12 @@ def _configured(
 
 def _by_labels(folders: Mapping[str, Path]) -> tuple[str, ...]:
     """What people's labels say of each result; of several, each named."""
-    told: list[str] = []
+    sentences: list[str] = []
     for name, folder in folders.items():
         found = read_by_labels(folder)
         if found is not None:
-            told += [f"{name}: {text}" if len(folders) > 1 else text for text in found.sentences]
-    return tuple(told)
+            sentences += [f"{name}: {text}" if len(folders) > 1 else text for text in found.sentences]
+    return tuple(sentences)
 
 
 def _corrected(folders: Sequence[Path]) -> str:

@@ -13,6 +13,8 @@ from harness.measures import across_chunkings, across_parsers, headline, trusted
 from harness.verdict.label_sensitivity import LabelSensitivity
 
 NO_COSTS = Costs(None, "")
+NO_PRICES = "Costs are left out: not all results have a prices.csv."
+OTHER_DEPTHS = "Costs are left out: the results count tokens to different depths (k)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Scores:
 
     ``matrices`` has the same settings by every measure, in the order in which measures were named;
     ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
-    names of the documents, which clusters are told apart by; ``costs`` are of these settings;
+    names of the documents, which say whether clusters are documents; ``costs`` are of these settings;
     ``sensitivity`` says by measure what longer and shorter labels do, where that was computed; ``notes`` are
     further caveats, ``by_labels`` what `harness labels next` has found, ``corrected`` its verdict where it
     corrects the grades of a language model.
@@ -97,6 +99,34 @@ def _means(matrix: ScoreMatrix) -> dict[str, float]:
     """The mean of every setting that has one."""
     means = zip(matrix.settings, matrix.means.tolist(), strict=True)
     return {name: mean for name, mean in means if not math.isnan(mean)}
+
+
+def costs_of(
+    prices: Mapping[str, Iterable[Mapping[str, Any]]],
+    names: Mapping[tuple[str, str], str],
+    stage: str = "final",
+) -> Costs:
+    """The tokens to read in every setting's first k chunks, where all results say so for one k.
+
+    ``prices`` maps results to the rows of their prices.csv, ``names`` each (result, setting) to what it is
+    called here.
+    """
+    tokens: dict[tuple[str, str], float] = {}
+    depths = set()
+    for result, rows in prices.items():
+        # rows stand in the order of the stages, so that the last one stays
+        for row in rows:
+            if stage in ("final", row["stage"]):
+                tokens[result, row["setting"]] = float(row["tokens_at_k"] or math.nan)
+                depths.add(str(row["k"] if row["k"] is not None else ""))
+    if not tokens:
+        return NO_COSTS
+    if any(not math.isfinite(tokens.get(key, math.nan)) for key in names):
+        return Costs(None, "", NO_PRICES)
+    if len(depths) > 1:
+        return Costs(None, "", OTHER_DEPTHS)
+    k = depths.pop()
+    return Costs({name: tokens[key] for key, name in names.items()}, f"tokens@{k}" if k else "tokens")
 
 
 def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -15,8 +15,8 @@ ONE = Evidence("q1", "How many?", ("39,717",), {"0": ("It employs 39,717 people.
 
 
 def trials(*evidence, **options):
-    left = LeftOut({})
-    return {one.trial_id: one for one in own_trials(evidence, RgbOptions(**options), left)}, left.counts
+    left = LeftOut()
+    return {one.trial_id: one for one in own_trials(evidence, RgbOptions(**options), left)}, left
 
 
 def test_a_rate_is_as_many_near_misses():

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.abilities.files import read_trials, write_trials
 from harness.abilities.marking import Marked, mark
 from harness.abilities.rgb import RgbOptions, read_rgb, rgb_trials
-from harness.abilities.trial import Trial
+from harness.abilities.trial import Trial, read_trials, write_trials
 from harness.errors import CorpusError
 
 PLAIN = {"id": 1, "query": "How long?", "answer": ["35 minutes"], "positive": ["p1", "p2", "p3", "p4", "p5"]}
@@ -163,14 +162,14 @@ TRIAL = '{"trial_id": "t", "ability": "noise", "rate": 0, "question": "q", "pass
     ("text", "told"),
     [
         ("{", "line 1: is not a trial"),
-        ('{"ability": "x"}', "ability is 'x'"),
-        ('{"ability": "noise", "rate": 2}', "from 0 to 1"),
+        ((TRIAL % ('["a"]', '[["b"]]')).replace("noise", "x"), "ability: Input should be 'noise'"),
+        ((TRIAL % ('["a"]', '[["b"]]')).replace("0", "2"), "from 0 to 1"),
         ("", "has no trials"),
-        ("[1]", "not an object"),
+        ("[1]", "should be an object"),
         # letter by letter, 3 and 5 would each be a right answer
-        (TRIAL % ('["35 minutes."]', '["35"]'), "golden a list of lists"),
-        (TRIAL % ('"35minutes."', '[["35"]]'), "passages must be a list"),
-        (TRIAL % ('["35 minutes."]', "[[35]]"), "is not text"),
+        (TRIAL % ('["35 minutes."]', '["35"]'), r"golden: 0: .*should be a valid"),
+        (TRIAL % ('"35minutes."', '[["35"]]'), r"passages: .*should be a valid"),
+        (TRIAL % ('["35 minutes."]', "[[35]]"), r"golden: 0: 0: .*valid string"),
     ],
 )
 def test_faults_of_trials_are_named(tmp_path, text, told):

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.answer.form import ObjectForm, several
-from harness.answer.shapes import Verdicts
+from harness.answer.shapes import VERDICTS
 from harness.answer.steps import STEPS, form_of, prompt_of
 from harness.types import Asked
 
@@ -14,7 +14,7 @@ def asked(form, query, *texts):
 
 def test_slots_are_filled_once_and_fenced():
     form = ObjectForm(
-        "", "{{ passages }}\n{{ statements }}\n{{ query }}", ("passages", "statements"), Verdicts()
+        "", "{{ passages }}\n{{ statements }}\n{{ query }}", ("passages", "statements"), VERDICTS
     )
     call = asked(form, "why {{ passages }}?", several(["one", "two"]), several(["a\nb", "c"]))
     ((message),) = form.messages(call)

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.answer.measures.refusal import Refusal, RefusalConfig
-from harness.answer.refusing import refuses
+from harness.answer.words import refuses
 from harness.types import Judgment
 
 from .helpers import NO_TOOLS, ToyTools, case

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from harness.answer.stage import ExtractiveConfig, LlmAnswerConfig, passages_read
 from harness.answer.stage.citations import Citations, read_citations, without_citations
 from harness.answer.stage.extractive import REFUSAL, ExtractiveAnswerer
-from harness.answer.stage.prompts import FOLDER, load_prompt
+from harness.answer.stage.llm import FOLDER
 from harness.answer.stage.step import Asking
 from harness.llm.prompt import built_in
 
@@ -149,7 +149,7 @@ def test_nothing_asked_is_nothing_answered():
 
 @pytest.mark.parametrize("name", built_in(FOLDER))
 def test_every_prompt_shows_question_and_passages_between_fences(name):
-    prompt = load_prompt(name)
+    prompt = LlmAnswerConfig.load(name)
     assert prompt.cites == name.startswith("cited")
     assert prompt.language == ("zh" if name.endswith("_zh") else "en")
 

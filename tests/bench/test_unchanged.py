@@ -11,7 +11,7 @@ import pytest
 
 import harness.bench.flow
 import harness.bench.unchanged as unchanged
-from harness.bench.ending import Ending
+from harness.bench.ending import STORED, Ending
 from harness.bench.inputs import input_hashes
 from harness.cli import main
 from harness.config import load_config
@@ -289,4 +289,4 @@ def test_an_ending_is_kept_whole():
     row = SummaryRow("a", "retrieve", "all", "mrr", 0.5, None, None, 3, 0, 0, "people")
     table = Table("lost", ("setting", "left"), (("a", "–"),), left=frozenset({0, 1}), notes=("A note.",))
     ending = Ending("tiny", (row,), "mrr", 0.95, (table,), ("labels",), ("page",), ("Verdict: none.",))
-    assert Ending.from_json(json.loads(json.dumps(ending.to_json()))) == ending
+    assert STORED.validate_python(json.loads(json.dumps(STORED.dump_python(ending, mode="json")))) == ending

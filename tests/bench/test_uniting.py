@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from harness.bench.flow import run_bench
-from harness.bench.uniting import united
+from harness.bench.uniting import Pool, unite, united
 from harness.cli import main
-from harness.comparison.union import Pool, unite
 from harness.config import load_config
 from harness.progress import Silent
 from harness.report import read_result

@@ -3,6 +3,7 @@
 import numpy as np
 
 from harness.comparison import ScoreMatrix
+from harness.comparison.family import compare_to
 
 
 def matrix(rows, measure="ndcg_exp@10", splits=None, ids=None):
@@ -19,3 +20,9 @@ def noisy(n, means, seed=0, spread=0.2):
     rng = np.random.default_rng(seed)
     common = rng.normal(0, spread, n)
     return matrix({chr(97 + i): mean + common + rng.normal(0, spread / 2, n) for i, mean in enumerate(means)})
+
+
+def compare_pair(setting, values, against, baseline, options=None):
+    """One setting against another, alone."""
+    (one,) = compare_to(matrix({setting: values, against: baseline}), against, options)
+    return one

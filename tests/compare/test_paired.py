@@ -3,7 +3,9 @@ import pytest
 
 from harness.comparison import Options
 from harness.comparison.conclude import needed_for
-from harness.comparison.paired import cohen_dz, compare_pair, dominance, win_tie_loss
+from harness.comparison.paired import cohen_dz, dominance, win_tie_loss
+from harness.errors import HarnessError
+from tests.compare.build import compare_pair
 
 
 def test_effects_by_hand():
@@ -42,10 +44,10 @@ def test_a_comparison_tells_all():
 
 
 def test_a_comparison_leaves_undefined_queries_out():
-    found = compare_pair("a", np.array([0.5, np.nan, 0.2]), "b", np.array([0.1, 0.9, 0.2]))
+    found = compare_pair("a", np.array([0.5, np.nan, 0.2]), "b", np.array([0.1, np.nan, 0.2]))
     assert (found.n, found.mean, found.mean_against) == (2, 0.35, pytest.approx(0.15))
-    with pytest.raises(ValueError, match="no query with a score in common"):
-        compare_pair("a", np.array([np.nan]), "b", np.array([1.0]))
+    with pytest.raises(HarnessError, match="No query has a value"):
+        compare_pair("a", np.array([np.nan]), "b", np.array([np.nan]))
 
 
 def test_a_single_query_says_what_it_cannot():

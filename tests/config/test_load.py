@@ -349,7 +349,7 @@ def test_a_stated_tokenizer_counts_in_all_settings(write):
         (
             "embed: {model: org/one, query_prefix: 'q: '}\nretrieve: {top_k: 7}",
             6,
-            'retrieve: {kind: chroma, model: org/one, query_prefix: "q: ", top_k: 7}',
+            "retrieve: {kind: chroma, model: org/one, query_prefix: 'q: ', top_k: 7}",
         ),
         ("settings:\n  - {}\n  - {embed: {model: org/one}}", 8, "retrieve: {kind: chroma, model: org/one}"),
         ("embed: [{model: org/one}]\nretrieve: {top_k: 7}", 6, "belongs to its retriever"),

@@ -9,8 +9,8 @@ from safetensors.numpy import load_file, save_file
 
 from harness.errors import ModelError
 from harness.models import resolve
+from harness.models.damage import check_hub_file
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.models.sound import check_hub_file
 from harness.search.rerank import CrossEncoderConfig, CrossEncoderScorer
 
 WEIGHTS = "model.safetensors"
@@ -67,7 +67,7 @@ def test_weights_that_were_cut_short_are_found(model):
     whole = (model / WEIGHTS).read_bytes()
     rewrite(model / WEIGHTS, whole[:-1])
     with pytest.raises(
-        ModelError, match=rf"has {len(whole) - 1:,} bytes, and its header tells of {len(whole):,}"
+        ModelError, match=rf"has {len(whole) - 1:,} bytes, and its header says {len(whole):,}"
     ):
         resolve(str(model))
 

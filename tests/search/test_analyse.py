@@ -81,12 +81,14 @@ def test_jieba_cuts_chinese_into_words_and_knows_the_words_of_the_user():
 
 
 def test_without_jieba_the_message_says_how_to_get_it(monkeypatch):
-    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import PackageNotFoundError, version
 
     def missing(name):
-        raise PackageNotFoundError(name)
+        if name == "jieba":
+            raise PackageNotFoundError(name)
+        return version(name)
 
-    monkeypatch.setattr("harness.search.analyse.jieba_words.version", missing)
+    monkeypatch.setattr("harness.search.analyse.analyser.version", missing)
     with pytest.raises(ConfigError, match=r"pip install 'harness\[jieba\]'"):
         _ = Analyser("jieba", "long").identity
 

@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from harness.comparison.means import bounds_of_means
-from harness.comparison.paired import compare_pair
 from harness.stats.bounds import bounds_at, hall_statistic, inverse_hall, student_tail, within
 from harness.stats.units import units_of
+from tests.compare.build import compare_pair
 from tests.stats.rows import guarded, moments
 
 scores = arrays(np.float64, st.integers(2, 30), elements=st.floats(-1, 1).map(lambda x: round(x, 2)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.testset.grades import agreements, held
+from harness.testset.grades import agreements, final_grades
 from harness.testset.rows import (
     AnswerRow,
     Candidate,
@@ -375,12 +375,12 @@ def row(grade, grader, by_model="no", start=0):
 
 def test_which_grade_holds():
     key = ("q1", "d", 0, 5)
-    assert held([row(1, "m", "yes"), row(2, "n", "yes")])[key].grade == 2
-    assert held([row(4, "Ann"), row(2, "n", "yes")])[key].grade == 4
-    assert held([row(4, "Ann"), row(2, "Ben")])[key].grade is None
+    assert final_grades([row(1, "m", "yes"), row(2, "n", "yes")])[key].grade == 2
+    assert final_grades([row(4, "Ann"), row(2, "n", "yes")])[key].grade == 4
+    assert final_grades([row(4, "Ann"), row(2, "Ben")])[key].grade is None
     resolved = DisagreementRow("q1", "?", "d", 0, 5, "Ann 4; Ben 2", 2, 3, "text")
-    assert held([row(4, "Ann"), row(2, "Ben")], [resolved])[key].grade == 3
-    assert held([row(None, "m", "yes")]) == {}
+    assert final_grades([row(4, "Ann"), row(2, "Ben")], [resolved])[key].grade == 3
+    assert final_grades([row(None, "m", "yes")]) == {}
 
 
 def test_agreement_is_over_what_both_have_graded():

@@ -10,8 +10,8 @@ from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
 from harness.answer.evidence import facts_of, holdings
 from harness.answer.measure import Facts, Need
-from harness.answer.refusing import PHRASES, refuses
 from harness.answer.steps import REFUSES
+from harness.answer.words import PHRASES, refuses
 from harness.measures.projection import Projection
 
 

@@ -28,7 +28,7 @@ def read_citations(text: str, passages: int) -> Citations:
     """The citations of an answer that was given ``passages`` passages, numbered from 1.
 
     A mark with a number that no passage has counts as bad as a whole, and so does any other bracket that
-    begins like a citation, such as ``[1-3]`` or ``(passage 2)``: nobody guesses what it means.
+    begins like a citation, such as ``[1-3]`` or ``(passage 2)``: its meaning is not guessed.
     """
     cited: dict[int, None] = {}
     bad = 0

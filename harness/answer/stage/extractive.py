@@ -37,13 +37,7 @@ class ExtractiveConfig(ComputingConfig, AnswerConfig):
     @property
     def encoder(self) -> EmbedConfig:
         """What embeds questions and sentences."""
-        return EmbedConfig(
-            model=self.model,
-            device=self.device,
-            dtype=self.dtype,
-            backend=self.backend,
-            batch_tokens=self.batch_tokens,
-        )
+        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
 
     @property
     def encoders(self) -> tuple[EncoderConfig, ...]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from harness.answer.stage.citations import read_citations, without_citations
-from harness.answer.stage.prompts import AnswerPrompt, load_prompt
 from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
 from harness.llm import text_of
 from harness.llm.asking import AskingConfig, Request
-from harness.llm.money import Price
+from harness.llm.prompt import Prompt, read_prompt
 from harness.types import Answered
+
+FOLDER = Path(__file__).parent / "prompts"
+
+
+class AnswerPrompt(Prompt):
+    """A prompt file of an answerer, which shows ``{{ query }}`` and ``{{ passages }}``."""
+
+    cites: bool = Field(
+        False, description="Whether it asks for citations such as [1]; only then are they read."
+    )
 
 
 class LlmAnswerConfig(AskingConfig, AnswerConfig):
@@ -46,7 +56,7 @@ class LlmAnswerConfig(AskingConfig, AnswerConfig):
     @classmethod
     def load(cls, name: str) -> AnswerPrompt:
         """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        return load_prompt(name)
+        return read_prompt(name, FOLDER, AnswerPrompt, "an answer", ("query", "passages"), ("count",))
 
     @property
     def asked(self) -> LlmAnswerConfig:
@@ -57,21 +67,9 @@ class LlmAnswerConfig(AskingConfig, AnswerConfig):
         return self.model_copy(update={"endpoint": endpoint, "model": None, "temperature": None})
 
     @property
-    def price(self) -> Price | None:
-        """The price of a call of the model that answers; None where no table has it."""
-        found = self.batchless_price
-        return found.in_batches() if found and self.batch else found
-
-    @property
-    def batch_price(self) -> Price | None:
-        """The price of a call in a batch, however calls are made now."""
-        found = self.batchless_price
-        return found and found.in_batches()
-
-    @property
-    def batchless_price(self) -> Price | None:
-        """The price of a call that is made by itself."""
-        return self.prices.get(self.model or self.endpoint.model)
+    def asked_model(self) -> str:
+        """The name of the model that answers."""
+        return self.model or self.endpoint.model
 
 
 class LlmAnswerer(Answerer[LlmAnswerConfig]):
@@ -82,7 +80,7 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
     @property
     def name(self) -> str:
         """The model and the prompt."""
-        return f"{self.config.prompt.name} by {self.config.asked.endpoint.model}"
+        return f"{self.config.prompt.name} by {self.config.asked_model}"
 
     def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
         """The model's words about every question."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -54,6 +56,30 @@ class AnswerConfig(StageConfig):
     def encoders(self) -> tuple[EncoderConfig, ...]:
         """The encoders that it uses."""
         return ()
+
+
+def passages_read(config: AnswerConfig, lengths: Sequence[int]) -> list[int]:
+    """The ranks, from 0, of the passages that are read, in the order in which they are read.
+
+    ``lengths`` are the tokens of the ranked passages, best first.
+    """
+    ranks = list(range(len(lengths)))[: config.top_n]
+    if config.max_tokens is not None:
+        ranks = ranks[: bisect_right(list(accumulate(lengths[: len(ranks)])), config.max_tokens)]
+    return in_order(ranks, config.order)
+
+
+def in_order(ranks: Sequence[int], order: Order) -> list[int]:
+    """Ranks, best first, in another order.
+
+    ``edges`` puts ranks 1, 3, 5 … first and … 6, 4, 2 after them (Liu et al., Lost in the middle, TACL 2024:
+    what stands in the middle is used least).
+    """
+    if order == "reverse":
+        return list(reversed(ranks))
+    if order == "edges":
+        return [*ranks[::2], *reversed(ranks[1::2])]
+    return list(ranks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +140,4 @@ class Answerer(ABC, Generic[Config]):
 
     @abstractmethod
     def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
-        """The replies; every question has at least one passage. Raises LlmError where nobody can be asked."""
+        """The replies; every question has at least one passage. Raises LlmError if no model can be asked."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from harness.corpus.importers.folder import (
@@ -46,8 +46,8 @@ def import_beir(
     judgments, negative = _read_judgments(qrels_path, grade_map)
     questions, blank = _read_questions(queries_path)
     with new_corpus_folder(target) as folder:
-        documents = _write_documents(corpus, folder / "documents")
-        kept = [j for j in judgments if j.corpus_id in documents.lengths and j.query_id in questions]
+        lengths, empty = _write_documents(corpus, folder / "documents")
+        kept = [j for j in judgments if j.corpus_id in lengths and j.query_id in questions]
         if not kept:
             raise CorpusError(
                 f"{qrels_path}: none of its {len(judgments)} judgments is of a query of {queries_path.name} "
@@ -67,7 +67,7 @@ def import_beir(
                     _query_id(judgment.query_id),
                     _file_stem(judgment.corpus_id),
                     0,
-                    documents.lengths[judgment.corpus_id],
+                    lengths[judgment.corpus_id],
                     judgment.grade,
                 )
                 for judgment in kept
@@ -75,13 +75,12 @@ def import_beir(
         )
         write_text(folder / "README.md", _README.format(name=target.name, qrels=qrels_path.name))
     notes = {
-        f"documents without text were left out ({_some(documents.empty)})": len(documents.empty),
+        f"documents without text were left out ({_some(empty)})": len(empty),
         "judgments of documents without text were left out": sum(
-            judgment.corpus_id in documents.empty for judgment in judgments
+            judgment.corpus_id in empty for judgment in judgments
         ),
         "judgments of documents that corpus.jsonl does not hold were left out": sum(
-            judgment.corpus_id not in documents.lengths and judgment.corpus_id not in documents.empty
-            for judgment in judgments
+            judgment.corpus_id not in lengths and judgment.corpus_id not in empty for judgment in judgments
         ),
         "judgments of queries that queries.jsonl does not hold were left out": sum(
             judgment.query_id not in questions and judgment.query_id not in blank for judgment in judgments
@@ -91,22 +90,13 @@ def import_beir(
         "negative grades became 0": negative,
     }
     counted = tuple(f"{count} {what}." for what, count in notes.items() if count)
-    return ImportSummary(
-        target, len(documents.lengths), queries, labels, (f"Judgments: {qrels_path}.", *counted)
-    )
+    return ImportSummary(target, len(lengths), queries, labels, (f"Judgments: {qrels_path}.", *counted))
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(NamedTuple):
     query_id: str
     corpus_id: str
     grade: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Documents:
-    lengths: Mapping[str, int]
-    empty: tuple[str, ...]
 
 
 def _read_questions(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -190,7 +180,8 @@ def _grade(where: str, score: str, grade_map: Mapping[int, int] | None) -> int:
     return grade
 
 
-def _write_documents(corpus: Path, folder: Path) -> _Documents:
+def _write_documents(corpus: Path, folder: Path) -> tuple[dict[str, int], tuple[str, ...]]:
+    """The length of every document by its id, and the ids of those without text."""
     folder.mkdir()
     lengths: dict[str, int] = {}
     empty: list[str] = []
@@ -205,7 +196,7 @@ def _write_documents(corpus: Path, folder: Path) -> _Documents:
             continue
         write_text(folder / f"{stem}.txt", text)
         lengths[corpus_id] = len(text)
-    return _Documents(lengths, tuple(empty))
+    return lengths, tuple(empty)
 
 
 def _stem_of(corpus: Path, row: Row) -> str:

@@ -124,7 +124,7 @@ class SecondReader:
     """A reader to compare a parser with.
 
     ``name`` holds its version. A page is short of text if the parser found less than ``share`` of the
-    characters that ``read`` counts, and at least ``least`` fewer. ``sees_damage``: it tells of broken
+    characters that ``read`` counts, and at least ``least`` fewer. ``sees_damage``: it finds broken
     streams.
     """
 

@@ -54,7 +54,7 @@ def read_traces(path: Path, name: str = "") -> Traces:
     Raises CorpusError where the file cannot be read, is of no known format, or has no question.
     """
     records = read_records(path)
-    format_ = _named(name) if name else _found(path, records)
+    format_ = _format(path, records, name)
     exchanges, left = assemble(path, format_.steps(records))
     if not exchanges:
         raise CorpusError(
@@ -64,18 +64,15 @@ def read_traces(path: Path, name: str = "") -> Traces:
     return Traces(format_.name, tuple(exchanges), left)
 
 
-def _named(name: str) -> TraceFormat:
-    if name not in FORMATS:
+def _format(path: Path, records: Sequence[Mapping[str, Any]], name: str) -> TraceFormat:
+    """The format that is named, else the one that knows the first record."""
+    if name and name not in FORMATS:
         raise CorpusError(f"There is no format of traces {name!r}. Known: {', '.join(FORMATS)}.")
-    return FORMATS[name]
-
-
-def _found(path: Path, records: Sequence[Mapping[str, Any]]) -> TraceFormat:
-    for one in FORMATS.values():
-        if one.knows(records[0]):
-            return one
-    raise CorpusError(
-        f"{path}: its records are of no known format: the first has {', '.join(list(records[0])[:8])}. "
-        f"Known: {', '.join(FORMATS)}; or write one JSON object a line with user_input, "
-        "retrieved_contexts and response, and import that with `harness import ragas`."
-    )
+    found = FORMATS.get(name) or next((one for one in FORMATS.values() if one.knows(records[0])), None)
+    if found is None:
+        raise CorpusError(
+            f"{path}: its records are of no known format: the first has {', '.join(list(records[0])[:8])}. "
+            f"Known: {', '.join(FORMATS)}; or write one JSON object a line with user_input, "
+            "retrieved_contexts and response, and import that with `harness import ragas`."
+        )
+    return found

@@ -51,8 +51,12 @@ def _step(span: Mapping[str, Any]) -> Step:
         (event.get("name", ""), _attributes(event.get("attributes"))) for event in span.get("events") or ()
     ]
     kind = _kind(attributes)
-    said = _first(attributes, _SAID) or _messages(attributes, ("input", "prompt")) or _asked_in(events)
-    got = _first(attributes, _GOT) or _messages(attributes, ("output", "completion")) or _said_in(events)
+    # messages in events, as the conventions had them up to 1.36
+    contents = [unpacked(its.get("content")) for name, its in events if name == "gen_ai.user.message"]
+    asked = [{"role": "user", "content": content} for content in contents]
+    choices = [None, *(unpacked(its.get("message")) for name, its in events if name == "gen_ai.choice")]
+    said = _first(attributes, _SAID) or _messages(attributes, ("input", "prompt")) or asked
+    got = _first(attributes, _GOT) or _messages(attributes, ("output", "completion")) or choices[-1]
     passages = _documents(attributes, got) if kind in ("retriever", "reranker") else ()
     status = span.get("status") or {}
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
@@ -97,20 +101,6 @@ def _messages(attributes: Mapping[str, Any], sides: tuple[str, str]) -> list[dic
         if found and (found[1] or found[2]) in sides:
             rows.setdefault(int(found[3]), {})[found[4]] = value
     return [rows[place] for place in sorted(rows)]
-
-
-def _asked_in(events: Iterable[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Messages in events, as the conventions had them up to 1.36."""
-    return [
-        {"role": "user", "content": unpacked(its.get("content"))}
-        for name, its in events
-        if name == "gen_ai.user.message"
-    ]
-
-
-def _said_in(events: Iterable[tuple[str, Mapping[str, Any]]]) -> Any:
-    choices = [unpacked(its.get("message")) for name, its in events if name == "gen_ai.choice"]
-    return choices[-1] if choices else None
 
 
 def _attributes(listed: Any) -> dict[str, Any]:

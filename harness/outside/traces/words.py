@@ -66,9 +66,9 @@ def _text(value: Any, keys: Sequence[str], roles: set[str], depth: int) -> str:
 
 def _of_list(values: list[Any], keys: Sequence[str], roles: set[str], depth: int) -> str:
     """The last message of one of the roles; without roles the parts of a text, or the first that has one."""
-    told = [(role_of(one), one) for one in values]
-    if any(role for role, _ in told):
-        own = [one for role, one in told if role in roles]
+    from_whom = [role_of(one) for one in values]
+    if any(from_whom):
+        own = [one for one, role in zip(values, from_whom, strict=True) if role in roles]
         return next((text for one in reversed(own) if (text := _content(one, keys, roles, depth))), "")
     if all(isinstance(one, dict) and one.get("type") == "text" for one in values):
         return "\n".join(filter(None, (_text(one, ("text", "content"), roles, depth + 1) for one in values)))

@@ -35,10 +35,10 @@ class Detail:
             return f"To keep this page small, rankings end at rank {self.ranks} and show no passage text."
         if self == Detail():
             return "To keep this page small, the text around passages is left out."
-        told = [] if self.ranks == DEEPEST else [f"rankings end at rank {self.ranks}"]
+        cuts = [] if self.ranks == DEEPEST else [f"rankings end at rank {self.ranks}"]
         if self.characters is not None:
-            told.append(f"passages show their first {self.characters} characters and the judged evidence")
-        return f"To keep this page small, {' and '.join(told)}." if told else ""
+            cuts.append(f"passages show their first {self.characters} characters and the judged evidence")
+        return f"To keep this page small, {' and '.join(cuts)}." if cuts else ""
 
 
 # From everything to hardly anything: the first that fits is taken.

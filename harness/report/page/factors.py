@@ -58,14 +58,14 @@ def _kinds(section: Any) -> str | None:
 
 
 def _parser(setting: Setting) -> str | None:
-    """The kind of parser, and what it is told or calls."""
+    """The kind of parser, and its mode and what it calls."""
     section = setting.get("parse")
     kind = _kinds(section)
     if kind is None or not isinstance(section, Mapping):
         return kind
     mode = section.get("extraction_mode", "plain")
-    told = [kind, "" if mode == "plain" else str(mode), str(section.get("call", ""))]
-    return " ".join(filter(None, told))
+    parts = [kind, "" if mode == "plain" else str(mode), str(section.get("call", ""))]
+    return " ".join(filter(None, parts))
 
 
 def _retriever(setting: Setting) -> str | None:

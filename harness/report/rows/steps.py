@@ -114,7 +114,7 @@ def _from_wide(cells: Cells) -> Iterator[Cells]:
     left = 1.0
     for name, (step, part) in _WIDE.items():
         left -= float(cells[name])
-        # the score that was achieved stands in the row, and is not summed up anew
+        # the score that was achieved stands in the row, and is not summed up again
         after = cells["final"] if part == CHANGE else repr(left)
         kept = {key: cells[key] for key in _KEPT}
         yield {**kept, "step": step, "part": part, "loss": cells[name], "left": after}

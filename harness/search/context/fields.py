@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from harness.errors import ConfigError
 from harness.search.context.step import Around, ContextConfig, Contextualizer, line
+from harness.search.query_steps import TableConfig
 from harness.search.sources import Sources
 from harness.types import Chunk
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 
 
-class FieldsConfig(ContextConfig):
+class FieldsConfig(TableConfig, ContextConfig):
     """A line made of the columns of a table of documents."""
 
     kind: Literal["fields"] = "fields"
-    file: Path = Field(
-        description="CSV or JSONL with one row per document; rows of other documents are ignored."
-    )
-    key: str = Field(
-        "document", description="The column with the name of the document's file, with or without ending."
-    )
     template: str = Field(description="The line, each column in braces, such as `{company} {form} {period}`.")
     on_missing: Literal["fail", "leave_out"] = Field(
         "fail",
@@ -45,11 +39,6 @@ class FieldsConfig(ContextConfig):
     def columns(self) -> tuple[str, ...]:
         """The columns that the template names, each once."""
         return tuple(dict.fromkeys(_PLACE.findall(self.template)))
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The table."""
-        return (self.file,)
 
 
 class FieldsContext(Contextualizer[FieldsConfig]):

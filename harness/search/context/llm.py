@@ -42,7 +42,7 @@ class LlmContextConfig(AskingConfig, ContextConfig):
     on_failure: Literal["fail", "leave_out"] = Field(
         "fail",
         description="A chunk without a usable answer ends the run, or is indexed without such a line "
-        "(`leave_out`), and the run tells which.",
+        "(`leave_out`), and the run lists them.",
     )
 
     @classmethod

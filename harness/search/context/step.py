@@ -1,14 +1,14 @@
-"""What a context is: text indexed around a chunk that nobody reads."""
+"""What a context is: text that is indexed around a chunk and not read."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from harness.kinds import StageConfig
+from harness.kinds import StageConfig, Step
 from harness.search.sources import Sources
 from harness.types import Chunk
 
@@ -39,11 +39,8 @@ class ContextConfig(StageConfig):
 Configured = TypeVar("Configured", bound=ContextConfig)
 
 
-class Contextualizer(ABC, Generic[Configured]):
+class Contextualizer(Step[Configured]):
     """Chunks → what is indexed around each. It decides nothing by the queries, and changes no chunk."""
-
-    def __init__(self, config: Configured) -> None:
-        self.config = config
 
     @abstractmethod
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:

@@ -10,7 +10,7 @@ from harness.search.feedback.step import Feedback, FeedbackConfig, FoundFirst, W
 
 
 class Rm3Config(FeedbackConfig):
-    """A relevance model: chunks lend the terms they use most, each chunk as far as its score goes."""
+    """A relevance model: adds the terms that chunks use most, each chunk weighted by its score."""
 
     kind: Literal["rm3"] = "rm3"
 

@@ -11,7 +11,7 @@ from harness.search.feedback.step import Feedback, FeedbackConfig, FoundFirst, W
 
 
 class RocchioConfig(FeedbackConfig):
-    """Rocchio's method without negative examples: chunks lend alike, whatever their length and score."""
+    """Rocchio's method without negative examples: all chunks count alike, whatever their length and score."""
 
     kind: Literal["rocchio"] = "rocchio"
 

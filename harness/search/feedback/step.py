@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import Field
 
-from harness.kinds import StageConfig
+from harness.kinds import StageConfig, Step
 
 Weights = dict[int, float]
 """What each term counts, by its number."""
 
-# Raised when the same chunks lend other terms than before.
+# Raised when the same chunks give other terms than before.
 _VERSION = 1
 
 
@@ -50,11 +50,8 @@ class FoundFirst:
 Configured = TypeVar("Configured", bound=FeedbackConfig)
 
 
-class Feedback(ABC, Generic[Configured]):
+class Feedback(Step[Configured]):
     """Makes weighted terms of a query and what was found for it. Pure."""
-
-    def __init__(self, config: Configured) -> None:
-        self.config = config
 
     def identity(self) -> list[Any]:
         """All that decides the terms besides query and chunks."""
@@ -81,10 +78,10 @@ class Feedback(ABC, Generic[Configured]):
         feedback. Equal weights are settled by the numbers of the terms.
         """
         counts = Counter(asked)
-        lent = {
+        offered = {
             term: value for term, value in self.model(found).items() if shares[term] <= self.config.max_share
         }
-        best = dict(sorted(lent.items(), key=lambda one: (-one[1], one[0]))[: self.config.fb_terms])
+        best = dict(sorted(offered.items(), key=lambda one: (-one[1], one[0]))[: self.config.fb_terms])
         own, scale = self.question(counts), self.size({term: float(n) for term, n in counts.items()})
         total = self.size(best)
         weight = self.config.weight if total else 1.0

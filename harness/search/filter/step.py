@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from harness.errors import ConfigError
 from harness.search.filter.years import years_in
-from harness.search.query_steps import FilterConfig, Narrowed
-from harness.search.step import Identity
+from harness.search.query_steps import FilterConfig, Narrowed, QueryStep
 from harness.search.tools import Tools
 from harness.types import Query
 
@@ -37,15 +36,8 @@ class Facts:
         return tuple(dict.fromkeys(value for values in found for value in values))
 
 
-class Filter(ABC, Generic[Configured]):
+class Filter(QueryStep[Configured]):
     """Questions → the values that each names. It reads the question as the user asked it."""
-
-    def __init__(self, config: Configured) -> None:
-        self.config = config
-
-    def identity(self) -> Identity:
-        """All that decides what is searched, besides the questions and the table."""
-        return [self.config.model_dump(mode="json")]
 
     @abstractmethod
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
@@ -70,6 +62,7 @@ class Filter(ABC, Generic[Configured]):
 
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
     """The values of the documents by the table of a filter; raises ConfigError where it must have all."""
+    documents = tuple(dict.fromkeys(documents))
     table = tools.facts(config.file, config.key, config.columns, documents)
     values: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in config.columns}
     gaps: dict[str, list[str]] = {}
@@ -85,15 +78,15 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
             else:
                 gaps.setdefault(document, []).append(column)
     if gaps and config.on_missing == "fail":
-        told = "; ".join(
+        missing = "; ".join(
             f"{document} ({', '.join(columns)})" if document in table else document
             for document, columns in gaps.items()
         )
         raise ConfigError(
             f"{config.file}: a row or value is missing for {len(gaps)} of {len(documents)} documents: "
-            f"{told}. Add them, or set on_missing: keep in this filter to search them for every query."
+            f"{missing}. Add them, or set on_missing: keep in this filter to search them for every query."
         )
-    return Facts(tuple(documents), values)
+    return Facts(documents, values)
 
 
 def narrow(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> Narrowed:

@@ -29,7 +29,3 @@ class Dbsf(ScoreFusion[DbsfConfig]):
         values = np.array(scores)
         spread = 6 * float(values.std(ddof=1)) if min(scores) < max(scores) else 0.0
         return ((values - values.mean()) / spread + 0.5).tolist() if spread else [0.5] * len(scores)
-
-    def absent(self, rescaled: Sequence[float]) -> float:
-        """0, whatever was found."""
-        return 0.0

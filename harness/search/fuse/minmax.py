@@ -26,7 +26,3 @@ class MinMax(ScoreFusion[MinMaxConfig]):
         """Scores in 0..1."""
         low, high = min(scores), max(scores)
         return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
-
-    def absent(self, rescaled: Sequence[float]) -> float:
-        """0, whatever was found."""
-        return 0.0

@@ -27,7 +27,7 @@ def fuse_phrasings(
     empty ranking. Where no query asks more than one text, nothing is fused and the scores stay. Rankings are
     as deep as the retriever, or the route, asks for.
     """
-    length = dict(zip(passages.ids, passages.lengths, strict=True))
+    length = passages.length_of
 
     def of(one: Found, config: RetrieverConfig) -> Found:
         routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Generic, TypeVar
 
-import numpy as np
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.kinds import Section
-from harness.search.depth import Depth
+from harness.search.depth import cut
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
@@ -71,7 +70,7 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
             for name, route in zip(names, self.config.routes, strict=True)
         )
         weights = self.config.weights or (1.0,) * len(outputs)
-        length = dict(zip(passages.ids, passages.lengths, strict=True))
+        length = passages.length_of
         rankings = []
         for at, query in enumerate(queries):
             scores = self.combine([one.rankings[at] for one in outputs], weights)
@@ -83,10 +82,7 @@ def ranked_by(
     scores: Mapping[str, float], query_id: str, config: RetrieverConfig, length: Mapping[str, int]
 ) -> Ranking:
     """The ranking by fused scores, as deep as ``config`` asks for; ``length`` is in characters, by chunk."""
-    ranking = Ranking.by_score(query_id, list(scores), list(scores.values()))
-    lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
-    end = Depth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
-    return Ranking(query_id, ranking.chunk_ids[:end], ranking.scores[:end])
+    return cut(Ranking.by_score(query_id, list(scores), list(scores.values())), config, length)
 
 
 def route_names(routes: Sequence[RetrieverConfig]) -> list[str]:

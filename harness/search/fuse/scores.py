@@ -22,9 +22,9 @@ class ScoreFusion(Fusion[Fusing], Generic[Fusing]):
     def rescale(self, scores: Sequence[float]) -> list[float]:
         """The scores [n ≥ 1] of one route on the common scale, in their order."""
 
-    @abstractmethod
     def absent(self, rescaled: Sequence[float]) -> float:
         """What a chunk gets from a route that did not find it; ``rescaled`` [n ≥ 0] are those it found."""
+        return 0.0
 
     def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
         """The fused score of every chunk that any route ranked."""

@@ -6,7 +6,7 @@ from harness.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
 from harness.search.rerank.http import HttpRerankerConfig, HttpScorer
 from harness.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
-from harness.search.rerank.scorer import PairScorer, rerank
+from harness.search.rerank.scorer import Pair, PairScorer, rerank
 
 KINDS: Kinds[PairScorer] = Kinds(
     "rerank",

@@ -12,7 +12,7 @@ from pydantic import Field
 from harness.llm import Spending
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
-from harness.served import Asked, RerankEndpoint, fetch
+from harness.served import Request, RerankEndpoint, fetch
 from harness.served.reranking import ServedPairs
 
 
@@ -56,12 +56,9 @@ class ServedScorer(PairScorer):
         """Ask for all pairs, past any cache."""
         scores = np.zeros(len(pairs), dtype=np.float32)
 
-        def keep(asked: Asked, rows: list[Any], used: int) -> None:
+        def keep(asked: Request, rows: list[Any], used: int) -> None:
             scores[list(asked.items)] = np.concatenate(rows)
 
         # it raises unless all are answered
         fetch(self.config.endpoint, self.served.requests(pairs), keep, Spending())
         return scores
-
-    def try_out(self) -> None:
-        """Nothing is sent before there is something to pay for."""

@@ -80,9 +80,6 @@ class HttpScorer(PairScorer):
             scores[group] = _scores(answer, len(group), f"http: {c.url}")
         return scores
 
-    def try_out(self) -> None:
-        """Nothing is asked before there is something to score."""
-
 
 def _groups(pairs: Sequence[Pair], size: int) -> list[list[int]]:
     """The places of pairs of one query, up to ``size`` a group."""

@@ -42,9 +42,8 @@ class PairScorer(ABC):
     def forget(self) -> None:  # noqa: B027 - most keep nothing
         """Forget what it keeps of queries, so that a query it has seen takes what a new one takes."""
 
-    @abstractmethod
-    def try_out(self) -> None:
-        """Load the model and score a pair; raises ModelError where it cannot be used."""
+    def try_out(self) -> None:  # noqa: B027 - a service is asked nothing before it has to score
+        """Make sure that it can be used; raises HarnessError."""
 
 
 def rerank(ranking: Ranking, scores: Sequence[float]) -> Ranking:

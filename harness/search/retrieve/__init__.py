@@ -3,18 +3,7 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
-from harness.search.fuse import (
-    Dbsf,
-    DbsfConfig,
-    MinMax,
-    MinMaxConfig,
-    Rrf,
-    RrfConfig,
-    Weighted,
-    WeightedConfig,
-    ZScore,
-    ZScoreConfig,
-)
+from harness.search.fuse import FUSIONS
 from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
@@ -35,11 +24,7 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     Kind(ConcatenatedConfig, ConcatenatedRetriever),
     Kind(LearnedSparseConfig, LearnedSparseRetriever),
     Kind(MultiVectorConfig, MultiVectorRetriever),
-    Kind(RrfConfig, Rrf),
-    Kind(MinMaxConfig, MinMax),
-    Kind(ZScoreConfig, ZScore),
-    Kind(DbsfConfig, Dbsf),
-    Kind(WeightedConfig, Weighted),
+    *FUSIONS,
     Kind(PythonConfig, PythonRetriever),
     Kind(HttpConfig, HttpRetriever),
 )

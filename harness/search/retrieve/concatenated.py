@@ -12,7 +12,7 @@ from pydantic import Field
 from harness.search.dense import DenseConfig, DenseRetriever, Floats, Search
 from harness.search.depth import Depth
 from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
-from harness.search.retrieve.ranked import Doubles, ranked_to
+from harness.search.retrieve.ranked import Doubles, ranked
 from harness.search.retrieve.sparse import (
     Method,
     Saturation,
@@ -80,7 +80,7 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
             own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
             question = concatenate(own * self.config.weight, self._scaled(asked))
             rankings = [
-                ranked_to(depth, query.query_id, rows, scores, passages.ids)
+                ranked(query.query_id, rows, scores, depth, passages.ids)
                 for query, scores in zip(queries, dot_products(question, stored), strict=True)
             ]
             return Found(rankings, 1.0)

@@ -13,7 +13,7 @@ from harness.models.computing import ComputingConfig
 from harness.models.encoder import EncoderConfig, Value
 from harness.search.dense import Floats
 from harness.search.depth import Depth
-from harness.search.retrieve.ranked import Doubles, Ints, ranked_to
+from harness.search.retrieve.ranked import Doubles, Ints, ranked
 from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
@@ -110,6 +110,6 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
         depth: Depth,
     ) -> list[Ranking]:
         return [
-            ranked_to(depth, query.query_id, *own, passages.ids)
+            ranked(query.query_id, *own, depth, passages.ids)
             for query, own in zip(queries, self.hits(asked, stored, len(passages.ids)), strict=True)
         ]

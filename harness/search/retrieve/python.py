@@ -66,7 +66,7 @@ class PythonRetriever(Retriever[PythonConfig]):
 
     @contextmanager
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
-        """Makes the retriever anew, and asks it query by query.
+        """Makes a new retriever, and asks it query by query.
 
         Raises NotMeasuredError for a function that is given all queries at once: it makes its index in the
         same call, which is no part of a search.

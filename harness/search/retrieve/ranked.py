@@ -17,16 +17,12 @@ Doubles = NDArray[np.float64]
 DECIMALS = 6
 
 
-def ranked(query_id: str, rows: Ints, scores: Doubles, k: int, chunk_ids: Sequence[str]) -> Ranking:
-    """The best ``k`` of the chunks ``rows`` [n] by their ``scores`` [n]."""
+def ranked(
+    query_id: str, rows: Ints, scores: Doubles, depth: Depth | int, chunk_ids: Sequence[str]
+) -> Ranking:
+    """The best of the chunks ``rows`` [n] by their ``scores`` [n]: so many, or as deep as is asked for."""
     order, rounded = in_order(rows, scores)
-    return Ranking(query_id, tuple(chunk_ids[i] for i in order[:k]), tuple(rounded[:k].tolist()))
-
-
-def ranked_to(depth: Depth, query_id: str, rows: Ints, scores: Doubles, chunk_ids: Sequence[str]) -> Ranking:
-    """The best of the chunks ``rows`` [n] by their ``scores`` [n], as deep as is asked for."""
-    order, rounded = in_order(rows, scores)
-    end = depth.of_ranked(depth.lengths[order])
+    end = depth if isinstance(depth, int) else depth.of_ranked(depth.lengths[order])
     return Ranking(query_id, tuple(chunk_ids[i] for i in order[:end]), tuple(rounded[:end].tolist()))
 
 

@@ -68,7 +68,7 @@ class RewritingConfig(AskingConfig, RewriterConfig):
     on_failure: Literal["fail", "as_asked"] = Field(
         "fail",
         description="A question without a usable rewriting ends the run, or is asked as it is (`as_asked`), "
-        "and the run tells which.",
+        "and the run lists them.",
     )
 
     @classmethod

@@ -53,7 +53,7 @@ class NamingRewriter(SeveralRewriter[Naming], Generic[Naming]):
 
 
 class EntitiesConfig(NamingConfig):
-    """Asks for the names, figures and quotations in a question, by rules; meant for a route beside others."""
+    """Asks for the names, figures and quotations in a question, by rules; meant for one of several routes."""
 
     kind: Literal["entities"] = "entities"
 

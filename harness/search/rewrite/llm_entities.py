@@ -17,7 +17,7 @@ _NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
 
 
 class LlmEntitiesConfig(RewritingConfig, NamingConfig):
-    """Asks for what a question names, as a language model finds it; meant for a route beside others."""
+    """Asks for what a question names, as a language model finds it; meant for one of several routes."""
 
     kind: Literal["llm_entities"] = "llm_entities"
     prompt: RewritePrompt = Field(

@@ -1,4 +1,4 @@
-"""A language model words every question anew, several times; each wording is searched, and all are fused."""
+"""A language model rewords every question several times; each wording is searched, and all are fused."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _EDGES = "\"'“”‘’()[]{}<>,;:!?*…"
 _INITIALS = re.compile(r"(?:[A-Z]\.)+")
 _SHORTENED = re.compile(r"(?:Inc|Corp|Co|Ltd|No|St|Mr|Mrs|Ms|Dr|vs)\.")
 _HAN = re.compile(r"[\u3400-\u9fff]")
-# Where one Chinese name ends and another thing begins; a rule of thumb, for want of a segmenter.
+# Where one Chinese name ends and another thing begins; a rule of thumb in place of a segmenter.
 _CHINESE_BREAKS = re.compile(
     r"[的是在和与及或对从由被将把请问吗呢了为]|有(?!限)|什么|多少|哪些|哪个|哪家|哪年|哪里|谁|如何|怎么|怎样|为什么|几|截至|根据|关于"
 )
@@ -98,7 +98,7 @@ def _is_abbreviation(word: str) -> bool:
 
 def _chinese(text: str) -> list[tuple[int, str]]:
     found = [(one.start(), one[0].replace(" ", "")) for one in _CHINESE_FIGURE.finditer(text)]
-    # Latin letters beside Chinese ones name something, whatever their case
+    # Latin letters among Chinese ones name something, whatever their case
     found += [
         (one.start(), one[0]) for one in re.finditer(r"[A-Za-z][\w&.'-]*(?: [A-Z][\w&.'-]*)*", text, re.ASCII)
     ]

@@ -1,7 +1,7 @@
 """Turn an English question into a statement by rules: no language model, no network, the same every time.
 
-Bi-encoders and term weights are made for passages, and passages state. What a question has beside its content
-(`how many`, `what was`, the order of its verb) matches other questions, not answers.
+Bi-encoders and term weights are made for passages, and passages state. What a question has besides its
+content (`how many`, `what was`, the order of its verb) matches other questions, not answers.
 """
 
 from __future__ import annotations
@@ -118,10 +118,10 @@ def _what_is(text: str) -> str | None:
 def _how_much(text: str) -> str | None:
     """How many cars can the yard hold → the number of cars the yard can hold."""
     found = _HOW_MUCH.match(text)
-    told = None if found is None else _put_back(found[3], found[4])
-    if found is None or told is None:
+    clause = None if found is None else _put_back(found[3], found[4])
+    if found is None or clause is None:
         return None
-    return f"the {'number' if found[1].lower() == 'many' else 'amount'} of {found[2]} {told}"
+    return f"the {'number' if found[1].lower() == 'many' else 'amount'} of {found[2]} {clause}"
 
 
 def _how_many_plain(text: str) -> str | None:
@@ -133,10 +133,10 @@ def _how_many_plain(text: str) -> str | None:
 def _adverb(text: str) -> str | None:
     """When did AMD buy Xilinx → AMD did buy Xilinx on; place, reason and manner likewise."""
     found = _ADVERB.match(text)
-    told = None if found is None else _put_back(found[2], found[3])
-    if found is None or told is None:
+    clause = None if found is None else _put_back(found[2], found[3])
+    if found is None or clause is None:
         return None
-    return f"{told} {_ENDS[found[1].lower()]}"
+    return f"{clause} {_ENDS[found[1].lower()]}"
 
 
 def _yes_no(text: str) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from harness.search.analyse import Analyser
 from harness.text.characters import WIDE
@@ -43,7 +44,8 @@ def copied(question: str, passage: str) -> Copied | None:
     if not passage.strip():
         return None
     asked, there = _tokens(question), _tokens(passage)
-    run = _longest_run(asked, there)
+    longest = SequenceMatcher(None, asked, there, autojunk=False).find_longest_match()
+    run = asked[longest.a : longest.a + longest.size]
     wide = sum(_IS_WIDE.match(token) is not None for token in run)
     analyser = Analyser("auto", "long")
     content, of_passage = set(analyser.terms(question)), set(analyser.terms(passage))
@@ -53,18 +55,3 @@ def copied(question: str, passage: str) -> Copied | None:
 
 def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.casefold())
-
-
-def _longest_run(left: list[str], right: list[str]) -> list[str]:
-    """The longest run of tokens that stands in both (dynamic programming over all pairs of ends)."""
-    best, end = 0, 0
-    lengths = [0] * (len(right) + 1)
-    for at, token in enumerate(left, 1):
-        before = 0
-        for other in range(1, len(right) + 1):
-            above = lengths[other]
-            lengths[other] = before + 1 if token == right[other - 1] else 0
-            before = above
-            if lengths[other] > best:
-                best, end = lengths[other], at
-    return left[end - best : end]

@@ -29,7 +29,8 @@ def write_ragas(made: Made, documents: Mapping[str, Document], folder: Path) -> 
     """A sample a question, as ``EvaluationDataset.from_jsonl`` reads it."""
     lines = []
     for one in made.questions:
-        own = [label for label in made.labels_of(one.query_id) if label.grade >= LEAST]
+        own = [label for label in made.labels if label.query_id == one.query_id and label.grade >= LEAST]
+        own.sort(key=lambda label: (-label.grade, label.doc_id, label.start))
         sample: dict[str, Any] = {
             "user_input": one.text,
             "reference_contexts": [label.text for label in own],

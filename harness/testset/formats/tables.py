@@ -39,7 +39,7 @@ def query_cells(questions: Sequence[TestQuestion]) -> list[Cells]:
 
 
 def label_cells(labels: Sequence[Label]) -> list[Cells]:
-    """The rows of labels.csv: by offsets, with page and quote beside them."""
+    """The rows of labels.csv: by offsets, with page and quote as well."""
     return [
         {
             "query_id": one.query_id,

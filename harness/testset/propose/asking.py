@@ -107,8 +107,7 @@ class Proposer:
                 failed[one.reason] += 1
             else:
                 found.append(one)
-        numbered = [replace(one, query_id=f"q{number:03}") for number, one in enumerate(found, 1)]
-        return Proposed(numbered, spent, failed)
+        return Proposed(found, spent, failed)
 
     def _call(self, brief: Brief) -> Asked:
         return self._model.call(brief.kind, [place.text for place in brief.places])

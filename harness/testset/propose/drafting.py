@@ -82,6 +82,7 @@ def draft(documents: Sequence[Document], count: int, seed: int) -> list[Question
     """Up to ``count`` questions of as many kinds as the text gives, in shares of `KINDS`.
 
     Where a kind has too little to go by, others take its place. The same text and seed give the same drafts.
+    They have no ids yet.
     """
     texts = {document.doc_id: document.text for document in documents}
     rows = [row for document in documents for row in table_rows(document)]
@@ -109,7 +110,7 @@ def draft(documents: Sequence[Document], count: int, seed: int) -> list[Question
         chosen += fresh[: wanted[kind]]
         rest += fresh[wanted[kind] :]
     chosen += rest[: count - len(chosen)]
-    return [replace(one, query_id=f"q{number:03}", by=BY) for number, one in enumerate(chosen, 1)]
+    return [replace(one, by=BY) for one in chosen]
 
 
 def question(text: str, kind: str, first: Place, second: Place | None = None) -> Question:
@@ -252,7 +253,7 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
 
 
 def _two_places(documents: Sequence[Document]) -> Iterator[Question]:
-    """Names that stand in exactly two or three sentences, not beside each other."""
+    """Names that stand in exactly two or three sentences, not next to each other."""
     places: dict[str, list[Place]] = {}
     titles = {one.title.casefold() for document in documents for one in headings_of(document)}
     for document in documents:

@@ -54,8 +54,8 @@ def read_given(path: Path, field: str = "") -> Given:
     """The questions of a list, a log or traces; ``field`` names the column, dots lead into objects.
 
     An export of OpenTelemetry, Langfuse or LangSmith has one question a trace, whatever its steps were asked;
-    any other file, and one of which ``field`` is named, is read object by object. Further columns
-    ``query_id``, ``type``, ``answerable`` of a list are taken over. Raises CorpusError that says what the
+    any other file, and one of which ``field`` is named, is read object by object. The columns
+    ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
     file holds where there is no such field.
     """
     if not field and (traces := _traces(path)) is not None:
@@ -73,7 +73,7 @@ def read_given(path: Path, field: str = "") -> Given:
         first.setdefault(text, entry)
     questions = [
         Question(
-            query_id=f"q{number:03}",
+            query_id="",
             text=text,
             kind=_text(first[text], "type") or GIVEN,
             answerable="no" if _text(first[text], "answerable").lower() in ("no", "false", "0") else "yes",
@@ -81,7 +81,7 @@ def read_given(path: Path, field: str = "") -> Given:
             asked=count,
         )
         # of equal counts the order of the file
-        for number, (text, count) in enumerate(counts.most_common(), 1)
+        for text, count in counts.most_common()
     ]
     return Given(tuple(questions), f"the field {found}", len(entries), sum(not text for text in texts))
 
@@ -96,8 +96,8 @@ def _traces(path: Path) -> Given | None:
         return None
     counts = Counter(text for one in found.exchanges if len(text := on_one_line(one.question)) <= _LONGEST)
     questions = tuple(
-        Question(query_id=f"q{number:03}", text=text, kind=GIVEN, answerable="yes", by=path.name, asked=count)
-        for number, (text, count) in enumerate(counts.most_common(), 1)
+        Question(query_id="", text=text, kind=GIVEN, by=path.name, asked=count)
+        for text, count in counts.most_common()
     )
     entries = len(found.exchanges) + found.left.without_question + found.left.without_rest
     return Given(questions, f"traces of {found.format}", entries, entries - sum(counts.values()))

@@ -83,4 +83,4 @@ def _check_weights(name: str, path: Path) -> None:
     except (OSError, ValueError, RecursionError, AttributeError, KeyError, IndexError, TypeError) as error:
         raise damaged(name, path, "its header cannot be read") from error
     if size != expected or not ends:
-        raise damaged(name, path, f"it has {size:,} bytes, and its header tells of {expected:,}")
+        raise damaged(name, path, f"it has {size:,} bytes, and its header says {expected:,}")

@@ -1,17 +1,15 @@
-"""What stands beside a verdict: what settings cost, and what filters do."""
+"""Caveats of a verdict: filters that leave labelled text out, and settings with the same rankings."""
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.comparison import Costs
-from harness.report import FilterCounts, FilterRow, Table, count_filters, counted, is_route
+from harness.report import FilterCounts, FilterRow, Table, count_filters, is_route
+from harness.text.numbers import counted, listed
 
 _NAMED = 3
-NO_PRICES = "Costs are left out: not all results have a prices.csv."
-OTHER_DEPTHS = "Costs are left out: the results count tokens to different depths (k)."
 
 
 def filter_table(rows: Iterable[FilterRow]) -> Table:
@@ -61,29 +59,27 @@ def filter_notes(
     return (f"Filters leave out labelled documents: {shown}{more}{lost}. filters.csv lists them.",)
 
 
-def costs_of(
-    prices: Mapping[str, Iterable[Mapping[str, Any]]],
-    names: Mapping[tuple[str, str], str],
-    stage: str = "final",
-) -> Costs:
-    """The tokens to read in every setting's first k chunks, where all results say so for one k.
+def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """The caveat that settings tie because they differ only in how they answer; none where none do.
 
-    ``prices`` maps results to the rows of their prices.csv, ``names`` each (result, setting) to what it is
-    called here.
+    ``settings`` are configured settings as plain values, by what they are called.
     """
-    tokens: dict[tuple[str, str], float] = {}
-    depths = set()
-    for result, rows in prices.items():
-        # rows stand in the order of the stages, so that the last one stays
-        for row in rows:
-            if stage in ("final", row["stage"]):
-                tokens[result, row["setting"]] = float(row["tokens_at_k"] or math.nan)
-                depths.add(str(row["k"] if row["k"] is not None else ""))
-    if not tokens:
-        return Costs(None, "")
-    if any(not math.isfinite(tokens.get(key, math.nan)) for key in names):
-        return Costs(None, "", NO_PRICES)
-    if len(depths) > 1:
-        return Costs(None, "", OTHER_DEPTHS)
-    k = depths.pop()
-    return Costs({name: tokens[key] for key, name in names.items()}, f"tokens@{k}" if k else "tokens")
+    same = [names for names in ranked_alike(settings) if len(names) > 1]
+    if not same:
+        return ()
+    shown = "; ".join(listed(names, 4) for names in same[:_NAMED])
+    more = len(same) - _NAMED
+    rest = f"; and {counted(more, 'more group')}" if more > 0 else ""
+    return (
+        f"Settings that differ only in `answer` have the same rankings, so they tie here: {shown}{rest}. "
+        "Choose between them by their answers.",
+    )
+
+
+def ranked_alike(settings: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """The settings in groups that have the same rankings, as they differ at most in ``answer``."""
+    groups: dict[str, list[str]] = {}
+    for called, setting in settings.items():
+        own = {key: value for key, value in setting.items() if key not in ("name", "answer")}
+        groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(called)
+    return list(groups.values())
