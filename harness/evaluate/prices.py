@@ -22,7 +22,7 @@ def price_rows(
     paid: Mapping[tuple[str, str], QueryCost],
     config: BenchConfig,
 ) -> list[PriceRow]:
-    """What every setting and stage costs beside its mean of the headline measure.
+    """What every setting and stage costs, next to its mean of the headline measure.
 
     ``queries`` is their number, ``paid`` what they cost at endpoints by setting and stage.
     """

@@ -1,4 +1,4 @@
-"""The widely copied figure beside NDCG, for whoever wants to compare with published ones."""
+"""A widely copied figure that is not NDCG, for comparison with published ones."""
 
 from __future__ import annotations
 

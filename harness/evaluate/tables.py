@@ -131,12 +131,12 @@ def _rows(one: Searched, k: int | None) -> Iterator[RouteRow]:
     routes = [stage for stage in one.rankings if is_route(stage)]
     for stage in routes:
         fused = stage.rpartition(".")[0]
-        beside = [other for other in routes if other != stage and other.rpartition(".")[0] == fused]
+        siblings = [other for other in routes if other != stage and other.rpartition(".")[0] == fused]
         shared = alone = total = 0
         for at, ranking in enumerate(one.rankings[fused]):
             first = _first(ranking, k)
             own = first & _first(one.rankings[stage][at], k)
-            others = {chunk for other in beside for chunk in _first(one.rankings[other][at], k)}
+            others = {chunk for other in siblings for chunk in _first(one.rankings[other][at], k)}
             shared, alone, total = shared + len(own), alone + len(own - others), total + len(first)
         yield RouteRow(
             setting=one.setting.name,

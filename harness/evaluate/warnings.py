@@ -1,4 +1,4 @@
-"""What is said before anything is scored: where measures look for text that rankings or the pool lack."""
+"""Warnings before anything is scored: measures that look for text which rankings or the pool lack."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def warn_of_unfilled_budgets(
             read = text_ranked(one, unit)
             ends = (read < budget) & _cut_by_depth(one, bool(remedy))
             if ends.any():
-                told = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
-                short.append(f"{one.setting.name} ({told})")
+                extent = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
+                short.append(f"{one.setting.name} ({extent})")
         if short:
             reporter.warn(
                 f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short)}. Text "

@@ -13,6 +13,7 @@ from harness.judge.config import PoolJudgeConfig
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.llm.money import Estimate
 from harness.progress import Reporter
+from harness.types import Judgment
 
 
 def _rising(thresholds: tuple[float, ...]) -> tuple[float, ...]:
@@ -58,6 +59,14 @@ class FreeJudge(ABC, Generic[C]):
                 summary.pairs += len(together)
                 task.advance(len(together))
         return summary
+
+    def one(self, pair: Pair, grade: int | None, reason: str = "") -> Graded:
+        """A pair with its grade, or the ``reason`` why it has none."""
+        query_id, span = pair.query.query_id, pair.passage
+        judgment = Judgment(
+            query_id, span.doc_id, span.start, span.end, grade, source=self.name, judge=self.name
+        )
+        return Graded(pair, judgment, () if grade is None else (grade,), reason=reason)
 
     @abstractmethod
     def graded(self, pairs: Sequence[Pair]) -> Iterable[Graded]:

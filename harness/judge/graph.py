@@ -89,12 +89,9 @@ class GraphJudge(FreeJudge[GraphConfig]):
         texts = [pair.passage.text for pair in pairs]
         found = strength(pairs[0].query.text, texts, self.config.restart, self._rarity)
         if len(pairs) < 2:
-            return [Graded(pair, pair.judgment(None, self.name, self.name), reason=ALONE) for pair in pairs]
+            return [self.one(pair, None, ALONE) for pair in pairs]
         grades = np.searchsorted(self.config.thresholds, found, side="right").tolist()
-        return [
-            Graded(pair, pair.judgment(grade, self.name, self.name), (grade,))
-            for pair, grade in zip(pairs, grades, strict=True)
-        ]
+        return [self.one(pair, grade) for pair, grade in zip(pairs, grades, strict=True)]
 
 
 def graph_judge(config: GraphConfig, tools: JudgeTools) -> GraphJudge:

@@ -20,7 +20,7 @@ from harness.llm.money import Estimate
 from harness.llm.run import ask, send_batches
 from harness.progress import Reporter
 from harness.store.ledger import Ledger
-from harness.types import Answered, Asked
+from harness.types import Answered, Asked, Judgment
 
 EXAMPLES = 20
 # Why a pair has no grade whose answers can be read and not weighted.
@@ -160,7 +160,7 @@ class LlmJudge:
         reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
         if enough and grade is None:
             reason, said = NO_LOGPROBS, one_line(answers[0].raw)
-        judgment = pair.judgment(grade, self.name, source, answers[0].prompt_sha)
+        judgment = judgment_of(pair, grade, self.name, source, answers[0].prompt_sha)
         return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
 
     def _combined(self, at: int, answers: Sequence[Answered], samples: Sequence[int]) -> int | None:
@@ -174,6 +174,21 @@ class LlmJudge:
         ]
         known = [value for value in weighted if value is not None]
         return rounded_mean(known) if 2 * len(known) > len(answers) else None
+
+
+def judgment_of(pair: Pair, grade: int | None, judge: str, source: str, prompt_sha: str) -> Judgment:
+    """The span of a pair with a grade for its query."""
+    span = pair.passage
+    return Judgment(
+        query_id=pair.query.query_id,
+        doc_id=span.doc_id,
+        start=span.start,
+        end=span.end,
+        grade=grade,
+        source=source,
+        judge=judge,
+        prompt_sha=prompt_sha,
+    )
 
 
 def note_graded(summary: Summary, graded: Graded) -> None:

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.examples import Example
-from harness.judge.llm import LlmJudge, check_unscored, note_graded
+from harness.judge.llm import LlmJudge, check_unscored, judgment_of, note_graded
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.judge.tools import JudgeTools
@@ -146,7 +146,7 @@ class PanelJudge:
         reason = next((one.reason for one in answers if one.judgment.grade is None), "")
         source = " ".join(one.judgment.source for one in answers)
         prompts = " ".join(one.judgment.prompt_sha for one in answers)
-        judgment = pair.judgment(grade, self.name, source, prompts)
+        judgment = judgment_of(pair, grade, self.name, source, prompts)
         cost = sum(costs) if len(costs) == len(answers) else None
         return Graded(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
 

@@ -77,7 +77,7 @@ def load_prompt(name: str) -> Prompt:
 def render(prompt: Prompt, query: str, passages: Sequence[str], sha: str = "") -> Messages:
     """The messages of one call, with the passages in the order given, between fences.
 
-    ``sha`` stands for all that is shown beside them; by default it is the hash of the prompt.
+    ``sha`` stands for all else that is shown; by default it is the hash of the prompt.
     """
 
     def graded(template: str) -> str:

@@ -17,20 +17,6 @@ class Pair:
     passage: Chunk
     number: int = field(default=-1, compare=False)
 
-    def judgment(self, grade: int | None, judge: str, source: str, prompt_sha: str = "") -> Judgment:
-        """The passage's span with a grade for the query."""
-        query_id, span = self.query.query_id, self.passage
-        return Judgment(
-            query_id,
-            span.doc_id,
-            span.start,
-            span.end,
-            grade,
-            source=source,
-            judge=judge,
-            prompt_sha=prompt_sha,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Graded:

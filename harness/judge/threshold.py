@@ -82,7 +82,7 @@ class ThresholdJudge(FreeJudge[CosineConfig | RerankerConfig]):
             raise JudgeError(f"{self.name} gave no finite score for each of {len(pairs)} pairs.")
         grades = np.searchsorted(self.config.thresholds, scores, side="right")
         for pair, grade in zip(pairs, grades.tolist(), strict=True):
-            yield Graded(pair, pair.judgment(grade, self.name, self.name), (grade,))
+            yield self.one(pair, grade)
 
 
 def cosine_judge(config: CosineConfig, tools: JudgeTools) -> ThresholdJudge:

@@ -21,7 +21,7 @@ _SHOWN = 8
 def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> None:
     """Warn of doubtful quotes, answers to unanswerable queries, and answerable queries without a label.
 
-    Says nothing where a judge grades: there labels only stand beside its grades.
+    Says nothing where a judge grades: its grades are what counts then.
     """
     if pool_judge_config(config) is not None:
         return

@@ -41,7 +41,7 @@ class Form(Protocol):
         """The hash of the prompt."""
 
     def sha_of(self, query: str) -> str:
-        """The hash of all that is shown beside a query and its passages; part of the ledger's key."""
+        """The hash of all that is shown besides a query and its passages; part of the ledger's key."""
 
     @property
     def structured(self) -> Structured:

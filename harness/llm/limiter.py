@@ -11,9 +11,9 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Bucket:
-    """A token bucket that lends: an amount is taken at once, and the answer is how long to wait for it.
+    """A token bucket that may run a debt: an amount is taken at once, with the wait until it is covered.
 
-    Lending keeps the callers in order and makes the long-run rate exact, however late a sleeper wakes.
+    Taking first keeps the callers in order and makes the long-run rate exact, however late a sleeper wakes.
     ``burst`` is the time, in seconds, whose worth of tokens may be saved up.
     """
 
@@ -95,7 +95,7 @@ class RateLimiter:
         return self._held - self._held_before
 
     def answered(self) -> None:
-        """An answer has come: pauses are added up anew."""
+        """An answer has come: pauses are counted from zero again."""
         self._held_before = self._held
 
     def still_held(self) -> float:

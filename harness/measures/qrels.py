@@ -205,7 +205,7 @@ def _number_evidence(ordered: Sequence[Judgment]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What drawing spans anew has to know of a document.
+    """What redrawing spans has to know of a document.
 
     ``length`` is in characters; ``sentences`` [N, 2] are half-open ranges of characters in the order of the
     text, empty where sentences are not looked at.

@@ -34,7 +34,7 @@ class _Open(Generic[T]):
 
 
 class BatchRun(AskingRun[T]):
-    """The state of one run. What is open is held in memory; what is sent, beside the ledger.
+    """The state of one run. What is open is held in memory, what is sent in a file next to the ledger.
 
     ``wait`` False: it ends as soon as everything is sent that may be, for another run to take in.
     """
