@@ -7,7 +7,7 @@ imported when they are used.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -127,9 +127,7 @@ class Comparison:
         """One row a pair of settings: the mean difference, its interval, its corrected p."""
         import pandas as pd
 
-        rows = self.verdict.comparisons
-        names = rows[0].__slots__ if rows else ()
-        return pd.DataFrame([{name: getattr(row, name) for name in names} for row in rows])
+        return pd.DataFrame([asdict(row) for row in self.verdict.comparisons])
 
     def as_dict(self) -> dict[str, Any]:
         """As verdict.json has it."""
@@ -149,19 +147,14 @@ def compare(
     Raises HarnessError where they were not scored on the same queries and the same judged text, ConfigError
     for a measure, setting or stage that there is not.
     """
-    from harness.bench.uniting import united
-    from harness.verdict import measure_to_take, names_of, read_stored, scores_of, verdict_of
+    from harness.bench.uniting import read_united
+    from harness.verdict import measure_to_take, names_of, scores_of, verdict_of
 
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
-    names = dict(zip(folders, names_of(folders), strict=True))
-    stored = {folder: read_stored(folder, stage) for folder in folders}
-    if len(folders) > 1:
-        # where one judge has graded different pools of text, all are scored on what it graded for any
-        read = {folder: one.result for folder, one in stored.items()}
-        again, _ = united(read, names, measure, None, Silent())
-        stored = {folder: one.scored_again(again[folder]) for folder, one in stored.items()}
+    names = names_of(folders)
+    stored, _ = read_united(folders, stage, measure, None, Silent())
     taken = measure_to_take(stored, measure)
-    named = {names[folder]: (folder, one) for folder, one in stored.items()}
+    named = {name: (folder, stored[folder]) for name, folder in zip(names, folders, strict=True)}
     return Comparison(verdict_of(scores_of(named), taken, baseline))
 
 

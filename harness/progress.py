@@ -150,19 +150,8 @@ class Remembering:
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
+        self.task, self.board, self.note = reporter.task, reporter.board, reporter.note
         self.warnings: list[str] = []
-
-    def task(self, name: str, total: int) -> AbstractContextManager[Task]:
-        """Open a task of the other."""
-        return self._reporter.task(name, total)
-
-    def board(self, columns: Sequence[str]) -> AbstractContextManager[Board]:
-        """Open a table of the other."""
-        return self._reporter.board(columns)
-
-    def note(self, text: str) -> None:
-        """Hand a note on."""
-        self._reporter.note(text)
 
     def warn(self, text: str) -> None:
         """Keep a warning and hand it on."""

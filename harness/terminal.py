@@ -35,6 +35,7 @@ from harness.report import (
     other_measures,
     render,
     summary_table,
+    to_csv,
     two_line_width,
 )
 from harness.report import Table as Figures
@@ -240,9 +241,13 @@ def show(*parts: Part) -> None:
 
 
 def tell(parts: Sequence[Part], form: str, output: Path | None) -> None:
-    """Print parts in a format, or write them to a file."""
+    """Print parts in a format, or write them to a file; as CSV only the tables."""
     if output is None and form == "text":
         show(*parts)
+    elif form == "csv":
+        for table in (part for part in parts if isinstance(part, Figures)):
+            rows = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+            write_lines(to_csv(table.columns, rows), output)
     else:
         write_lines(render(parts, form), output)
 

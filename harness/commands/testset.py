@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import Command, command, flag, number, one_of, option, path
+from harness.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
     from harness.commands.declaring import Option
@@ -90,6 +91,7 @@ def _run_step(step: Step, args: argparse.Namespace) -> int:
     from harness.testset.status import status_of
 
     config, state = load_testset(args.folder), State(args.folder)
+    refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
     with state.alone(), Context.at(config.cache, TerminalReporter(), may_ask=may_ask) as context:
         outcome = step(state, config, context, args)
@@ -117,14 +119,6 @@ def _count(help: str) -> Option:
     return option("--count", type=int, metavar="N", help=help)
 
 
-def _positive(count: int | None, default: int) -> int:
-    from harness.errors import ConfigError
-
-    if count is not None and count < 1:
-        raise ConfigError(f"--count cannot be {count}; give 1 or more.")
-    return count or default
-
-
 @_step(
     "propose",
     "propose questions",
@@ -146,7 +140,7 @@ def _propose(state: State, config: TestsetConfig, context: Context, args: argpar
     from harness.errors import ConfigError
     from harness.testset import proposing
 
-    count = _positive(args.count, config.questions)
+    count = args.count or config.questions
     if args.field and not args.given:
         raise ConfigError("--field goes with --from.")
     if args.dry_run and (args.offline or args.given):
@@ -181,7 +175,7 @@ def _propose(state: State, config: TestsetConfig, context: Context, args: argpar
 def _choose(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.choosing import choose
 
-    count = _positive(args.count, config.chosen)
+    count = args.count or config.chosen
     return choose(state, config, context, count, args.auto, args.again, args.by)
 
 
@@ -198,7 +192,7 @@ def _choose(state: State, config: TestsetConfig, context: Context, args: argpars
 def _gather(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.gathering import gather
 
-    return gather(state, config, context, _positive(args.count, config.passages), args.also, args.again)
+    return gather(state, config, context, args.count or config.passages, args.also, args.again)
 
 
 @_step(

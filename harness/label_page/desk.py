@@ -239,16 +239,10 @@ class Desk:
     def _item(self, rater: str, item: Item) -> Answer:
         """An item as a rater sees it: no priority, no place in the pool."""
         said, event = self.state.said(rater, item.item_id)
+        shown = {name: value for name, value in asdict(item).items() if name not in ("priority", "origin")}
         return {
-            "item_id": item.item_id,
-            "query_id": item.query_id,
+            **shown,
             "question": self._question(item.query_id),
-            "doc_id": item.doc_id,
-            "start": item.start,
-            "end": item.end,
-            "page": item.page,
-            "text": item.text,
-            "above": item.above,
             "said": asdict(said),
             "event": event,
             "marks": self.marks(rater, item.query_id),

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.chunk import PageConfig
-from harness.config import BenchConfig, Setting, load_config
+from harness.config import BenchConfig, load_config
 from harness.corpus.reading import read_utf8
 from harness.errors import ConfigError, LabelError
 from harness.label_page.desk import Desk, make_desk
@@ -20,14 +19,13 @@ from harness.label_page.state import State
 from harness.label_page.verdict import Verdict, open_passages
 from harness.labelling.contest import Contest, contest_of
 from harness.labelling.pooling import pool_unjudged
-from harness.labelling.stored import config_of
+from harness.labelling.stored import config_of, documents_alone, labels_of
 from harness.labelling.unjudged import Wanted
 from harness.ordering.design import BATCH
 from harness.progress import Reporter
 from harness.report import read_result
 from harness.running.context import Context
 from harness.running.corpus import document_files, load_documents
-from harness.search.retrieve import Bm25Config
 from harness.types import Document
 
 SUFFIX = ".labelling.sqlite"
@@ -76,20 +74,12 @@ class Source:
                 "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
-        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
-        return BenchConfig(
-            name="label", documents=self.documents, queries=self.pool, labels=self.pool, settings=(setting,)
-        )
+        return documents_alone(name="label", documents=self.documents, queries=self.pool, labels=self.pool)
 
 
 def _of_results(folder: Path, labels: Path | None) -> BenchConfig:
     record = read_result(folder).record
-    labels = labels or record["config"].get("labels")
-    if labels is None:
-        raise ConfigError(
-            f"{folder} was scored without labels. Name the file that people's grades go into: --labels."
-        )
-    return config_of(record).model_copy(update={"labels": Path(labels)})
+    return config_of(record).model_copy(update={"labels": labels_of(folder, record, labels)})
 
 
 def _nothing_named() -> ConfigError:

@@ -43,7 +43,7 @@ def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporte
     """The next ``count`` passages among the first ``top`` of all settings, as the labels file stands now.
 
     ``labels`` is the file of labels, by default that of the configuration. A passage is graded where a label
-    covers half of either. Raises LabelError where there is no file of labels to go by.
+    covers half of either. Raises ConfigError where there is no file of labels to go by.
     """
     contest = contest_of(folder, top, count, labels, reporter)
     ids = contest.order.order(contest.items, contest.graded(), contest.skipped)

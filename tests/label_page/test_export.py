@@ -8,8 +8,7 @@ from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.errors import LabelError
 from harness.label_page.export import label_rows, new_rows, rating_rows
 from harness.label_page.items import Said
-from harness.labelling.adding import add_rows
-from harness.labelling.rows import write_rows
+from harness.labelling.rows import add_rows, write_rows
 from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, part
 
 LYON, GRAZ, TABLE, CJK, CARS = ITEMS

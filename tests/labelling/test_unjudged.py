@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LabelError
-from harness.labelling.adding import add_rows
+from harness.labelling.rows import add_rows
 from harness.labelling.sheet import COLUMNS, is_passage, write_sheet
 from harness.report import cells_of
 from tests.command import exit_code
