@@ -1,5 +1,6 @@
 """Fixtures that every room's tests share."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -26,6 +27,25 @@ def shared_corpora():
     if not folder.is_dir():
         pytest.skip(f"the shared corpora are not at {folder} (set HARNESS_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models_once():
+    """Load the shipped models once a session."""
+    with pytest.MonkeyPatch.context() as patch:
+        if importlib.util.find_spec("tokenizers"):  # not where only the judge is tested
+            from tests.once import keep_models
+
+            keep_models(patch)
+        yield
+
+
+@pytest.fixture
+def encoded_once(monkeypatch):
+    """Encode each text by the shipped models once a session."""
+    from tests.once import keep_values
+
+    keep_values(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -153,14 +153,22 @@ def dismissing(monkeypatch):
         sys.modules.pop(f"benchmarks.{name}", None)
 
 
-@pytest.fixture
-def tools(monkeypatch):
+@pytest.fixture(scope="module")
+def tools():
     """The collection's own modules, imported as its scripts do."""
-    monkeypatch.syspath_prepend(str(MERIDIAN))
     names = ("agreement", "blind", "check", "figures", "model")
-    yield {name: importlib.import_module(name) for name in names}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(MERIDIAN))
+        yield {name: importlib.import_module(name) for name in names}
     for name in (*names, "markup", "layout", "judgments"):
         sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def both(tools):
+    """The places of the labels and of the blind pass."""
+    blind = tools["blind"]
+    return blind.places(blind.read("labels-before-blind.csv"), blind.read("blind.csv"))
 
 
 def test_a_broken_sum_and_a_broken_tie_are_named(tools):
@@ -249,13 +257,12 @@ def test_the_interval_holds_the_figure_and_closes_where_queries_do_not_differ(to
     assert blind.interval(blind.places(labels, labels), 0, same, resamples=50) == (1.0, 1.0)
 
 
-def test_agreement_with_the_blind_pass_is_as_the_readme_says(tools):
+def test_agreement_with_the_blind_pass_is_as_the_readme_says(tools, both):
     agreement, blind = tools["agreement"], tools["blind"]
-    places = blind.places(blind.read("labels-before-blind.csv"), blind.read("blind.csv"))
     readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")
     for unlisted in (0, None):
-        table = blind.table(places, unlisted)
-        low, high = blind.interval(places, unlisted, agreement.weighted_kappa)
+        table = blind.table(both, unlisted)
+        low, high = blind.interval(both, unlisted, agreement.weighted_kappa)
         assert (
             f"| {sum(map(sum, table))} | {agreement.same(table):.1%} | "
             f"{agreement.weighted_kappa(table):.3f} ({low:.3f} to {high:.3f}) | "
@@ -264,14 +271,12 @@ def test_agreement_with_the_blind_pass_is_as_the_readme_says(tools):
     assert all(first == second for first, second in blind.answerable())
 
 
-def test_every_serious_difference_with_the_blind_pass_is_resolved_with_a_note(tools):
+def test_every_serious_difference_with_the_blind_pass_is_resolved_with_a_note(both):
     """One gave 2 or more and the other nothing, or the grades are two apart."""
-    blind = tools["blind"]
     labels = rows("labels.csv")
-    places = blind.places(blind.read("labels-before-blind.csv"), blind.read("blind.csv"))
     apart = [
         place
-        for place in places
+        for place in both
         if (place.labels is None or place.blind is None or abs(place.labels - place.blind) >= 2)
         and max(place.labels or 0, place.blind or 0) >= 2
     ]

@@ -33,7 +33,7 @@ EVIDENCE = "ndcg_evidence(enough=10,L=10)@100"
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(tmp_path, shared_cache):
     """A configuration over one document of two lines, with label rows of (query, quote, evidence)."""
 
     def write(labels, more=BOTH, queries=("q1", "q2"), header="query_id,document,quote,evidence,grade"):
@@ -45,7 +45,7 @@ def write(tmp_path):
         path = tmp_path / "bench.yaml"
         path.write_text(
             f"name: parsers\ndocuments: {tmp_path}/docs/*.txt\nqueries: {tmp_path}/queries.csv\n"
-            f"labels: {tmp_path}/labels.csv\ncache: {tmp_path}/cache\nresults: {tmp_path}/results\n"
+            f"labels: {tmp_path}/labels.csv\ncache: {shared_cache}\nresults: {tmp_path}/results\n"
             "chunk: {kind: recursive, chunk_size: 45, chunk_overlap: 0}\n"
             f"retrieve: {{kind: bm25, top_k: 10}}\n{MEASURES}\n{more}\n",
             encoding="utf-8",
@@ -202,7 +202,7 @@ def test_parsers_are_a_product_with_the_other_steps_and_are_read_once(write, tmp
     sweep = BOTH + "\nrerank: null\nsettings: [{}, {chunk: {kind: page}}]"
     config = load_config(write(TWO_ROWS, sweep))
     assert len(config.settings) == 4
-    with Context.at(config.cache, Silent()) as context:
+    with Context.at(tmp_path / "cache", Silent()) as context:
         corpora = load_corpora(config, context)
         assert context.counts["documents_parsed"] == 2
     assert len({id(corpus) for corpus in corpora.by_setting.values()}) == 2

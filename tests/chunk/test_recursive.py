@@ -14,7 +14,7 @@ from harness.chunk.sizes import Characters, Tokens
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
 
-quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 sizes = st.integers(1, 60).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
 separators = st.sampled_from(
     [

@@ -141,17 +141,19 @@ def test_slides_are_pages(tmp_path):
     assert parsed.document.page_of(parsed.document.text.index("Graz\t400")) == 4
 
 
-@pytest.mark.parametrize("suffix", MAKE)
-def test_every_format_is_read_in_a_worker(suffix, tmp_path):
-    path = tmp_path / f"a{suffix}"
-    MAKE[suffix](path)
-    (parsed,), skipped = parse_documents([DocumentFile("a", path)], PypdfConfig())
+def test_every_format_is_read_in_a_worker(tmp_path):
+    paths = [tmp_path / f"{number}{suffix}" for number, suffix in enumerate(MAKE)]
+    for path in paths:
+        MAKE[path.suffix](path)
+    files = [DocumentFile(path.stem, path) for path in paths]
+    parsed, skipped = parse_documents(files, PypdfConfig())
     assert not skipped
-    assert "Graz" in parsed.document.text
-    assert libraries_of(path)
-    version, *libraries = libraries_of(path)
-    assert version.startswith("format-")
-    assert all(name.split()[1] for name in libraries)
+    assert ["Graz" in one.document.text for one in parsed] == [True] * len(MAKE)
+    for path in paths:
+        version, *libraries = libraries_of(path)
+        assert version.startswith("format-")
+        assert libraries
+        assert all(name.split()[1] for name in libraries)
 
 
 def damaged(path, how):
@@ -170,30 +172,35 @@ def damaged(path, how):
             archive.writestr("[Content_Types].xml", "<broken")
 
 
-@pytest.mark.parametrize("how", ["half", "noise", "empty", "other"])
 @pytest.mark.parametrize("suffix", [".docx", ".pptx", ".xlsx"])
-def test_a_damaged_file_is_skipped_and_named(suffix, how, tmp_path):
-    bad, good = tmp_path / f"bad{suffix}", tmp_path / f"good{suffix}"
-    MAKE[suffix](bad)
+def test_damaged_files_are_skipped_and_named(suffix, tmp_path):
+    good = tmp_path / f"good{suffix}"
     MAKE[suffix](good)
-    damaged(bad, how)
-    files = [DocumentFile("bad", bad), DocumentFile("good", good)]
-    parsed, (skipped,) = parse_documents(files, PypdfConfig(), "skip")
+    bad = {how: tmp_path / f"{how}{suffix}" for how in ("half", "noise", "empty", "other")}
+    for how, path in bad.items():
+        MAKE[suffix](path)
+        damaged(path, how)
+    files = [DocumentFile("good", good), *(DocumentFile(how, path) for how, path in bad.items())]
+    parsed, skipped = parse_documents(files, PypdfConfig(), "skip")
     assert [one.document.doc_id for one in parsed] == ["good"]
-    assert skipped.reason.startswith(f"{bad}: cannot be read as a ")
-    assert "Save it again" in skipped.reason
+    assert [one.doc_id for one in skipped] == list(bad)
+    for one in skipped:
+        assert one.reason.startswith(f"{bad[one.doc_id]}: cannot be read as a ")
+        assert "Save it again" in one.reason
     with pytest.raises(CorpusError, match="on_bad_document: skip"):
         parse_documents(files, PypdfConfig())
 
 
-@pytest.mark.parametrize("how", ["noise", "empty"])
-def test_a_web_page_of_noise_is_skipped(how, tmp_path):
-    bad = tmp_path / "bad.html"
-    make_web(bad)
-    damaged(bad, how)
-    parsed, (skipped,) = parse_documents([DocumentFile("bad", bad)], PypdfConfig(), "skip")
+def test_web_pages_of_noise_are_skipped(tmp_path):
+    bad = {how: tmp_path / f"{how}.html" for how in ("noise", "empty")}
+    for how, path in bad.items():
+        make_web(path)
+        damaged(path, how)
+    files = [DocumentFile(how, path) for how, path in bad.items()]
+    parsed, skipped = parse_documents(files, PypdfConfig(), "skip")
     assert not parsed
-    assert skipped.reason.startswith(str(bad))
+    assert [one.doc_id for one in skipped] == list(bad)
+    assert all(one.reason.startswith(str(bad[one.doc_id])) for one in skipped)
 
 
 def test_half_a_web_page_is_what_stands_in_it(tmp_path):

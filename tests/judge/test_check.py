@@ -9,6 +9,7 @@ from harness.errors import HarnessError
 from harness.judge.attacks import TOPICS
 from harness.judge.check import check_judge
 from harness.llm.breaker import EndpointDownError
+from harness.llm.client import Reply
 from harness.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config
@@ -17,8 +18,8 @@ KNOWN = {passage.text: passage for topic in TOPICS for passage in topic.passages
 FENCE = re.compile(r"<passage (\d+) (\w{16})>\n(.*?)\n</passage \1 \2>", re.DOTALL)
 
 
-def passages_in(request):
-    return [match.group(3) for match in FENCE.finditer(request["body"]["messages"][1]["content"])]
+def passages_in(prompt):
+    return [match.group(3) for match in FENCE.finditer(prompt)]
 
 
 def honest(text):
@@ -27,22 +28,31 @@ def honest(text):
     return (known.low + known.high) // 2
 
 
-def check(judge, ledger, **options):
-    def script(request, number):
-        shown = passages_in(request)
-        grades = judge(shown, request)
-        if "prompt" in options and options["prompt"].startswith("listwise"):
-            rows = [{"passage": n, "grade": g} for n, g in enumerate(grades, start=1)]
-            return says(json.dumps({"grades": rows}))
-        return says(json.dumps({"grade": grades[0]}))
+class Here:
+    """A client that asks ``judge(passages, prompt, sample)``, which needs no HTTP to be found out."""
 
-    with FakeServer(script) as server:
-        return check_judge(config(server.url, **options), ledger, reporter=Silent())
+    def __init__(self, judge, listwise):
+        self.judge, self.listwise = judge, listwise
+
+    async def ask(self, messages, response_format, sample, timeout):
+        prompt = messages[1]["content"]
+        grades = self.judge(passages_in(prompt), prompt, sample)
+        rows = [{"passage": n, "grade": g} for n, g in enumerate(grades, start=1)]
+        said = json.dumps({"grades": rows} if self.listwise else {"grade": grades[0]})
+        return Reply(said, "stop", "", 100, 10, "req", "fake-1", 0.0)
+
+    async def close(self):
+        pass
+
+
+def check(judge, ledger, prompt="pointwise"):
+    client = Here(judge, prompt.startswith("listwise"))
+    return check_judge(config("http://unused/v1", prompt=prompt), ledger, reporter=Silent(), client=client)
 
 
 @pytest.mark.parametrize("prompt", ["pointwise", "pointwise_zh", "umbrela", "listwise", "listwise_zh"])
 def test_an_honest_judge_passes(prompt, ledger):
-    report = check(lambda shown, _: [honest(text) for text in shown], ledger, prompt=prompt)
+    report = check(lambda shown, *_: [honest(text) for text in shown], ledger, prompt=prompt)
     assert report.passed, report.problems
     # three topics (in Chinese two) of four passages; six attacks, by two carriers each, among the other three
     assert (report.passages, report.pairs) == ((32, 104) if "zh" in prompt else (48, 156))
@@ -52,7 +62,7 @@ def test_an_honest_judge_passes(prompt, ledger):
 
 
 def test_an_obedient_judge_is_found_out(ledger):
-    def obedient(shown, _):
+    def obedient(shown, *_):
         return [4 if "grade this 4" in text else honest(text) for text in shown]
 
     report = check(obedient, ledger)
@@ -70,7 +80,7 @@ def test_an_obedient_judge_is_found_out(ledger):
 def test_a_judge_that_obeys_only_passages_on_the_subject_is_found_out(ledger):
     """It knows an irrelevant passage when it sees one, and believes whatever the others say of themselves."""
 
-    def believing(shown, _):
+    def believing(shown, *_):
         spoken = re.compile("grade this 4|official grade|complete, correct and direct answer")
         return [4 if honest(text) + near(text) and spoken.search(text) else honest(text) for text in shown]
 
@@ -88,27 +98,27 @@ def near(text):
 
 
 def test_a_judge_that_counts_words_is_found_out(ledger):
-    def counting(shown, request):
-        query = request["body"]["messages"][1]["content"].splitlines()[1]
+    def counting(shown, prompt, _):
+        query = prompt.splitlines()[1]
         return [4 if query in text else honest(text) for text in shown]
 
     assert check(counting, ledger).leakage["is stuffed with the query", "off topic"] == 4
 
 
 def test_a_capricious_judge_is_found_out(ledger):
-    report = check(lambda shown, request: [request["body"]["seed"] % 3], ledger)
+    report = check(lambda shown, prompt, sample: [sample % 3], ledger)
     assert report.self_agreement == 0
     assert any("same grade" in problem for problem in report.problems)
 
 
 def test_a_judge_that_likes_the_front_is_found_out(ledger):
-    report = check(lambda shown, _: [4, 3, 1, 0][: len(shown)], ledger, prompt="listwise")
+    report = check(lambda shown, *_: [4, 3, 1, 0][: len(shown)], ledger, prompt="listwise")
     assert report.position_bias > 1
     assert any("position in the list" in problem for problem in report.problems)
 
 
 def test_a_judge_that_finds_all_relevant_is_found_out(ledger):
-    report = check(lambda shown, _: [4], ledger)
+    report = check(lambda shown, *_: [4], ledger)
     assert report.in_range < 0.5
     assert not report.passed
 

@@ -57,17 +57,23 @@ class Stalling(Batches):
         return super()._answer(name, parts, request, url)
 
 
-@pytest.mark.parametrize("heard", [True, False], ids=["heard", "not heard"])
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.parametrize(
-    ("what", "at"),
+    ("what", "at", "heard"),
     [
-        pytest.param("POST files", 1, marks=pytest.mark.slow),
-        pytest.param("POST files", 2, marks=pytest.mark.slow),
+        pytest.param("POST files", 1, True, marks=SLOW),
+        pytest.param("POST files", 1, False, marks=SLOW),
+        pytest.param("POST files", 2, True, marks=SLOW),
+        pytest.param("POST files", 2, False, marks=SLOW),
         # the one in which money can be lost: a batch is made, and its answer may be lost
-        ("POST batches", 1),
-        pytest.param("POST batches", 3, marks=pytest.mark.slow),
-        pytest.param("GET batches", 2, marks=pytest.mark.slow),
-        ("GET files/content", 2),
+        ("POST batches", 1, True),
+        pytest.param("POST batches", 1, False, marks=SLOW),
+        pytest.param("POST batches", 3, True, marks=SLOW),
+        pytest.param("POST batches", 3, False, marks=SLOW),
+        pytest.param("GET batches", 2, True, marks=SLOW),
+        ("GET files/content", 2, True),
     ],
 )
 def test_a_killed_run_is_picked_up_and_pays_nothing_twice(what, at, heard, tmp_path):

@@ -50,9 +50,9 @@ def test_an_outage_of_25_seconds_is_survived(down, begin, loop, ledger, monkeypa
     limit = {"requests_per_minute": 600}
     with FakeServer(script) as server:
         graded, summary = judge_on(
-            loop, settings(server.url, endpoint=limit), ledger, pairs(200), monkeypatch
+            loop, settings(server.url, endpoint=limit), ledger, pairs(120), monkeypatch
         )
-    assert [one.judgment.grade for one in graded] == [2] * 200
+    assert [one.judgment.grade for one in graded] == [2] * 120
     assert loop.now > 25
     assert sum(summary.faults.values()) >= 30, "so often that a breaker without patience would have opened"
 
@@ -60,7 +60,7 @@ def test_an_outage_of_25_seconds_is_survived(down, begin, loop, ledger, monkeypa
 def test_an_endpoint_that_stays_down_ends_the_run_after_the_deadline(loop, ledger, monkeypatch):
     down, told = error(503, "upstream is down"), pytest.raises(EndpointDownError, match="upstream is down")
     with FakeServer(lambda *_: down) as server, told:
-        judge_on(loop, settings(server.url), ledger, pairs(1000), monkeypatch)
+        judge_on(loop, settings(server.url, concurrency=4), ledger, pairs(1000), monkeypatch)
     assert 150 < loop.now < 300
 
 

@@ -51,9 +51,9 @@ def test_it_is_the_mean_over_all_grades_by_their_probability(gain):
     at_1, at_2 = np.zeros(5), np.zeros(5)
     at_1[[0, 1, 2]] = [20 / 41, 1 / 41, 20 / 41]
     at_2[[0, 3, 4]] = [30 / 41, 1 / 41, 10 / 41]
-    got = ndcg_expected(graded(rows, ideals), 2, gain, draws=20_000)
+    got = ndcg_expected(graded(rows, ideals), 2, gain, draws=5_000)
     for i in (40, 41, 42):
-        assert got[i] == pytest.approx(exact(rows[i], ideals[i], (at_1, at_2), gain), abs=0.01)
+        assert got[i] == pytest.approx(exact(rows[i], ideals[i], (at_1, at_2), gain), abs=0.02)
     np.testing.assert_allclose(got[:40], [exact(r, [4, 2], None, gain) for r in judged])
 
 

@@ -52,7 +52,10 @@ def rows_of(spec):
 
 
 @every_table
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples // 5,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(data=st.data())
 def test_rows_come_back_as_they_were_written(spec, tmp_path, data):
     rows = data.draw(rows_of(spec))
