@@ -68,7 +68,7 @@ def read_results(folder: Folder) -> Results:
 
 @dataclass(frozen=True)
 class Results:
-    """A folder of results. Tables are read when they are asked for; docs/results.md describes them."""
+    """A folder of results. Tables are read when they are first used; docs/results.md describes them."""
 
     folder: Path
 
@@ -100,7 +100,7 @@ class Results:
         return compare(self, measure=measure, baseline=baseline)
 
     def report(self, output: Folder | None = None) -> Path:
-        """Build report.html anew, by default in the folder of the results; returns where it is."""
+        """Build report.html again, by default in the folder of the results; returns where it is."""
         from harness.bench.page import write_page
 
         return write_page(self.folder, None if output is None else Path(output))[0]
@@ -145,7 +145,7 @@ def compare(
     """Compare the settings of one or several results query by query, as ``harness compare`` does.
 
     Raises HarnessError where they were not scored on the same queries and the same judged text, ConfigError
-    for a measure, setting or stage that there is not.
+    for an unknown measure, setting or stage.
     """
     from harness.bench.uniting import read_united
     from harness.verdict import measure_to_take, names_of, scores_of, verdict_of

@@ -53,7 +53,7 @@ class _Console(Console):
         super().__init__(file=file, stderr=stderr, quiet=quiet, markup=False, emoji=False, highlight=False)
 
     def on_broken_pipe(self) -> None:
-        """Drop what follows: the command still has to do its work and to tell its exit code."""
+        """Drop what follows: the command still has to do its work and return its exit code."""
         give_output_up()
 
 
@@ -240,7 +240,7 @@ def show(*parts: Part) -> None:
         console.print(Text(rest), soft_wrap=True)
 
 
-def tell(parts: Sequence[Part], form: str, output: Path | None) -> None:
+def write_parts(parts: Sequence[Part], form: str, output: Path | None) -> None:
     """Print parts in a format, or write them to a file; as CSV only the tables."""
     if output is None and form == "text":
         show(*parts)
@@ -258,7 +258,7 @@ def width() -> int:
 
 
 def write_lines(text: str, output: Path | None) -> None:
-    """Text for another program, to standard output or to a file; of a file it is said where it is."""
+    """Text for another program, to standard output or to a file; for a file, stderr names it."""
     if output is None:
         write_out(text)
     else:

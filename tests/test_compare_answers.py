@@ -2,12 +2,11 @@
 
 import csv
 import json
-import shutil
 
 import pytest
 
-from tests.command import one_line, run
-from tests.test_compare_command import QUERIES, write_results
+from tests.command import one_line, run, table
+from tests.test_compare_command import QUERIES, check_gate, write_results
 
 COLUMNS = ["setting", "query_id", "split", "cluster", "measure", "value", "reason", "details"]
 STAGE = {"retrieve": {"kind": "bm25"}}
@@ -55,8 +54,7 @@ def test_settings_are_compared_by_their_answers(tmp_path, capsys):
     code, out, _ = run(capsys, "compare", folder, "--measure", "token_f1", "--csv", tmp_path / "d.csv")
     assert code == 0
     assert "Use a. Its token_f1, 0.601, is really better than that of the other setting." in one_line(out)
-    with (tmp_path / "d.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = table(tmp_path / "d.csv")
     assert (row["setting"], row["against"], row["finding"]) == ("a", "b", "real")
     assert float(row["difference"]) == pytest.approx(0.2, abs=0.02)
     code, out, _ = run(capsys, "compare", folder)
@@ -122,21 +120,13 @@ def test_values_of_other_scorers_are_not_compared(tmp_path, capsys):
 
 
 def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
-    base = write_answers(tmp_path / "base", {"a": 0.6})
-    worse = write_answers(tmp_path / "worse", {"a": 0.5})
-    same = tmp_path / "same"
-    shutil.copytree(base, same)
-    words = ("--measure", "token_f1", "--max-drop", "0.02")
-    code, out, _ = run(capsys, "gate", worse, "--baseline", base, *words, "--junit", tmp_path / "j.xml")
-    assert code == 1
-    assert "FAILED  a: token_f1 0.6007 to 0.5007" in out
-    assert "<failure" in (tmp_path / "j.xml").read_text()
-    assert run(capsys, "gate", same, "--baseline", base, *words)[0] == 0
+    base, worse = (write_answers(tmp_path / name, {"a": mean}) for name, mean in (("b", 0.6), ("w", 0.5)))
+    check_gate(capsys, base, worse, "token_f1")
     # by rankings nothing has changed
     assert run(capsys, "gate", worse, "--baseline", base, "--measure", "ndcg_exp@10")[0] == 0
     # where no answer came, nothing is known: the question is left out, and that is said
     gone = write_answers(tmp_path / "gone", {"a": 0.6}, missing={("a", 3)})
-    code, out, _ = run(capsys, "gate", gone, "--baseline", base, *words)
+    code, out, _ = run(capsys, "gate", gone, "--baseline", base, "--measure", "token_f1")
     assert (code, "1 question left out" in out) == (0, True)
 
 

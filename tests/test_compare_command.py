@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.command import one_line, run
+from tests.command import one_line, printed, run, table
 
 QUERIES = 40
 
@@ -41,8 +41,7 @@ def test_a_clear_difference_is_called_real_and_the_better_setting_named(tmp_path
     folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6, "largest": 0.6})
     code, out, _ = run(capsys, "compare", folder, "--csv", tmp_path / "d.csv")
     assert code == 0
-    with (tmp_path / "d.csv").open(newline="") as file:
-        found = {(row["setting"], row["against"]): row for row in csv.DictReader(file)}
+    found = {(row["setting"], row["against"]): row for row in table(tmp_path / "d.csv")}
     assert len(found) == 3
     clear = next(row for pair, row in found.items() if set(pair) == {"small", "large"})
     assert abs(float(clear["difference"])) == pytest.approx(0.2, abs=0.02)
@@ -55,11 +54,10 @@ def test_a_clear_difference_is_called_real_and_the_better_setting_named(tmp_path
 def test_against_a_baseline_there_is_one_row_a_setting(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6, "largest": 0.6})
     run(capsys, "compare", folder, "--baseline", "small", "--csv", tmp_path / "d.csv")
-    with (tmp_path / "d.csv").open(newline="") as file:
-        assert {(row["setting"], row["against"]) for row in csv.DictReader(file)} == {
-            ("large", "small"),
-            ("largest", "small"),
-        }
+    assert {(row["setting"], row["against"]) for row in table(tmp_path / "d.csv")} == {
+        ("large", "small"),
+        ("largest", "small"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,21 +82,21 @@ def test_an_unknown_measure_stage_or_folder_is_named(tmp_path, capsys):
     assert "no benchmark results" in run(capsys, "compare", tmp_path / "none")[2]
 
 
-def test_the_gate_fails_on_a_real_drop_alone(tmp_path, capsys):
-    base = write_results(tmp_path / "base", {"a": 0.6})
-    worse = write_results(tmp_path / "worse", {"a": 0.5})
-    same = tmp_path / "same"
+def check_gate(capsys, base, worse, measure):
+    """Assert that a worse result fails the gate, with a JUnit report, and an equal one passes."""
+    same, report = base.with_name("same"), base.with_name("j.xml")
     shutil.copytree(base, same)
-    words = ("--measure", "ndcg_exp@10", "--max-drop", "0.02")
-    code, out, _ = run(capsys, "gate", worse, "--baseline", base, *words, "--junit", tmp_path / "j.xml")
-    assert code == 1
-    assert "FAILED" in out
-    assert "<failure" in (tmp_path / "j.xml").read_text()
-    code, out, _ = run(capsys, "gate", same, "--baseline", base, *words)
-    assert code == 0
-    assert "passed" in out
-    code, _, _ = run(capsys, "gate", worse, "--baseline", base, "--max-drop", "0.15")
-    assert code == 0
+    words = ("--baseline", base, "--measure", measure, "--max-drop", "0.02")
+    code, out, _ = run(capsys, "gate", worse, *words, "--junit", report)
+    assert (code, f"FAILED  a: {measure} 0.6007 to 0.5007" in out) == (1, True)
+    assert "<failure" in report.read_text()
+    assert "passed" in printed(capsys, "gate", same, *words)
+
+
+def test_the_gate_fails_on_a_real_drop_alone(tmp_path, capsys):
+    base, worse = (write_results(tmp_path / name, {"a": mean}) for name, mean in (("b", 0.6), ("w", 0.5)))
+    check_gate(capsys, base, worse, "ndcg_exp@10")
+    assert "passed" in printed(capsys, "gate", worse, "--baseline", base, "--max-drop", "0.15")
 
 
 def test_a_result_passes_the_gate_against_itself_and_has_no_judge_to_ask(tmp_path, capsys):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import run
+from tests.command import run, table
 
 # q1: judged a 3, b 0, c 1. The run ranks b, a: DCG 0 + 3/log2(3) = 1.892789, ideal 3 + 1/log2(3) = 3.630930.
 # q2: judged d 1. The run ranks d first: 1. q3 is judged and not in the run; q4 is in the run and not judged.
@@ -31,7 +31,7 @@ def score(capsys, *words):
     return run(capsys, "score", *words)
 
 
-def table(text):
+def values_of(text):
     return {
         (row["query_id"], row["measure"]): float(row["value"]) if row["value"] else None
         for row in csv.DictReader(io.StringIO(text))
@@ -42,7 +42,7 @@ def test_csv_per_query_and_means(files, capsys):
     code, out, err = score(capsys, *files, "--measures", "ndcg_lin@10,rr", "--per-query", "--format", "csv")
     assert code == 0
     assert out.splitlines()[0] == "query_id,measure,value"
-    values = table(out)
+    values = values_of(out)
     assert values == pytest.approx(
         {
             ("q1", "ndcg_lin@10"): Q1,
@@ -64,7 +64,7 @@ def test_a_missing_query_counts_where_the_convention_says_so(files, capsys, conv
     _, out, _ = score(
         capsys, *files, "--measures", "ndcg_lin@10", "--convention", convention, "--format", "csv"
     )
-    assert table(out) == pytest.approx({("all", "ndcg_lin@10"): (Q1 + 1 + 0) / 3}, abs=1e-12)
+    assert values_of(out) == pytest.approx({("all", "ndcg_lin@10"): (Q1 + 1 + 0) / 3}, abs=1e-12)
 
 
 def test_text_is_laid_out_as_trec_eval_does(files, capsys):
@@ -197,8 +197,7 @@ def test_an_output_that_lacks_a_letter_is_an_error_in_words(files, tmp_path):
 
 def test_the_official_outputs_of_dl19_are_reproduced(shared_corpora, capsys):
     folder = shared_corpora / "trec" / "dl19"
-    with (folder / "expected_ndcg10.csv").open(newline="") as file:
-        expected = list(csv.DictReader(file))
+    expected = table(folder / "expected_ndcg10.csv")
     for name in ("bm25-default", "ICT-BERT2", "ICT-CKNRM_B", "ICT-CKNRM_B50"):
         _, out, _ = score(
             capsys,
@@ -210,7 +209,7 @@ def test_the_official_outputs_of_dl19_are_reproduced(shared_corpora, capsys):
             ),
             *("--measures", "ndcg_lin@10,ndcg_exp@10", "--per-query", "--format", "csv"),
         )
-        values = table(out)
+        values = values_of(out)
         rows = [row for row in expected if row["run"] == name]
         assert len(rows) == 44
         for row in rows:

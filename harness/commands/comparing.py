@@ -90,7 +90,7 @@ def compare(args: argparse.Namespace) -> int:
 
     from harness.comparison import verdict_json
     from harness.report import to_csv
-    from harness.terminal import print_line, tell, write_lines
+    from harness.terminal import print_line, write_lines, write_parts
     from harness.verdict import compared_parts, read_stored
 
     if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
@@ -111,7 +111,7 @@ def compare(args: argparse.Namespace) -> int:
     parts = compared_parts(
         compared.scores, verdict, select_by=args.select, folds=args.folds, only_real=only_real
     )
-    tell((*compared.before, *parts, *compared.after), args.format, args.output)
+    write_parts((*compared.before, *parts, *compared.after), args.format, args.output)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`harness labels`: sheets of what nobody has judged, and their grades back into the labels."""
+"""`harness labels`: sheets of unjudged passages, and their grades back into the labels."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def following(args: argparse.Namespace) -> int:
     from harness.report import counted
     from harness.report.by_labels import FILE, to_text
     from harness.store import write_text
-    from harness.terminal import TerminalReporter, print_line, tell
+    from harness.terminal import TerminalReporter, print_line, show
 
     refuse_below_one(top=args.top, count=args.count)
     refuse_existing_sheet(args.output)
     found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
-    told = by_labels(found.standing, args.top)
-    write_text(args.results / FILE, to_text(told))
-    tell([told.sentences, *told.tables()], "text", None)
+    shown = by_labels(found.standing, args.top)
+    write_text(args.results / FILE, to_text(shown))
+    show(shown.sentences, *shown.tables())
     if found.rows and args.output is not None:
         write_sheet(args.output, found.rows)
         add = f"harness labels add {quote(str(args.output))} --in CONFIG"

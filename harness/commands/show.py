@@ -51,7 +51,7 @@ def show(args: argparse.Namespace) -> int:
     from harness.comparison import verdict_json
     from harness.errors import ConfigError
     from harness.report import past_runs, read_summary, runs_table, to_csv
-    from harness.terminal import tell, write_lines
+    from harness.terminal import write_lines, write_parts
     from harness.verdict import headline_of
 
     if args.worst < 0:
@@ -68,18 +68,18 @@ def show(args: argparse.Namespace) -> int:
             raise ConfigError(f"--worst needs one result, such as {runs[0].folder}.")
         if args.format == "json":
             raise ConfigError(f"--format json needs one result, such as {runs[0].folder}.")
-        tell([runs_table(args.results, runs)], args.format, args.output)
+        write_parts([runs_table(args.results, runs)], args.format, args.output)
         return 0
     rows, record = read_summary(args.results)
     if args.worst:
-        tell([_worst(args, rows, _headline(rows, record))], args.format, args.output)
+        write_parts([_worst(args, rows, _headline(rows, record))], args.format, args.output)
     elif args.format == "csv":
         write_lines(to_csv(tuple(rows[0].__slots__), map(asdict, rows)), args.output)
     elif args.format == "json":
         found = verdict_json(verdict_on(args.results))
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
     else:
-        tell(_parts(args, rows, record), args.format, args.output)
+        write_parts(_parts(args, rows, record), args.format, args.output)
     return 0
 
 
@@ -106,8 +106,8 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
-    told, measure = _verdict_or_why(args.results, rows, record)
-    parts: list[Part] = [told]
+    sentences, measure = _verdict_or_why(args.results, rows, record)
+    parts: list[Part] = [sentences]
     found = read_by_labels(args.results)
     parts += found.tables() if found and found.headline else ()
     parts += [brief] if (brief := brief_verdict(args.results)) else []

@@ -83,7 +83,7 @@ def _step(name: str, help: str, description: str, *options: Option) -> Callable[
 
 
 def _run_step(step: Step, args: argparse.Namespace) -> int:
-    """Do one step, say what came of it and what comes next."""
+    """Do one step, print its outcome and what comes next."""
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line
     from harness.testset.config import load_testset

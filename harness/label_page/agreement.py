@@ -1,4 +1,4 @@
-"""How far raters agree, and where they do not. Numbers only: nobody sees a grade of another one here."""
+"""How far raters agree, and where they do not. Numbers only: no rater sees another one's grades here."""
 
 from __future__ import annotations
 

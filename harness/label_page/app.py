@@ -151,7 +151,7 @@ async def _write(work: Callable[[Given], Any], request: Request) -> Response:
     try:
         body = await _body(request)
     except ClientDisconnect:
-        # whoever asked is gone, and what was asked is not known in full: nothing was done
+        # the request did not arrive in full, and nobody waits for an answer
         return Response(status_code=400)
     if body is None:
         return _json({"error": f"A request has at most {LARGEST_REQUEST} bytes."}, 413)
@@ -175,7 +175,7 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _answered(work: Callable[[], Response]) -> Response:
-    """Do the work beside the event loop; what goes wrong is said in words."""
+    """Do the work in a thread; a failure is answered with its message."""
     try:
         return await run_in_threadpool(work)
     except UnknownItemError as error:

@@ -14,7 +14,7 @@ Origin = Literal["pool", "mark"]
 
 
 class UnknownItemError(LabelError):
-    """There is no item of an id that was asked for."""
+    """There is no item of the requested id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Said:
 
     @classmethod
     def from_json(cls, line: str | None) -> Said:
-        """Read what `to_json` wrote; nothing was said where there is none."""
+        """Read what `to_json` wrote; an empty one for None."""
         return cls() if line is None else cls(**json.loads(line))
 
 
@@ -91,6 +91,6 @@ class Label:
 
 
 def item_id(query_id: str, doc_id: str, start: int, end: int) -> str:
-    """The id of an item: it depends on what is graded alone, so a pool that is made anew keeps its grades."""
+    """The id of an item: it depends only on what is graded, so a pool that is made again keeps its grades."""
     key = json.dumps([query_id, doc_id, start, end])
     return hashlib.sha256(key.encode()).hexdigest()[:16]

@@ -50,16 +50,16 @@ class Source:
 
     @property
     def state_path(self) -> Path:
-        """The file of labels: beside the pool, or beside the label file of the configuration."""
+        """The file of labels: next to the pool, or to the label file of the configuration."""
         if self.state is not None:
             return self.state
         if self.pool is not None:
             return self.pool.with_name(self.pool.stem + SUFFIX)
         labels = self.bench().label_file
-        beside = Path(labels) if labels is not None else self.config
-        if beside is None:
+        neighbour = Path(labels) if labels is not None else self.config
+        if neighbour is None:
             raise _nothing_named()
-        return beside.with_name(beside.stem + SUFFIX)
+        return neighbour.with_name(neighbour.stem + SUFFIX)
 
     def bench(self) -> BenchConfig:
         """The configuration, or one that only says what the documents of the pool or of the results are."""

@@ -1,4 +1,4 @@
-"""From a folder of results to the sheet of what nobody has judged in it."""
+"""A folder of results with its documents, and the sheet of its unjudged passages."""
 
 from __future__ import annotations
 

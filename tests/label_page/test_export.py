@@ -1,7 +1,5 @@
 """Labels come out as rows of a labels file, which the benchmark reads as it stands."""
 
-import csv
-
 import pytest
 
 from harness.corpus import AnchorConfig, anchor, read_labels
@@ -9,6 +7,7 @@ from harness.errors import LabelError
 from harness.label_page.export import label_rows, new_rows, rating_rows
 from harness.label_page.items import Said
 from harness.labelling.rows import add_rows, write_rows
+from tests.command import table
 from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, part
 
 LYON, GRAZ, TABLE, CJK, CARS = ITEMS
@@ -123,8 +122,7 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless(desk, by, grade, t
     (row,) = label_rows(desk.state).rows
     assert (row["note"], row["evidence"]) == ("'=HYPERLINK(1)", "'+cmd")
     write_rows(tmp_path / "ratings.csv", rating_rows(desk.state))
-    with (tmp_path / "ratings.csv").open(encoding="utf-8", newline="") as file:
-        (rating,) = csv.DictReader(file)
+    (rating,) = table(tmp_path / "ratings.csv")
     assert (rating["rater"], rating["grade"], rating["note"]) == ("Ada", "3", "'=HYPERLINK(1)")
 
 

@@ -1,6 +1,5 @@
 """The page in the order that settles the verdict: what raters see next, and what it tells of the verdict."""
 
-import csv
 import json
 import threading
 import time
@@ -15,7 +14,7 @@ from harness.label_page.state import By
 from harness.label_page.verdict import AGAIN
 from harness.progress import Silent
 from harness.report.by_labels import read_by_labels
-from tests.command import exit_code
+from tests.command import exit_code, printed, refused, table
 from tests.labelling.mines import relevant, write_results
 
 
@@ -59,8 +58,7 @@ def told(desk, fresh=True):
 
 def test_passages_come_as_labels_next_draws_them_for_every_rater(results):
     assert exit_code("labels", "next", results, "--top", 5, "--output", "sheet.csv") == 0
-    with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as file:
-        drawn = [(row["query_id"], row["document"], int(row["start"])) for row in csv.DictReader(file)]
+    drawn = [(row["query_id"], row["document"], int(row["start"])) for row in table("sheet.csv")]
     assert len(drawn) == 25
     with opened(results) as desk:
         ada = walk(desk, "Ada", 40)
@@ -151,8 +149,7 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
     with opened(results) as desk:
         walk(desk, "Ada", 48, lambda n, item: ("skip", "torn") if n % 6 == 0 else ("grade", grade(item)))
         last = told(desk)
-    assert exit_code("label", "--results", results, "--merge") == 0
-    assert "40 labels added; 8 skipped" in capsys.readouterr().out
+    assert "40 labels added; 8 skipped" in printed(capsys, "label", "--results", results, "--merge")
     assert exit_code("labels", "next", results, "--top", 5) == 0
     assert read_by_labels(results).sentences == last["sentences"]
     # what is merged, skipped passages among it, is not asked for again
@@ -161,10 +158,8 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
 
 
 def test_words_that_exclude_each_other_are_told(results, capsys):
-    assert exit_code("label", "my.yaml", "--results", results) != 0
-    assert "leave out CONFIG" in capsys.readouterr().err
-    assert exit_code("label", "my.yaml", "--hide-verdict") != 0
-    assert "go with --results" in capsys.readouterr().err
+    assert "leave out CONFIG" in refused(capsys, "label", "my.yaml", "--results", results)
+    assert "go with --results" in refused(capsys, "label", "my.yaml", "--hide-verdict")
 
 
 def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):
@@ -182,5 +177,6 @@ def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):
         walk(desk, "Ada", 12)
         assert "model-2026" in " ".join(told(desk)["sentences"])
     assert Path("people.labelling.sqlite").exists()
-    assert exit_code("label", "--results", results, "--labels", "people.csv", "--merge") == 0
-    assert "people.csv: 12 labels added" in capsys.readouterr().out
+    assert "people.csv: 12 labels added" in printed(
+        capsys, "label", "--results", results, "--labels", "people.csv", "--merge"
+    )
