@@ -70,8 +70,7 @@ def import_(args: argparse.Namespace) -> int:
     from harness.terminal import print_line
     from harness.testset.formats import FORMATS
 
-    collections = {name: one.run for name, one in IMPORTERS.items()}
-    collections |= {"ragas": import_ragas, "traces": import_traces}
+    collections = IMPORTERS | {"ragas": import_ragas, "traces": import_traces}
     if args.format not in {*collections, *FORMATS}:
         known = ", ".join(dict.fromkeys([*collections, *FORMATS]))
         raise ConfigError(f"There is no format {args.format!r} to import. Known: {known}.")

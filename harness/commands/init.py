@@ -64,14 +64,14 @@ def _found(found: Look) -> list[str]:
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in found.kinds.items())
     pages = f", {counted(found.pages, 'page')}" if found.pages else ""
     tables = (
-        f"{counted(found.tables, 'table')} ({found.table_share:.0%} of the text)"
-        if found.tables
+        f"{counted(found.text.tables, 'table')} ({found.text.table_share:.0%} of the text)"
+        if found.text.tables
         else "no tables"
     )
-    language = found.language or "not recognised"
+    language = found.text.language or "not recognised"
     lines = [
         f"{found.folder}: {counted(found.documents, 'document')} ({kinds}){pages}, "
-        f"{found.characters:,} characters; language: {language}; {tables}."
+        f"{found.text.characters:,} characters; language: {language}; {tables}."
     ]
     if found.unread:
         others = ", ".join(f"{count} {suffix}" for suffix, count in found.unread.items())

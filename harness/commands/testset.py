@@ -13,7 +13,6 @@ from harness.commands.shared import refuse_below_one
 if TYPE_CHECKING:
     from harness.commands.declaring import Option
     from harness.running.context import Context
-    from harness.testset.config import TestsetConfig
     from harness.testset.state import State
     from harness.testset.steps import Outcome
 
@@ -37,7 +36,7 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
 docs/testset.md describes every step and file.
 """
 
-Step = Callable[["State", "TestsetConfig", "Context", argparse.Namespace], "Outcome"]
+Step = Callable[["State", "Context", argparse.Namespace], "Outcome"]
 _AGAIN = flag("--again", "repeat the step; the old file stays in history/")
 _DRY_RUN = flag("--dry-run", "say what it would cost; ask nothing")
 _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of your own, .yaml")
@@ -47,11 +46,10 @@ _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of 
 def status(args: argparse.Namespace) -> int:
     """Print a line a step, and what comes next."""
     from harness.terminal import print_facts
-    from harness.testset.config import load_testset
     from harness.testset.state import State
     from harness.testset.status import status_of
 
-    found = status_of(State(args.folder), load_testset(args.folder))
+    found = status_of(State(args.folder))
     print_facts(str(args.folder), found.steps)
     _print_next(found.next)
     return 0
@@ -66,10 +64,8 @@ def status(args: argparse.Namespace) -> int:
 def undo(args: argparse.Namespace) -> int:
     """Take the latest step back."""
     from harness.terminal import print_line
-    from harness.testset.config import load_testset
     from harness.testset.state import State
 
-    load_testset(args.folder)
     state = State(args.folder)
     with state.alone():
         undone = state.undo()
@@ -86,23 +82,22 @@ def _run_step(step: Step, args: argparse.Namespace) -> int:
     """Do one step, print its outcome and what comes next."""
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line
-    from harness.testset.config import load_testset
     from harness.testset.state import State
     from harness.testset.status import status_of
 
-    config, state = load_testset(args.folder), State(args.folder)
+    state = State(args.folder)
     refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
-    with state.alone(), Context.at(config.cache, TerminalReporter(), may_ask=may_ask) as context:
-        outcome = step(state, config, context, args)
-    for line in outcome.told:
+    with state.alone(), Context.at(state.config.cache, TerminalReporter(), may_ask=may_ask) as context:
+        outcome = step(state, context, args)
+    for line in outcome.lines:
         print_line(line)
     for name, estimate in outcome.estimates:
         print_line(f"  {name}: {estimate}.")
     if outcome.dry:
         print_line("Nothing was spent.")
         return 0
-    _print_next(status_of(state, config).next if outcome.next is None else outcome.next)
+    _print_next(status_of(state).next if outcome.next is None else outcome.next)
     return 0
 
 
@@ -136,24 +131,20 @@ def _count(help: str) -> Option:
     _AGAIN,
     _DRY_RUN,
 )
-def _propose(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.errors import ConfigError
     from harness.testset import proposing
 
-    count = args.count or config.questions
+    count = args.count or state.config.questions
     if args.field and not args.given:
         raise ConfigError("--field goes with --from.")
     if args.dry_run and (args.offline or args.given):
         raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
     if args.offline:
-        return proposing.propose_offline(state, config, context, count, args.again, args.add)
+        return proposing.propose_offline(state, context, count, args.again, args.add)
     if args.given:
-        return proposing.propose_given(
-            state, config, context, args.given, count, args.field, args.again, args.add
-        )
-    return proposing.propose_by_model(
-        state, config, context, count, args.prompt, args.again, args.add, args.dry_run
-    )
+        return proposing.propose_given(state, context, args.given, count, args.field, args.again, args.add)
+    return proposing.propose_by_model(state, context, count, args.prompt, args.again, args.add, args.dry_run)
 
 
 @_step(
@@ -172,11 +163,11 @@ def _propose(state: State, config: TestsetConfig, context: Context, args: argpar
     ),
     _AGAIN,
 )
-def _choose(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _choose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.choosing import choose
 
-    count = args.count or config.chosen
-    return choose(state, config, context, count, args.auto, args.again, args.by)
+    count = args.count or state.config.chosen
+    return choose(state, context, count, args.auto, args.again, args.by)
 
 
 @_step(
@@ -189,10 +180,10 @@ def _choose(state: State, config: TestsetConfig, context: Context, args: argpars
     path("--also", "let the settings of this benchmark find passages too", "CONFIG"),
     _AGAIN,
 )
-def _gather(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _gather(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.gathering import gather
 
-    return gather(state, config, context, args.count or config.passages, args.also, args.again)
+    return gather(state, context, args.count or state.config.passages, args.also, args.again)
 
 
 @_step(
@@ -209,14 +200,14 @@ def _gather(state: State, config: TestsetConfig, context: Context, args: argpars
     _AGAIN,
     _DRY_RUN,
 )
-def _grade(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _grade(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset import grading
 
     if args.sheet:
-        return grading.export_sheet(state, config, context, args.sheet, args.all)
+        return grading.export_sheet(state, context, args.sheet, args.all)
     if args.given:
-        return grading.import_grades(state, config, context, args.given, args.by)
-    return grading.grade_by_judge(state, config, context, args.again, args.dry_run)
+        return grading.import_grades(state, context, args.given, args.by)
+    return grading.grade_by_judge(state, context, args.again, args.dry_run)
 
 
 @_step(
@@ -229,12 +220,12 @@ def _grade(state: State, config: TestsetConfig, context: Context, args: argparse
     _AGAIN,
     _DRY_RUN,
 )
-def _answer(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _answer(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset import answering
 
     if args.by_hand:
         return answering.answer_by_hand(state)
-    return answering.answer_by_model(state, config, context, args.prompt, args.again, args.dry_run)
+    return answering.answer_by_model(state, context, args.prompt, args.again, args.dry_run)
 
 
 @_step(
@@ -250,12 +241,12 @@ def _answer(state: State, config: TestsetConfig, context: Context, args: argpars
     option("--by", default="", metavar="NAME", help="who reviews"),
     number("--share", 0.2, "of the passages", "PART"),
 )
-def _review(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _review(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset import reviewing
 
     if args.sheet:
-        return reviewing.export_review(state, config, context, args.sheet, args.share, args.by)
-    return reviewing.import_review(state, config, context, args.given, args.by)
+        return reviewing.export_review(state, context, args.sheet, args.share, args.by)
+    return reviewing.import_review(state, context, args.given, args.by)
 
 
 @_step(
@@ -271,15 +262,15 @@ def _review(state: State, config: TestsetConfig, context: Context, args: argpars
     ),
     path("--to", "with --format: the folder to write", "DIR"),
 )
-def _export(state: State, config: TestsetConfig, context: Context, args: argparse.Namespace) -> Outcome:
+def _export(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.errors import ConfigError
     from harness.testset import exporting
 
     if args.to and not args.format:
         raise ConfigError("--to goes with --format.")
     if args.format:
-        return exporting.export_as(state, config, context, args.format, args.to)
-    return exporting.export(state, config, context)
+        return exporting.export_as(state, context, args.format, args.to)
+    return exporting.export(state, context)
 
 
 testset = Command(

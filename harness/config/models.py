@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,14 +10,16 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_
 
 from harness.answer import AnswerMeasureConfig
 from harness.answer.stage import AnswerConfig
-from harness.chunk import ChunkerConfig
+from harness.chunk import ChunkerConfig, PageConfig
 from harness.config.answers import as_measures, check_measures
-from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
+from harness.config.naming import short_names
+from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.llm import ModelConfig
 from harness.measures import less_is_better, parse_measure
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EmbedConfig, EncoderConfig
+from harness.own.service import ServiceConfig
 from harness.search import (
     ContextConfig,
     FilterConfig,
@@ -25,6 +28,8 @@ from harness.search import (
     RetrieverConfig,
     RewriterConfig,
 )
+from harness.search.retrieve import Bm25Config
+from harness.text.text_id import BY
 from harness.types import MAX_GRADE
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
@@ -123,6 +128,43 @@ class Setting(StageConfig):
         """The retriever with the filter of the setting."""
         return self.retrieve.model_copy(update={"filter": self.filter}) if self.filter else self.retrieve
 
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names of the encoders and rerankers that search."""
+        rankers: tuple[EncoderConfig | RerankerConfig, ...] = (*self.retrieve.encoders(), *self.rerank)
+        return tuple(one.model_name for one in rankers)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that contexts and filters read, besides the documents."""
+        filters = (one.filter for one in self.finder.every())
+        own = [*(one.files for one in self.context), *(one.files for one in filters if one is not None)]
+        return tuple(file for files in own for file in files)
+
+    @property
+    def services(self) -> list[ServiceConfig]:
+        """The services of the user's own that the search asks, each once."""
+        steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
+        for retriever in self.retrieve.every():
+            steps += (retriever, retriever.rewrite)
+        found = {step.model_dump_json(): step for step in steps if isinstance(step, ServiceConfig)}
+        return list(found.values())
+
+
+def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
+    """The distinct parsers in the order of the settings, by short names that can stand in an id.
+
+    Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
+    """
+    distinct = {setting.parse.model_dump_json(): setting.parse for setting in settings}
+    found: dict[str, ParserConfig] = {}
+    for name, parser in zip(short_names("parse", list(distinct.values())), distinct.values(), strict=True):
+        safe = document_id(name).replace(BY, "_")
+        while safe in found:
+            safe += "_"
+        found[safe] = parser
+    return found
+
 
 class BenchConfig(StageConfig):
     """One benchmark: documents, queries, labels, the settings to compare and how to score them."""
@@ -218,6 +260,23 @@ class BenchConfig(StageConfig):
     )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")
+
+    @classmethod
+    def of_documents(
+        cls, documents: Sequence[str], queries: Path, labels: Path | None, **more: Any
+    ) -> BenchConfig:
+        """A benchmark of which only the documents are used: those, and nothing of its one setting.
+
+        ``queries`` and ``labels`` need not exist; where they do, they are no documents.
+        """
+        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+        return cls(
+            **{"name": "documents"} | more,
+            documents=tuple(documents),
+            queries=queries,
+            labels=labels,
+            settings=(setting,),
+        )
 
     @property
     def file_sha256(self) -> str:

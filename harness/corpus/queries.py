@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,9 +15,12 @@ from harness.corpus.spreadsheet import Note
 from harness.corpus.table import FaultsOfRows, Row, Table, nearest, read_table, without_apostrophe
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
-from harness.types import SPLITS, Query, Split
+from harness.types import SPLITS, Document, Query, Split
 
 _ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+# So many questions at least, and so many tried first: a corpus may hold thousands of either.
+_FEWEST_QUESTIONS = 4
+_FIRST = 20
 _OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable", "cluster"})
 
 
@@ -45,6 +48,23 @@ class QuerySet:
 
     queries: tuple[Query, ...]
     extras: Mapping[str, Mapping[str, str]]
+
+    def warn_of_answer_keys(self, documents: Sequence[Document], warn: Note) -> None:
+        """Warn of a document that holds most questions word for word: it is a list of them, no source."""
+        questions = [" ".join(query.text.casefold().split()) for query in self.queries]
+        if len(questions) < _FEWEST_QUESTIONS:
+            return
+        for document in documents:
+            text = " ".join(document.text.casefold().split())
+            if 2 * sum(question in text for question in questions[:_FIRST]) <= len(questions[:_FIRST]):
+                continue
+            held = sum(question in text for question in questions)
+            if held * 2 > len(questions):
+                warn(
+                    f"{document.doc_id} holds {held} of the {len(questions)} questions word for word: is it "
+                    "a list of questions? It will be retrieved for all of them. Remove it from documents if "
+                    "real users would not have it."
+                )
 
 
 def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: None) -> QuerySet:
@@ -75,7 +95,11 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
             queries[query.query_id] = query
             lines[query.query_id] = row.line
     faults.end()
-    extras = {row.get("query_id"): _extras(row) for row in table.rows}
+    more = [name for name in table.columns if name not in _OWN_COLUMNS]
+    extras = {
+        row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})
+        for row in table.rows
+    }
     return QuerySet(tuple(queries.values()), MappingProxyType(extras))
 
 
@@ -84,15 +108,24 @@ def _query(table: Table, row: Row, split: SplitConfig | None) -> Query:
     query_id, text = row.get("query_id"), row.get("text")
     if not query_id:
         raise CorpusError(f"{where}: query_id is empty. Give the query an id.")
-    if query_id.split() != [query_id]:
-        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+    refuse_spaces(where, query_id)
     if not text:
         raise CorpusError(f"{where}: the text of query {query_id!r} is empty. Write the question.")
-    answerable = row.get("answerable").lower()
-    if answerable not in _ANSWERABLE:
-        raise CorpusError(f"{where}: answerable is {row.get('answerable')!r}. Write yes or no.")
-    own_split = _split(where, table, row, split)
-    return Query(query_id, text, own_split, _ANSWERABLE[answerable], row.get("cluster"))
+    answerable = is_answerable(where, row.get("answerable"))
+    return Query(query_id, text, _split(where, table, row, split), answerable, row.get("cluster"))
+
+
+def refuse_spaces(where: str, query_id: str) -> None:
+    """Raise CorpusError for an id of a query that the files of TREC could not hold."""
+    if query_id.split() != [query_id]:
+        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+
+
+def is_answerable(where: str, cell: str) -> bool:
+    """What a cell of the column ``answerable`` says; yes where it is empty. Raises CorpusError."""
+    if cell.lower() not in _ANSWERABLE:
+        raise CorpusError(f"{where}: answerable is {cell!r}. Write yes or no.")
+    return _ANSWERABLE[cell.lower()]
 
 
 def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Split:
@@ -103,7 +136,3 @@ def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Spl
         if value == known:
             return known
     raise CorpusError(f"{where}: split is {value!r}{nearest(value, SPLITS)}. Write {' or '.join(SPLITS)}.")
-
-
-def _extras(row: Row) -> Mapping[str, str]:
-    return MappingProxyType({name: value for name, value in row.cells.items() if name not in _OWN_COLUMNS})

@@ -19,7 +19,7 @@ from harness.label_page.state import State
 from harness.label_page.verdict import Verdict, open_passages
 from harness.labelling.contest import Contest, contest_of
 from harness.labelling.pooling import pool_unjudged
-from harness.labelling.stored import config_of, documents_alone, labels_of
+from harness.labelling.stored import config_of, labels_of
 from harness.labelling.unjudged import Wanted
 from harness.ordering.design import BATCH
 from harness.progress import Reporter
@@ -74,7 +74,7 @@ class Source:
                 "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
-        return documents_alone(name="label", documents=self.documents, queries=self.pool, labels=self.pool)
+        return BenchConfig.of_documents(self.documents, self.pool, self.pool)
 
 
 def _of_results(folder: Path, labels: Path | None) -> BenchConfig:

@@ -10,8 +10,7 @@ from typing import Any
 
 from harness.corpus import ids_meant
 from harness.corpus.align import is_same_text
-from harness.corpus.labels import whole_number
-from harness.corpus.table import Row, nearest
+from harness.corpus.table import Row, nearest, whole_number
 from harness.errors import ConfigError, LabelError
 from harness.labelling.rows import harmless
 from harness.labelling.unjudged import Wanted

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.chunk import PageConfig
 from harness.config import BenchConfig, Setting
 from harness.errors import ConfigError, HarnessError
 from harness.labelling.sheet import sheet_rows
@@ -16,7 +15,6 @@ from harness.progress import Reporter
 from harness.report import cells_of, read_result
 from harness.running.context import Context
 from harness.running.corpus import load_documents
-from harness.search.retrieve import Bm25Config
 from harness.types import Document
 
 _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels", "cache", "name", "anchor")
@@ -101,12 +99,6 @@ def config_of(record: dict[str, Any]) -> BenchConfig:
         )
     # results of earlier versions have one parser for all settings
     parse = parsers[0] if parsers else record["config"].get("parser", {"kind": "pypdf"})
-    return documents_alone(**own, parse=parse)
-
-
-def documents_alone(parse: Any = None, **keys: Any) -> BenchConfig:
-    """A configuration that says what the documents are, how they are parsed, and nothing of a search."""
-    setting = {"name": "any", "tokenizer": "", "chunk": PageConfig(), "retrieve": Bm25Config()}
-    if parse is not None:
-        setting["parse"] = parse
-    return BenchConfig(**keys, settings=(Setting.model_validate(setting),))
+    config = BenchConfig.of_documents(**own)
+    setting = Setting.model_validate({**dict(config.settings[0]), "parse": parse})
+    return config.model_copy(update={"settings": (setting,)})

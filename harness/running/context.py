@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.llm import Spending
+from harness.llm.asking import Purpose
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.running.program import program_key
-from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, Purpose, RerankerConfig
+from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, RerankerConfig
 from harness.search.rerank.local_model import LocalModelScorer
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
 
@@ -130,8 +131,7 @@ class Context:
             if not isinstance(model, LocalEncoder | LocalModelScorer):
                 model.try_out()
                 continue
-            how = model.computing if isinstance(model, LocalEncoder) else model.config
-            facts = type(model).__name__, model.model.fingerprint, how.model_dump(mode="json")
+            facts = type(model).__name__, model.model.fingerprint, model.config.model_dump(mode="json")
             key = key_of(*facts, program_key(), platform.node())
             if self.artifacts.get("tried", key) is None:
                 model.try_out()

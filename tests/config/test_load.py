@@ -145,7 +145,11 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ("chunk: {kind: recursiv}", 6, ["no kind 'recursiv'", "recursive", "sentence", "page"]),
         ("chunk: {chunk_size: [500, many]}", 6, ["chunk.chunk_size", "'many'"]),
         ("chunk: {chunk_size: []}", 6, ["list is empty"]),
-        ("chunk: {chunk_size: [100, 500], chunk_overlap: 200}", 6, ["chunk_size=100", "chunk_overlap=200"]),
+        (
+            "chunk: {chunk_size: [100, 500], chunk_overlap: 200}",
+            6,
+            ["chunk.chunk_overlap", "size (100)"],
+        ),
         ("chunk: 500", 6, ["must be a mapping", "recursive_token"]),
         ("retrieve: {top_k: 0}", 6, ["retrieve.top_k", "greater than or equal to 1"]),
         ("retrieve: {top_k: 5}\nrerank: {kind: late_interaction, top_n: 10}", 7, ["top_n", "only 5"]),
@@ -180,6 +184,16 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ("name: again", 6, ["given twice"]),
         ("chunk: {kind: [page, page]}", 1, ["the same"]),
         ("chunk: {kind: page, : }", 6, []),
+        (
+            "rewrite:\n  kind: llm\n  endpoint: {model: m}\n  prompt: mine.yaml",
+            9,
+            ["rewrite.prompt: The prompt 'mine.yaml' of a rewriter cannot be read", "Built in: declarative"],
+        ),
+        (
+            "filter: {kind: llm, file: d.csv, fields: [company], endpoint: {model: m}, prompt: [1]}",
+            6,
+            ["filter.prompt: must be the name of a prompt"],
+        ),
     ],
 )
 def test_a_mistake_is_told_with_line_and_remedy(write, text, line, words):
