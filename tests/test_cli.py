@@ -70,15 +70,21 @@ def test_import_lists_the_formats(tmp_path, capsys):
     assert "beir" in message
 
 
-def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def write_config(tmp_path, monkeypatch):
+    """Writes c.yaml for a corpus of one document and one question in the current folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("The yard holds 4,200 vehicles.\n\nRain fell on the harbour.")
     (tmp_path / "queries.csv").write_text("query_id,text\nq1,How many vehicles fit the yard?\n")
     (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
-    (tmp_path / "c.yaml").write_text(
+    return lambda more="": (tmp_path / "c.yaml").write_text(
         "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
-        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n"
+        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n" + more
     )
+
+
+def test_bench_prints_the_summary_and_show_prints_it_again(write_config, tmp_path, capsys):
+    write_config()
     assert "ready to run" in printed(capsys, "validate", "c.yaml")
     out = printed(capsys, "bench", "c.yaml", "--quiet")
     assert "base" in out
@@ -113,19 +119,11 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     assert "damaged" in printed(capsys, "show")
 
 
-def test_a_bad_document_can_fail_the_run_when_all_else_is_done(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text("The yard holds 4,200 vehicles.\n\nRain fell on the harbour.")
+def test_a_bad_document_can_fail_the_run_when_all_else_is_done(write_config, tmp_path, capsys):
     (tmp_path / "b.txt").write_bytes(b"caf\xe9")
-    (tmp_path / "queries.csv").write_text("query_id,text\nq1,How many vehicles fit the yard?\n")
-    (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
-    config = (
-        "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\non_bad_document: {}\n"
-        "chunk: {{kind: recursive, chunk_size: 40}}\nretrieve: {{model: 'embedded:all-MiniLM-L6-v2'}}\n"
-    )
     codes = {}
     for on_bad in ("fail", "fail_at_end", "skip"):
-        (tmp_path / "c.yaml").write_text(config.format(on_bad))
+        write_config(f"on_bad_document: {on_bad}\n")
         codes[on_bad] = [exit_code("validate", "c.yaml"), exit_code("bench", "c.yaml", "--dry-run")]
         codes[on_bad].append(exit_code("bench", "c.yaml", "--quiet"))
         if on_bad == "fail":

@@ -123,6 +123,11 @@ def labels(rater="Ada"):
         return {one.item_id: one.said for one in state.labels(rater)}
 
 
+def marks(query_id):
+    with State(Path("pool.labelling.sqlite")) as state:
+        return state.marks("Ada", query_id)
+
+
 def test_everything_is_graded_by_keys_and_undone(tab, page):
     tab.enter(page.link, "Ada")
     assert "0 of 5 passages" in tab.find("#far").text
@@ -193,8 +198,7 @@ def test_a_selection_is_marked_to_the_character(tab, page, words):
     tab.find("#mark-name").send_keys("the fact")
     tab.find("#marking .main").click()
     tab.status("Saved: 1 mark")
-    with State(Path("pool.labelling.sqlite")) as state:
-        ((mark, said),) = state.marks("Ada", "q2")
+    ((mark, said),) = marks("q2")
     assert STRANGE[mark.start : mark.end] == words
     assert (said.grade, said.evidence) == (3, "the fact")
     assert tab.run("return document.querySelector('#leaf .marked').textContent") in words
@@ -226,9 +230,7 @@ def test_a_mark_by_the_keyboard_alone_joins_its_copies(tab, page):
     tab.keys("ARROW_DOWN", "ARROW_DOWN")
     tab.keys("ENTER")
     tab.status("Saved: 2 marks")
-    with State(Path("pool.labelling.sqlite")) as state:
-        marks = [(one.doc_id, one.text, said.evidence) for one, said in state.marks("Ada", "q1")]
-    assert marks == [
+    assert [(one.doc_id, one.text, said.evidence) for one, said in marks("q1")] == [
         ("copy", "The plant in Lyon was\nclosed in May.", "The plant in Lyon was closed in May."),
         ("plain", words, "The plant in Lyon was closed in May."),
     ]
@@ -244,8 +246,7 @@ def test_text_of_the_passage_itself_can_be_marked(tab, page):
     tab.find('input[name="mark-grade"][value="4"]').click()
     tab.find("#marking .main").click()
     tab.status("Saved: 1 mark")
-    with State(Path("pool.labelling.sqlite")) as state:
-        ((mark, _),) = state.marks("Ada", "q1")
+    ((mark, _),) = marks("q1")
     assert PLAIN[mark.start : mark.end] == "300 people"
 
 
