@@ -49,7 +49,7 @@ class Verdict:
     def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
         """All that was drawn; where this rater has done all of it, another batch is drawn and comes last."""
         order, contest = self._contest.order, self._contest
-        done = {one.item_id for one in labels if one.rater == rater and one.said.done}
+        done = {one.item_id for one in labels if one.rater == rater and one.rating.done}
         asked = {one.item_id for one in items}
         with self._drawing:
             design = order.design(order.pool(contest.items))
@@ -66,7 +66,7 @@ class Verdict:
     def so_far(self, fresh: bool) -> dict[str, Any]:
         """The verdict that was computed last, and whether another is under way; never waits for one.
 
-        It is computed in a thread: where 10 things were said since the last time, or any and ``fresh``.
+        It is computed in a thread: where 10 items were rated since the last time, or any and ``fresh``.
         """
         event = self._state.latest()
         with self._lock:

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.label_page.desk import make_desk
 from harness.label_page.items import Item, Question, item_id
 from harness.label_page.shelf import Shelf
-from harness.label_page.state import By, State
+from harness.label_page.state import Envelope, State
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.types import Document
@@ -58,7 +58,7 @@ class Requests:
 
     def by(self, rater="Ada", **more):
         self.count += 1
-        return By(rater, f"request-{self.count:06}", **more)
+        return Envelope(rater, f"request-{self.count:06}", **more)
 
 
 def state_at(path, items=ITEMS, questions=QUESTIONS):

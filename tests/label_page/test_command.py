@@ -221,7 +221,7 @@ def test_ctrl_c_closes_the_page_and_says_where_the_labels_are(folder):
     saved = page.post(
         "say", rater="Ada", request="request-1", item=ITEMS[0].item_id, kind="grade", value=3, seen=0
     )
-    assert saved.json()["said"]["grade"] == 3
+    assert saved.json()["rating"]["grade"] == 3
     out, err = page.stop(signal.SIGINT)
     assert page.process.returncode == 0
     assert "Stopped. The labels are in pool.labelling.sqlite" in out
@@ -236,7 +236,7 @@ def test_a_killed_page_loses_nothing_that_it_said_was_saved(folder):
         page = Page("--pool", "pool.csv", "--documents", "docs/*")
         answered = page.client.get("/api/step", params={"rater": "Ada", "item": ITEMS[0].item_id}).json()
         if acknowledged:
-            assert answered["item"]["said"]["grade"] == acknowledged[ITEMS[0].item_id]
+            assert answered["item"]["rating"]["grade"] == acknowledged[ITEMS[0].item_id]
         killer = threading.Timer(0.4 + 0.3 * round_of, page.process.send_signal, [signal.SIGKILL])
         killer.start()
         try:
@@ -259,7 +259,7 @@ def test_a_killed_page_loses_nothing_that_it_said_was_saved(folder):
             last = (one.item_id, value)
         page.stop(signal.SIGKILL)
         with open_desk(Source(pool=Path("pool.csv"), documents=("docs/*",)), Silent()) as desk:
-            stand = {label.item_id: label.said.grade for label in desk.state.labels()}
+            stand = {label.item_id: label.rating.grade for label in desk.state.labels()}
             assert desk.state._read("PRAGMA integrity_check") == [("ok",)]
         assert stand in (acknowledged, {**acknowledged, last[0]: last[1]})
         acknowledged = stand

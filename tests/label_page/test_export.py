@@ -5,7 +5,7 @@ import pytest
 from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.errors import LabelError
 from harness.label_page.export import label_rows, new_rows, rating_rows
-from harness.label_page.items import Said
+from harness.label_page.items import Rating
 from harness.labelling.rows import add_rows, write_rows
 from tests.command import table
 from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, part
@@ -22,7 +22,7 @@ def grade(desk, by):
 def mark(desk, by):
     def mark(doc_id, words, value, name="", query="q1", rater="Ada"):
         start = TEXTS[doc_id].index(words)
-        desk.mark(by(rater), query, (doc_id, start, start + len(words)), words, Said(value, "", "", name))
+        desk.mark(by(rater), query, (doc_id, start, start + len(words)), words, Rating(value, "", "", name))
 
     return mark
 

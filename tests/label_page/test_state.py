@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import LabelError
-from harness.label_page.items import Said
+from harness.label_page.items import Rating
 from harness.label_page.state import State
 from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, Requests, item, state_at
 
@@ -23,21 +23,21 @@ def state(tmp_path):
 
 
 def grade(state, by, item_id, value):
-    return state.change(by, item_id, "grade", lambda said: replace(said, grade=value, skipped=""))
+    return state.change(by, item_id, "grade", lambda rating: replace(rating, grade=value, skipped=""))
 
 
 def history(state, item_id):
     """All events of an item, the first first: (tab, grade after it)."""
     rows = state._read("SELECT tab, after FROM event WHERE item_id = ? ORDER BY id", item_id)
-    return [(tab, Said.from_json(after).grade) for tab, after in rows]
+    return [(tab, Rating.from_json(after).grade) for tab, after in rows]
 
 
 def test_a_grade_is_there_for_whoever_opens_the_file_next(state):
     requests = Requests()
-    assert grade(state, requests.by(), FIRST, 3).said == Said(grade=3)
+    assert grade(state, requests.by(), FIRST, 3).rating == Rating(grade=3)
     with State(state.path) as other:
-        assert other.said("Ada", FIRST)[0].grade == 3
-        assert other.said("Bob", FIRST) == (Said(), 0)
+        assert other.rating("Ada", FIRST)[0].grade == 3
+        assert other.rating("Bob", FIRST) == (Rating(), 0)
         assert other.done("Ada") == {FIRST}
 
 
@@ -51,7 +51,7 @@ def test_a_request_that_is_made_twice_counts_once(state):
     by = Requests().by()
     first = grade(state, by, FIRST, 3)
     again = grade(state, by, FIRST, 3)
-    assert (again.event, again.said) == (first.event, first.said)
+    assert (again.event, again.rating) == (first.event, first.rating)
     assert len(history(state, FIRST)) == 1
 
 
@@ -69,8 +69,8 @@ def test_of_two_tabs_the_last_one_counts_and_the_history_has_both(state):
     grade(state, requests.by(tab="one"), FIRST, 3)
     with State(state.path) as other:
         saved = grade(other, requests.by(tab="two"), FIRST, 1)
-    assert (saved.before.grade, saved.said.grade) == (3, 1)
-    assert state.said("Ada", FIRST)[0].grade == 1
+    assert (saved.before.grade, saved.rating.grade) == (3, 1)
+    assert state.rating("Ada", FIRST)[0].grade == 1
     assert history(state, FIRST) == [("one", 3), ("two", 1)]
 
 
@@ -78,13 +78,13 @@ def test_undo_takes_back_one_thing_after_another_and_only_ones_own(state):
     requests = Requests()
     grade(state, requests.by(), FIRST, 3)
     grade(state, requests.by("Bob"), FIRST, 0)
-    state.change(requests.by(), FIRST, "note", lambda said: replace(said, note="why"))
+    state.change(requests.by(), FIRST, "note", lambda rating: replace(rating, note="why"))
     grade(state, requests.by(), SECOND, 1)
     assert state.undo(requests.by()).item_id == SECOND
-    assert state.undo(requests.by()).said == Said(grade=3)
-    assert state.undo(requests.by()).said == Said()
+    assert state.undo(requests.by()).rating == Rating(grade=3)
+    assert state.undo(requests.by()).rating == Rating()
     assert state.undo(requests.by()) is None
-    assert state.said("Bob", FIRST)[0].grade == 0
+    assert state.rating("Bob", FIRST)[0].grade == 0
     # what was undone is still told
     assert len(history(state, FIRST)) == 5
 
@@ -94,7 +94,7 @@ def test_what_was_said_after_an_undo_is_undone_first(state):
     grade(state, requests.by(), FIRST, 3)
     state.undo(requests.by())
     grade(state, requests.by(), FIRST, 4)
-    assert state.undo(requests.by()).said == Said()
+    assert state.undo(requests.by()).rating == Rating()
     assert state.undo(requests.by()) is None
 
 
@@ -103,8 +103,8 @@ def test_an_undo_that_is_asked_twice_undoes_once(state):
     grade(state, requests.by(), FIRST, 3)
     grade(state, requests.by(), FIRST, 4)
     by = requests.by()
-    assert state.undo(by).said.grade == 3
-    assert state.undo(by).said.grade == 3
+    assert state.undo(by).rating.grade == 3
+    assert state.undo(by).rating.grade == 3
 
 
 actions = st.lists(
@@ -121,11 +121,11 @@ def test_undoing_everything_leaves_nothing_said(tmp_path_factory, done):
         for rater, which, value in done:
             grade(state, requests.by(rater), ITEMS[which].item_id, value)
             expected[rater, ITEMS[which].item_id] = value
-        assert {(one.rater, one.item_id): one.said.grade for one in state.labels()} == expected
+        assert {(one.rater, one.item_id): one.rating.grade for one in state.labels()} == expected
         for _ in done:
             for rater in ("Ada", "Bob"):
                 state.undo(requests.by(rater))
-        assert not any(one.said.done for one in state.labels())
+        assert not any(one.rating.done for one in state.labels())
 
 
 def test_two_people_at_once_lose_nothing(state):
@@ -143,7 +143,7 @@ def test_two_people_at_once_lose_nothing(state):
     for thread in threads:
         thread.join()
     assert len(state._read("SELECT id FROM event")) == 2 * 5 * len(ITEMS)
-    assert {(one.rater, one.said.grade) for one in state.labels()} == {("Ada", 3), ("Bob", 0)}
+    assert {(one.rater, one.rating.grade) for one in state.labels()} == {("Ada", 3), ("Bob", 0)}
     assert len(state.labels()) == 2 * len(ITEMS)
 
 
@@ -159,7 +159,7 @@ def test_a_pool_that_is_made_anew_keeps_its_grades(state):
     new = item("q1", "copy", 0, 8, "Summary.")
     state.sync(QUESTIONS, [new, *ITEMS[1:]], SHAS)
     assert [one.item_id for one in state.items()] == [new.item_id, *(one.item_id for one in ITEMS[1:])]
-    assert state.said("Ada", FIRST)[0].grade == 3
+    assert state.rating("Ada", FIRST)[0].grade == 3
     assert FIRST in {one.item_id for one in state.items(wanted=False)}
 
 
@@ -171,7 +171,7 @@ def test_labels_on_a_text_that_has_changed_are_refused(state):
     grade(state, Requests().by(), FIRST, 3)
     with pytest.raises(LabelError, match="plain has changed"):
         state.sync(QUESTIONS, ITEMS, other)
-    assert state.said("Ada", FIRST)[0].grade == 3
+    assert state.rating("Ada", FIRST)[0].grade == 3
 
 
 def test_halves_of_characters_can_be_kept(state):
