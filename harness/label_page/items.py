@@ -30,8 +30,8 @@ class Item:
     """A passage to grade for a question: the half-open range ``start`` to ``end`` of a document's text.
 
     ``page`` is the page on which it begins, from 1 (None: unpaged text); ``above`` is what is shown before
-    it, such as the heading of its table. ``priority`` orders items, the highest first; None for no
-    priority. ``origin`` is ``pool`` for what was given to grade, ``mark`` for evidence that a rater has marked.
+    it, such as the heading of its table. ``priority`` orders items, the highest first; None for none.
+    ``origin`` is ``pool`` for what was given to grade, ``mark`` for evidence that a rater has marked.
     """
 
     item_id: str

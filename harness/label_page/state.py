@@ -137,7 +137,7 @@ class State:
         return frozenset(row[0] for row in rows)
 
     def rating(self, rater: str, item_id: str) -> tuple[Rating, int]:
-        """The rating of an item by a rater, and the event that gave it; an empty one and 0 where there is none."""
+        """The rating of an item by a rater, and the event that gave it; empty and 0 where there is none."""
         rows = self._read(
             "SELECT grade, skipped, note, evidence, event FROM label WHERE rater = ? AND item_id = ?",
             rater,
