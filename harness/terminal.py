@@ -138,7 +138,7 @@ class TerminalReporter:
 
 
 class LiveBoard:
-    """A table that is drawn anew while it fills; of more rows than the window holds, the latest."""
+    """A table that is redrawn while it fills; of more rows than the window holds, the latest."""
 
     live = True
 

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+from itertools import count
 from pathlib import Path
 
 from harness.label_page.desk import make_desk
@@ -50,15 +51,12 @@ ITEMS = [
 ]
 
 
-class Requests:
-    """Numbers of requests, each used once."""
+_NUMBERS = count()
 
-    def __init__(self):
-        self.count = 0
 
-    def by(self, rater="Ada", **more):
-        self.count += 1
-        return Envelope(rater, f"request-{self.count:06}", **more)
+def by(rater="Ada", **more):
+    """The envelope of a request that no test has made before."""
+    return Envelope(rater, f"request-{next(_NUMBERS):06}", **more)
 
 
 def state_at(path, items=ITEMS, questions=QUESTIONS):

@@ -17,7 +17,7 @@ from harness.labelling.unjudged import Wanted
 from harness.progress import Silent
 from harness.report import cells_of
 from tests.command import exit_code, printed, refused, table
-from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, Requests, document, write_folder
+from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, by, document, write_folder
 from tests.label_page.served import Page
 
 YAML = (
@@ -40,13 +40,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def grade_all(source, grade=2, rater="Ada"):
-    requests = Requests()
     with open_desk(source, Silent()) as desk:
         step = desk.enter(rater)
         while step["item"]:
-            by = requests.by(rater)
-            by = type(by)(rater, f"{rater}-{by.request}")
-            desk.say(by, step["item"]["item_id"], "grade", grade, 0)
+            desk.say(by(rater), step["item"]["item_id"], "grade", grade, 0)
             step = desk.step(rater, after=step["item"]["item_id"])
         return desk.total
 

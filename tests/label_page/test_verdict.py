@@ -10,11 +10,11 @@ import pytest
 from harness.errors import ConfigError, LabelError
 from harness.label_page import verdict as verdict_of
 from harness.label_page.opening import Source, open_desk
-from harness.label_page.state import Envelope
 from harness.label_page.verdict import AGAIN
 from harness.progress import Silent
 from harness.report.by_labels import read_by_labels
 from tests.command import exit_code, printed, refused, table
+from tests.label_page.pools import by
 from tests.labelling.mines import relevant, write_results
 
 
@@ -39,8 +39,7 @@ def walk(desk, rater, most, say=None):
     while step["item"] and len(seen) < most:
         name = step["item"]["item_id"]
         seen.append(name)
-        event = desk.state.latest()
-        desk.say(Envelope(rater, f"{rater}-{event}-{name}"), name, *say(len(seen), step["item"]), 0)
+        desk.say(by(rater), name, *say(len(seen), step["item"]), 0)
         step = desk.step(rater, after=name)
     return seen
 
@@ -89,7 +88,7 @@ def test_what_is_skipped_or_disputed_blocks_no_batch_and_counts_as_no_grade(resu
         walk(desk, "Bob", 2, lambda n, item: ("grade", 4 - grade(item)))
         # two are disputed now; deciding one of them brings it back
         assert told(desk)["sentences"][0].startswith("19 of ")
-        desk.decide(Envelope("Ada", "decide-0001"), before[0], 4, "")
+        desk.decide(by(), before[0], 4, "")
         assert told(desk)["sentences"][0].startswith("20 of ")
 
 
