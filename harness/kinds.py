@@ -82,6 +82,11 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         self.stage = stage
         self._kinds = {kind.name: kind for kind in kinds}
 
+    @classmethod
+    def of_configs(cls, stage: str, *configs: type[Any]) -> Kinds[Made]:
+        """The kinds of a stage whose configurations do the work themselves."""
+        return cls(stage, *(Kind(config, lambda config: config) for config in configs))
+
     def __getitem__(self, name: str) -> Kind[Any, Made]:
         return self._kinds[name]
 

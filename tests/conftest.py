@@ -1,6 +1,8 @@
 """Fixtures that every room's tests share."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import hypothesis
@@ -28,3 +30,38 @@ def shared_corpora():
     if not folder.is_dir():
         pytest.skip(f"the shared corpora are not at {folder} (set HARNESS_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """A chromium of its own for each module; its tests skip where it does not start."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, of the dev extra")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    profile = tmp_path_factory.mktemp("profile")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={profile}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        service = webdriver.ChromeService(shutil.which("chromedriver"))
+        driver = webdriver.Chrome(options=options, service=service)
+    except Exception as error:  # a browser that this machine cannot start says nothing about the page
+        pytest.skip(f"chromium does not start here: {error}")
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """The source of axe-core, which looks for what people with disabilities cannot use."""
+    if not shutil.which("npm"):
+        pytest.skip("needs npm, for axe-core")
+    folder = tmp_path_factory.mktemp("axe")
+    words = ("npm install --silent --no-audit --no-fund axe-core@4.11 --prefix", str(folder))
+    done = subprocess.run([*words[0].split(), words[1]], capture_output=True, check=False, timeout=120)
+    source = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if done.returncode or not source.exists():
+        pytest.skip("axe-core could not be installed")
+    return source.read_text(encoding="utf-8")

@@ -8,9 +8,10 @@ import pytest
 
 from harness.store import CacheLayout
 from harness.store.ledger import Ledger
+from tests.command import exit_code
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
-from tests.test_judge_command import KEY, exit_code, place, right
+from tests.test_judge_command import KEY, place, right
 
 __all__ = ["place"]
 

@@ -5,20 +5,14 @@ import sys
 
 import pytest
 
-from harness.cli import main
 from harness.store import CacheLayout
+from tests.command import exit_code
 
 
 def harness(*words):
     return subprocess.run(
         [sys.executable, "-m", "harness", *words], capture_output=True, text=True, check=False, timeout=120
     )
-
-
-def exit_code(*words):
-    with pytest.raises(SystemExit) as stopped:
-        main(words)
-    return stopped.value.code
 
 
 def test_help_teaches():
@@ -67,12 +61,12 @@ def test_a_known_problem_is_one_message_without_a_traceback(tmp_path):
 
 
 def test_show_names_what_there_is(tmp_path, capsys):
-    assert exit_code("show", str(tmp_path / "nothing")) == 1
+    assert exit_code("show", tmp_path / "nothing") == 1
     assert "holds no results" in capsys.readouterr().err
 
 
 def test_import_lists_the_formats(tmp_path, capsys):
-    assert exit_code("import", "trecweb", str(tmp_path)) == 1
+    assert exit_code("import", "trecweb", tmp_path) == 1
     message = capsys.readouterr().err
     assert "financebench" in message
     assert "beir" in message
@@ -163,19 +157,19 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     (layout.artifacts / "chunks").mkdir(parents=True)
     (layout.artifacts / "chunks" / ".partial-1").write_text("half")
     (tmp_path / "judgments.sqlite").write_bytes(b"x" * 1_000_000)
-    assert exit_code("cache", "--cache", str(tmp_path)) == 0
+    assert exit_code("cache", "--cache", tmp_path) == 0
     assert "2.0" in capsys.readouterr().out
     for what in ("--tidy", "--clear"):
-        assert exit_code("cache", "--cache", str(tmp_path), what) == 1
+        assert exit_code("cache", "--cache", tmp_path, what) == 1
         assert "in use by a benchmark" in capsys.readouterr().err
     in_use.release()
-    assert exit_code("cache", "--cache", str(tmp_path), "--tidy") == 0
+    assert exit_code("cache", "--cache", tmp_path, "--tidy") == 0
     assert "2 half-written or damaged items removed" in capsys.readouterr().out
     assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.json"]
     assert list((layout.artifacts / "chunks").iterdir()) == []
-    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]
-    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert "nothing to remove" in capsys.readouterr().out
 
 
@@ -185,10 +179,10 @@ def test_clearing_touches_only_what_carries_our_mark(tmp_path, capsys):
         (tmp_path / name).write_text("mine")
     (tmp_path / "v3").symlink_to(tmp_path / "videos")
     before = sorted(tmp_path.rglob("*"))
-    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     # nor does using a folder of that name make it ours
     CacheLayout(tmp_path).use().release()
-    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert sorted(path for path in tmp_path.rglob("*") if path.name != "CACHEDIR.TAG") == before
 
 
@@ -207,11 +201,11 @@ def test_a_cache_of_the_first_format_is_sized_and_cleared(tmp_path, capsys):
     for name in files:
         (tmp_path / "v1" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "v1" / name).write_bytes(b"x" * 1_000_000)
-    assert exit_code("cache", "--cache", str(tmp_path)) == 0
+    assert exit_code("cache", "--cache", tmp_path) == 0
     assert "v1 (older format) │ 7.0" in capsys.readouterr().out
     (tmp_path / "v1" / "vectors" / "my-notes.txt").write_text("mine")
-    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert (tmp_path / "v1" / files[0]).exists()
     (tmp_path / "v1" / "vectors" / "my-notes.txt").unlink()
-    assert exit_code("cache", "--cache", str(tmp_path), "--clear") == 0
+    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert list(tmp_path.iterdir()) == []

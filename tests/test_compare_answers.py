@@ -6,14 +6,11 @@ import shutil
 
 import pytest
 
-from tests.test_compare_command import QUERIES, run, write_results
+from tests.command import one_line, run
+from tests.test_compare_command import QUERIES, write_results
 
 COLUMNS = ["setting", "query_id", "split", "cluster", "measure", "value", "reason", "details"]
 STAGE = {"retrieve": {"kind": "bm25"}}
-
-
-def one_line(text):
-    return " ".join(text.split())
 
 
 def write_answers(folder, means, *, measures=("token_f1",), kinds=None, missing=(), judge=None, alike=False):

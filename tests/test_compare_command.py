@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness.cli import main
+from tests.command import one_line, run
 
 QUERIES = 40
 
@@ -34,13 +34,6 @@ def write_results(folder, means, labels="l1", grade="4", measure="ndcg_exp@10"):
     }
     (folder / "record.json").write_text(json.dumps(record))
     return folder
-
-
-def run(capsys, *words):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(word) for word in words])
-    out = capsys.readouterr()
-    return stopped.value.code, out.out, out.err
 
 
 def test_a_clear_difference_is_called_real_and_the_better_setting_named(tmp_path, capsys, monkeypatch):
@@ -123,10 +116,6 @@ def add_prices(folder, tokens, k="10"):
         rows.writerow(["setting", "stage", "k", "tokens_at_k"])
         rows.writerows([setting, "retrieve", k, count] for setting, count in tokens.items())
     return folder
-
-
-def one_line(text):
-    return " ".join(text.split())
 
 
 def test_the_front_and_the_cheapest_of_the_tied_are_told(tmp_path, capsys):

@@ -5,12 +5,11 @@ import shlex
 import shutil
 from pathlib import Path
 
-import pytest
 import yaml
 
-from harness.cli import main
 from harness.commands.usage import parser
 from harness.report.scored_from import SCORED_FROM
+from tests.command import run
 from tests.test_compare_command import write_results
 
 PAGE = (Path(__file__).parent.parent / "docs" / "gate.md").read_text(encoding="utf-8")
@@ -39,13 +38,9 @@ def test_the_files_it_copies_are_a_baseline(tmp_path, capsys):
     names = re.search(r"\{(per_query[^}]+)\}", PAGE)[1].split(",")
     for name in names:
         shutil.copy(whole / name, tmp_path / "base" / name)
-    with pytest.raises(SystemExit) as stopped:
-        main(["gate", str(whole), "--baseline", str(tmp_path / "base")])
-    assert stopped.value.code == 0
-    assert "passed" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["compare", str(whole), str(tmp_path / "base")])
-    assert "Costs are left out" not in capsys.readouterr().out
+    code, out, _ = run(capsys, "gate", whole, "--baseline", tmp_path / "base")
+    assert (code, "passed" in out) == (0, True)
+    assert "Costs are left out" not in run(capsys, "compare", whole, tmp_path / "base")[1]
 
 
 def test_the_files_for_a_model_that_judges_are_those_it_is_scored_from():

@@ -57,7 +57,7 @@ ALLOWED = {
     "answer": SHARED | {"text", "stats", "llm", "models", "measures"},
     "outside": SHARED | {"text", "corpus", "answer"},
     "comparison": SHARED | {"stats", "text"},
-    "verdict": SHARED | {"comparison", "measures", "report"},
+    "verdict": SHARED | {"comparison", "measures", "report", "text"},
     "ordering": SHARED | {"measures", "stats", "store"},
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},

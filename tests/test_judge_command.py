@@ -12,21 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.store import CacheLayout
 from harness.store.ledger import Ledger
+from tests.command import exit_code
 from tests.judge.fake_server import FakeServer, grade, says
 
 KEY = "sk-do-not-show-me-4711"
 SENTENCES = [
     f"Fact {n}: the {word} hall holds {n}00 cars." for n, word in enumerate(["red", "blue", "green"], 1)
 ]
-
-
-def exit_code(*words):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(word) for word in words])
-    return stopped.value.code
 
 
 def right(request, number=0):

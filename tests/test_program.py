@@ -19,7 +19,7 @@ from harness.commands import show
 
 {body}
 
-show.run = run
+show.show.run = run
 sys.argv = ["harness", "show"]
 cli.main()
 """

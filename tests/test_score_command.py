@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from tests.command import run
 
 # q1: judged a 3, b 0, c 1. The run ranks b, a: DCG 0 + 3/log2(3) = 1.892789, ideal 3 + 1/log2(3) = 3.630930.
 # q2: judged d 1. The run ranks d first: 1. q3 is judged and not in the run; q4 is in the run and not judged.
@@ -28,10 +28,7 @@ def files(tmp_path):
 
 
 def score(capsys, *words):
-    with pytest.raises(SystemExit) as stopped:
-        main(["score", *words])
-    out = capsys.readouterr()
-    return stopped.value.code, out.out, out.err
+    return run(capsys, "score", *words)
 
 
 def table(text):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from harness.cli import main
+from tests.command import run
 
 FORMATS = ("txt", "gz", "csv", "tsv", "parquet", "beir")
 RUN = {"q1": {"b": 9.5, "a": 9.0}, "q2": {"d": 1.0}}
@@ -85,21 +85,18 @@ def written(folder, name, nested, number, form):
 
 
 def score(capsys, *words):
-    with pytest.raises(SystemExit) as stopped:
-        main(["score", *words])
-    out = capsys.readouterr()
-    return stopped.value.code, out.out, out.err
+    return run(capsys, "score", *words)
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("case", CASES)
 def test_every_part_that_may_be_missing_in_every_format(tmp_path, capsys, case, form):
-    run, qrels, *expected = CASES[case]
+    ranked, qrels, *expected = CASES[case]
     if form in ("txt", "gz", "beir") and case == "ties everywhere":
         # a TREC run has a rank column, which the harness believes
         expected[2] = 1.0
     files = (
-        *("--run", written(tmp_path, "run", run, "score", form)),
+        *("--run", written(tmp_path, "run", ranked, "score", form)),
         *("--qrels", written(tmp_path, "qrels", qrels, "grade", form)),
     )
     for convention, value in zip(("trec_eval", "trec_eval_c", "harness"), expected, strict=True):

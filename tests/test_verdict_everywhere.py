@@ -7,9 +7,9 @@ import re
 import pytest
 
 from harness.bench.page import statistics
-from harness.cli import main
 from harness.progress import Silent
 from harness.report.page import read_tables
+from tests.command import one_line, run
 
 from .report.page_results import write_folder
 
@@ -47,17 +47,13 @@ def draw(folder, measure, means):
 
 
 def lines(capsys, *words):
-    with pytest.raises(SystemExit) as stopped:
-        main([*map(str, words), "--format", "json"])
-    out = capsys.readouterr().out
-    assert stopped.value.code == 0
+    code, out, _ = run(capsys, *words, "--format", "json")
+    assert code == 0
     return json.loads(out)
 
 
 def printed(capsys, *words):
-    with pytest.raises(SystemExit):
-        main([*map(str, words)])
-    return " ".join(re.sub(r"[\\*`]", "", capsys.readouterr().out).split())
+    return one_line(re.sub(r"[\\*`]", "", run(capsys, *words)[1]))
 
 
 def everywhere(folder, capsys, measure, caveat):

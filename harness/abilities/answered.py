@@ -11,11 +11,12 @@ from harness.abilities.trial import ABILITIES, Ability, Trial
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply
 from harness.answering.failing import refuse_unanswered
 from harness.comparison.means import Estimate
-from harness.report.tables import Table, interval, number
+from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError
 from harness.stats.share import wilson_interval
+from harness.text.numbers import interval, number
 
 
 @dataclass(frozen=True, slots=True)

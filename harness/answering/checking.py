@@ -15,10 +15,11 @@ from harness.answer.measures import ANSWER_MEASURES
 from harness.answering.tools import MeasuringTools
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError
-from harness.report.tables import Table, number
+from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError
+from harness.text.numbers import number
 
 GAIN_AT_MOST = 0.1
 

@@ -14,7 +14,7 @@ from harness.answering.beyond import NOTHING_KNOWN, beyond, compared_with
 from harness.answering.measuring import Measured
 from harness.measures.projection import Projection
 from harness.report.rows import AnswerLossRow
-from harness.report.rows.answer_losses import (
+from harness.report.rows.answers import (
     ADDS,
     ANSWER_PARTS,
     CONTRADICTS,

@@ -18,10 +18,11 @@ from harness.comparison.means import Estimate
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import CorpusError
 from harness.outside.exchange import Exchange
-from harness.report.tables import Table, counted, interval, number
+from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked, NotAskedError
+from harness.text.numbers import counted, interval, number
 
 
 @dataclass(frozen=True, slots=True)

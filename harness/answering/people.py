@@ -13,8 +13,9 @@ from harness.answering.outside import MeasureScores
 from harness.corpus.table import FaultsOfRows, nearest, read_table
 from harness.errors import CorpusError
 from harness.judge.corrected import Corrected, corrected_mean
-from harness.report.tables import Table, interval, number
+from harness.report.tables import Table
 from harness.stats.agreement import kendall_tau
+from harness.text.numbers import interval, number
 
 FEWEST = 10
 

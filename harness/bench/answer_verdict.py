@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.bench.stored_answers import (
@@ -80,8 +80,7 @@ def _joined(named: Mapping[str, StoredAnswers], measure: str) -> tuple[ScoreMatr
     matrices = [one.matrix(measure) for one in named.values()]
     kept, left_out = on_common_questions(matrices)
     scored_on = {name: one.scored_on(measure) for name, one in named.items()} if len(named) > 1 else None
-    joined = join(dict(zip(named, kept, strict=True)), scored_on)
-    return replace(joined, clusters=kept[0].clusters), left_out
+    return join(dict(zip(named, kept, strict=True)), scored_on), left_out
 
 
 def answer_lines(folder: Path) -> list[dict[str, str]]:

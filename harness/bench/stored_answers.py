@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +62,7 @@ class StoredAnswers:
         )
         if not self.facts(measure).less_is_better:
             return found
-        return ScoreMatrix(
-            f"1 - {measure}",
-            found.settings,
-            found.query_ids,
-            1.0 - found.values,
-            found.splits,
-            found.strata,
-            found.clusters,
-        )
+        return replace(found, measure=f"1 - {measure}", values=1.0 - found.values)
 
     def scored_on(self, measure: str) -> ScoredOn:
         """What values of a measure rest on: questions with their golden answers, and who scored how.
@@ -136,16 +128,10 @@ def on_common_questions(matrices: Sequence[ScoreMatrix]) -> tuple[list[ScoreMatr
     for other in matrices[1:]:
         if alone := sorted(set(first.query_ids) ^ set(other.query_ids)):
             raise HarnessError(f"The questions differ: only one of the results has {', '.join(alone[:5])}.")
-    places = [{query: i for i, query in enumerate(one.query_ids)} for one in matrices]
-    values = np.vstack(
-        [one.values[:, [at[q] for q in first.query_ids]] for one, at in zip(matrices, places, strict=True)]
-    )
-    known = ~np.isnan(values)
+    ordered = [one.in_order_of(first.query_ids) for one in matrices]
+    known = ~np.isnan(np.vstack([one.values for one in ordered]))
     whole: Bools = np.asarray(known.all(axis=0), dtype=np.bool_)
     if not whole.any():
         raise HarnessError(f"No question has a value of {first.measure} under every setting.")
-    kept = {query for query, there in zip(first.query_ids, whole.tolist(), strict=True) if there}
     left_out = int((known.any(axis=0) & ~whole).sum())
-    return [
-        one.only(np.array([query in kept for query in one.query_ids], dtype=np.bool_)) for one in matrices
-    ], left_out
+    return [one.only(whole) for one in ordered], left_out

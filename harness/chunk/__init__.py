@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
-from harness.chunk import (
-    langchain,
-    markdown,
-    page,
-    python,
-    recursive,
-    recursive_token,
-    rows,
-    semantic,
-    sentence,
-    token,
-)
 from harness.chunk.health import (
     HEALTH_VERSION,
     examine,
@@ -32,48 +20,31 @@ from harness.chunk.python import PythonChunkerConfig
 from harness.chunk.recursive import RecursiveConfig
 from harness.chunk.recursive_token import RecursiveTokenConfig
 from harness.chunk.rows import RowsConfig
-from harness.chunk.semantic import SemanticConfig, Vectors
+from harness.chunk.semantic import SemanticConfig
 from harness.chunk.sentence import SentenceConfig
-from harness.chunk.sizes import ChunkerConfig
+from harness.chunk.sizes import ChunkerConfig, Vectors
 from harness.chunk.token import TokenConfig
 from harness.errors import ConfigError
-from harness.kinds import Kind, Kinds
-from harness.text.sentences import SENTENCES_VERSION
-from harness.text.spans import Span, tidy
+from harness.kinds import Kinds
+from harness.text.spans import tidy
 from harness.text.tokenizer import Tokenizer
 from harness.types import Chunk, Document
 
 CHUNKER_VERSION = 1
 """Raised whenever the same configuration may give other chunks than before; part of every cache key."""
 
-Configured = TypeVar("Configured", bound=ChunkerConfig)
-SplitDocuments = Callable[[Sequence[Document], Tokenizer | None, Vectors | None], list[list[Span]]]
-
-
-def _with_config(
-    split: Callable[[Sequence[Document], Configured, Tokenizer | None], list[list[Span]]],
-) -> Callable[[Configured], SplitDocuments]:
-    return lambda config: lambda documents, tokenizer, _: split(documents, config, tokenizer)
-
-
-def _semantic(config: SemanticConfig) -> SplitDocuments:
-    return lambda documents, tokenizer, vectors: semantic.split_documents(
-        documents, config, tokenizer, vectors
-    )
-
-
-KINDS: Kinds[SplitDocuments] = Kinds(
+KINDS: Kinds[ChunkerConfig] = Kinds.of_configs(
     "chunk",
-    Kind(RecursiveTokenConfig, _with_config(recursive_token.split_documents)),
-    Kind(RecursiveConfig, _with_config(recursive.split_documents)),
-    Kind(TokenConfig, _with_config(token.split_documents)),
-    Kind(SentenceConfig, _with_config(sentence.split_documents)),
-    Kind(MarkdownConfig, _with_config(markdown.split_documents)),
-    Kind(PageConfig, _with_config(page.split_documents)),
-    Kind(PythonChunkerConfig, _with_config(python.split_documents)),
-    Kind(RowsConfig, _with_config(rows.split_documents)),
-    Kind(SemanticConfig, _semantic),
-    Kind(LangchainConfig, _with_config(langchain.split_documents)),
+    RecursiveTokenConfig,
+    RecursiveConfig,
+    TokenConfig,
+    SentenceConfig,
+    MarkdownConfig,
+    PageConfig,
+    PythonChunkerConfig,
+    RowsConfig,
+    SemanticConfig,
+    LangchainConfig,
 )
 
 
@@ -89,21 +60,12 @@ def chunk_documents(
     false, and so may ``vectors`` for one whose ``embed`` is None. Raises ConfigError where one is missing or
     where the windows asked for are longer than it reads.
     """
-    spans = KINDS.make(config)(documents, tokenizer, vectors)
-    tidied = [
-        tidy(document.text, its_spans, config.strip)
-        for document, its_spans in zip(documents, spans, strict=True)
-    ]
-    return [
-        Chunk.of(document, start, end, before)
-        for document, its_spans in zip(documents, tidied, strict=True)
-        for (start, end), before in zip(its_spans, _before(document, config, its_spans), strict=True)
-    ]
-
-
-def _before(document: Document, config: ChunkerConfig, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
-    """What each chunk of a document shows before it."""
-    return rows.shown_before(document, config, spans) if isinstance(config, RowsConfig) else [()] * len(spans)
+    chunks = []
+    for document, spans in zip(documents, config.split(documents, tokenizer, vectors), strict=True):
+        kept = tidy(document.text, spans, config.strip)
+        before = config.shown_before(document, kept)
+        chunks += [Chunk.of(document, *span, shown) for span, shown in zip(kept, before, strict=True)]
+    return chunks
 
 
 def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = None, encoder: str = "") -> str:
@@ -120,10 +82,7 @@ def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = Non
         "config": config.model_dump(mode="json"),
         "tokenizer": {"name": reader.name, "special": reader.special} if reader else None,
     }
-    if isinstance(config, RowsConfig):
-        facts["tables"] = OUTLINE_VERSION
-    if config.reads_sentences:
-        facts["sentences"] = SENTENCES_VERSION, sentence.PARTS_VERSION
+    facts |= config.versions
     if config.libraries:
         facts["libraries"] = config.libraries
     if config.embed is not None:

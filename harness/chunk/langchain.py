@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.chunk.sizes import ChunkerConfig, SizeUnit, measure_in
+from harness.chunk.sizes import ChunkerConfig, SizeUnit, Vectors, measure_in
 from harness.errors import ConfigError, CorpusError
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
@@ -79,14 +79,13 @@ class LangchainConfig(ChunkerConfig):
                 found[name] = version(name)
         return found
 
-
-def split_documents(
-    documents: Sequence[Document], config: LangchainConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """The chunks of each document; raises CorpusError for one whose text the splitter alters."""
-    measure = lru_cache(maxsize=1 << 16)(measure_in(config.unit, tokenizer).text)
-    splitter = _splitter(config, measure if config.unit != "characters" else len)
-    return [_split(splitter, document, config) for document in documents]
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The chunks of each document; raises CorpusError for one whose text the splitter alters."""
+        measure = lru_cache(maxsize=1 << 16)(measure_in(self.unit, tokenizer).text)
+        splitter = _splitter(self, measure if self.unit != "characters" else len)
+        return [_split(splitter, document, self) for document in documents]
 
 
 def _splitter(config: LangchainConfig, length: Callable[[str], int]) -> Any:

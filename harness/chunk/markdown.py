@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.chunk.sizes import Measure, OverlappingConfig, measure_in
+from harness.chunk.sizes import Measure, OverlappingConfig, Vectors, measure_in
 from harness.text.headings import markdown_headings
 from harness.text.spans import Span, between
 from harness.text.tokenizer import Tokenizer
@@ -32,14 +32,13 @@ class MarkdownConfig(OverlappingConfig):
         DEFAULT_SEPARATORS, min_length=1, description="Where a long section is split, tried in this order."
     )
 
-
-def split_documents(
-    documents: Sequence[Document], config: MarkdownConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """The sections of each document, long ones in parts."""
-    measure = measure_in(config.unit, tokenizer)
-    splitter = RecursiveSplitter(measure, config.chunk_size, config.chunk_overlap, config.separators)
-    return [list(_chunks(document.text, config, measure, splitter)) for document in documents]
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The sections of each document, long ones in parts."""
+        measure = measure_in(self.unit, tokenizer)
+        splitter = RecursiveSplitter(measure, self.chunk_size, self.chunk_overlap, self.separators)
+        return [list(_chunks(document.text, self, measure, splitter)) for document in documents]
 
 
 def section_spans(text: str, heading_level: int = 6) -> list[Span]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.chunk.sizes import ChunkerConfig
+from harness.chunk.sizes import ChunkerConfig, Vectors
 from harness.own.code import Arguments, Call, Version, ask, wrong
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
@@ -22,16 +22,15 @@ class PythonChunkerConfig(ChunkerConfig):
     version: Version
     arguments: Arguments = Field(default_factory=dict)
 
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """Call ``function(text, **arguments)`` with every document; it returns (start, end) of each chunk.
 
-def split_documents(
-    documents: Sequence[Document], config: PythonChunkerConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """Call ``function(text, **arguments)`` with every document; it returns (start, end) of each chunk.
-
-    Offsets are half-open and count characters of the text. Raises HarnessError for offsets outside of it,
-    for those that do not rise, and for anything else that is no offset.
-    """
-    return [_spans(document, config) for document in documents]
+        Offsets are half-open and count characters of the text. Raises HarnessError for offsets outside of
+        it, for those that do not rise, and for anything else that is no offset.
+        """
+        return [_spans(document, self) for document in documents]
 
 
 def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:

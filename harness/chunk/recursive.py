@@ -21,7 +21,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.chunk.sizes import Measure, OverlappingConfig, measure_in
+from harness.chunk.sizes import Measure, OverlappingConfig, Vectors, measure_in
 from harness.text.spans import Span, between
 from harness.text.tokenizer import Tokenizer
 from harness.types import Document
@@ -48,19 +48,15 @@ class RecursiveConfig(OverlappingConfig):
         "the first, or to neither (false).",
     )
 
-
-def split_documents(
-    documents: Sequence[Document], config: RecursiveConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """The spans of each document."""
-    splitter = RecursiveSplitter(
-        measure_in(config.unit, tokenizer),
-        config.chunk_size,
-        config.chunk_overlap,
-        config.separators,
-        config.keep_separator,
-    )
-    return [splitter.split(document.text) for document in documents]
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The spans of each document."""
+        measure = measure_in(self.unit, tokenizer)
+        splitter = RecursiveSplitter(
+            measure, self.chunk_size, self.chunk_overlap, self.separators, self.keep_separator
+        )
+        return [splitter.split(document.text) for document in documents]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from harness.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.chunk.sizes import Characters, refuse_overlap, tokenizer_for
+from harness.chunk.sizes import Characters, Vectors, smaller_than, tokenizer_for
 from harness.chunk.token import TokenWindowConfig
 from harness.text.spans import Span, trim
 from harness.text.tokenizer import Tokenizer, token_offsets
@@ -20,7 +20,7 @@ class RecursiveTokenConfig(TokenWindowConfig):
 
     kind: Literal["recursive_token"] = "recursive_token"
     chunk_size: int = Field(1000, ge=1, description="The longest piece of the recursive step, in characters.")
-    chunk_overlap: int = Field(
+    chunk_overlap: Annotated[int, smaller_than("chunk_size")] = Field(
         0,
         ge=0,
         description="The maximum overlap of neighbouring pieces, in characters; less than `chunk_size`.",
@@ -30,11 +30,6 @@ class RecursiveTokenConfig(TokenWindowConfig):
         min_length=1,
         description="Where the recursive step splits, tried in this order; the empty string splits anywhere.",
     )
-
-    @model_validator(mode="after")
-    def _overlap_is_smaller(self) -> RecursiveTokenConfig:
-        refuse_overlap("chunk_overlap", self.chunk_overlap, "chunk_size", self.chunk_size)
-        return self
 
     @property
     def reads_model_tokens(self) -> bool:
@@ -46,21 +41,20 @@ class RecursiveTokenConfig(TokenWindowConfig):
         """The sizes of both steps."""
         return self.chunk_size, self.tokens_per_chunk
 
-
-def split_documents(
-    documents: Sequence[Document], config: RecursiveTokenConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """The spans of each document; the pieces of all documents are tokenized in one batched call."""
-    reader = tokenizer_for("model", tokenizer)
-    windows = config.windows(reader)
-    splitter = RecursiveSplitter(Characters(), config.chunk_size, config.chunk_overlap, config.separators)
-    pieces = [
-        (i, trim(document.text, span) if config.strip else span)
-        for i, document in enumerate(documents)
-        for span in splitter.split(document.text)
-    ]
-    texts = [documents[i].text[start:end] for i, (start, end) in pieces]
-    spans: list[list[Span]] = [[] for _ in documents]
-    for (i, (base, _)), text, offsets in zip(pieces, texts, token_offsets(reader, texts), strict=True):
-        spans[i] += [(base + start, base + end) for start, end in windows.cut(text, offsets)]
-    return spans
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The spans of each document; the pieces of all documents are tokenized in one batched call."""
+        reader = tokenizer_for("model", tokenizer)
+        windows = self.windows(reader)
+        splitter = RecursiveSplitter(Characters(), self.chunk_size, self.chunk_overlap, self.separators)
+        pieces = [
+            (i, trim(document.text, span) if self.strip else span)
+            for i, document in enumerate(documents)
+            for span in splitter.split(document.text)
+        ]
+        texts = [documents[i].text[start:end] for i, (start, end) in pieces]
+        spans: list[list[Span]] = [[] for _ in documents]
+        for (i, (base, _)), text, offsets in zip(pieces, texts, token_offsets(reader, texts), strict=True):
+            spans[i] += [(base + start, base + end) for start, end in windows.cut(text, offsets)]
+        return spans

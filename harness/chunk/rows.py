@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from harness.chunk.outline import table_spans
+from harness.chunk.outline import OUTLINE_VERSION, table_spans
 from harness.chunk.recursive import RecursiveSplitter
-from harness.chunk.sizes import SizedConfig, measure_in
+from harness.chunk.sizes import SizedConfig, Vectors, measure_in
 from harness.text.records import delimited, records_of
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
@@ -32,6 +32,8 @@ class RowsConfig(SizedConfig):
     Files of delimited text (CSV, TSV) and sheets of workbooks are tables, as are lines of figures in other
     text, such as that of a PDF. A row is never cut, however long it is.
     """
+
+    versions: ClassVar[Mapping[str, Any]] = {"tables": OUTLINE_VERSION}
 
     kind: Literal["rows"] = "rows"
     rows: int = Field(1, ge=1, description="Rows per chunk.")
@@ -57,6 +59,24 @@ class RowsConfig(SizedConfig):
         "except workbooks are delimited by it.",
     )
 
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The rows of each document's tables, and its other text in pieces."""
+        splitter = RecursiveSplitter(measure_in(self.unit, tokenizer), self.chunk_size)
+        return [list(_split(document, self, splitter)) for document in documents]
+
+    def shown_before(self, document: Document, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
+        """What each span, a row or a piece of other text, is shown with."""
+        tables = tables_of(document, self)
+        starts = [table.rows[0][0] for table in tables]
+        found: list[tuple[Span, ...]] = []
+        for start, _ in spans:
+            at = bisect_right(starts, start) - 1
+            own = at >= 0 and start < tables[at].rows[-1][1]
+            found.append(tables[at].before if own else ())
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class RowTable:
@@ -66,30 +86,11 @@ class RowTable:
     before: tuple[Span, ...]
 
 
-def split_documents(
-    documents: Sequence[Document], config: RowsConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """The rows of each document's tables, and its other text in pieces."""
-    splitter = RecursiveSplitter(measure_in(config.unit, tokenizer), config.chunk_size)
-    return [list(_split(document, config, splitter)) for document in documents]
-
-
-def shown_before(document: Document, config: RowsConfig, spans: Sequence[Span]) -> list[tuple[Span, ...]]:
-    """What each span, a row or a piece of other text, is shown with."""
-    tables = tables_of(document, config)
-    starts = [table.rows[0][0] for table in tables]
-    found: list[tuple[Span, ...]] = []
-    for start, _ in spans:
-        at = bisect_right(starts, start) - 1
-        own = at >= 0 and start < tables[at].rows[-1][1]
-        found.append(tables[at].before if own else ())
-    return found
-
-
 def tables_of(document: Document, config: RowsConfig) -> list[RowTable]:
     """The tables of a document that have rows, in the order of the text."""
     found: list[RowTable] = []
-    for start, end in _blocks(document):
+    # pages or sheets, else all of it
+    for start, end in pairwise([*(document.page_starts or (0,)), len(document.text)]):
         sheet = _SHEET.match(document.text, start, end)
         delimiter = "\t" if sheet else config.delimiter
         table = _delimited(
@@ -100,11 +101,6 @@ def tables_of(document: Document, config: RowsConfig) -> list[RowTable]:
         elif table.rows:
             found.append(table)
     return found
-
-
-def _blocks(document: Document) -> list[Span]:
-    """The pages or sheets, else all of it."""
-    return list(pairwise([*(document.page_starts or (0,)), len(document.text)]))
 
 
 def _delimited(text: str, span: Span, top: int, delimiter: str | None, header_rows: int) -> RowTable | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from harness.chunk.sentence import short_sentences
-from harness.chunk.sizes import Measure, SizedConfig, measure_in
+from harness.chunk.sentence import SentenceConfig, short_sentences
+from harness.chunk.sizes import Measure, SizedConfig, Vectors, measure_in, smaller_than
 from harness.errors import ConfigError
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig
@@ -20,12 +20,12 @@ from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
 Floats = NDArray[np.float64]
-Vectors = Callable[[Sequence[str], EmbedConfig], NDArray[np.float32]]
-"""The vectors of texts by a bi-encoder, float32 [texts, dimension]."""
 
 
 class SemanticConfig(SizedConfig, ComputingConfig):
     """Runs of sentences that mean alike: a chunk ends where the next sentence differs most from the last."""
+
+    versions = SentenceConfig.versions
 
     kind: Literal["semantic"] = "semantic"
     model: str = Field(
@@ -40,7 +40,7 @@ class SemanticConfig(SizedConfig, ComputingConfig):
         description="A chunk ends where two neighbours differ more than this percentage of all "
         "neighbours in their document.",
     )
-    min_size: int = Field(
+    min_size: Annotated[int, smaller_than("chunk_size")] = Field(
         200,
         ge=0,
         description="A shorter chunk is joined with a neighbour, in `unit`; less than `chunk_size`.",
@@ -52,51 +52,34 @@ class SemanticConfig(SizedConfig, ComputingConfig):
         "not compared alone.",
     )
 
-    @model_validator(mode="after")
-    def _room_between(self) -> SemanticConfig:
-        if self.min_size >= self.chunk_size:
-            raise ValueError(
-                f"min_size ({self.min_size}) must be smaller than chunk_size ({self.chunk_size})"
-            )
-        return self
-
     @property
     def embed(self) -> EmbedConfig:
         """The bi-encoder."""
         return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
 
-    @property
-    def reads_sentences(self) -> bool:
-        """They are made of them."""
-        return True
-
-
-def split_documents(
-    documents: Sequence[Document],
-    config: SemanticConfig,
-    tokenizer: Tokenizer | None,
-    vectors: Vectors | None,
-) -> list[list[Span]]:
-    """The runs of sentences of each document; raises ConfigError without ``vectors``."""
-    if vectors is None:
-        raise ConfigError(
-            "chunk: kind semantic embeds sentences, and no model that embeds is available here."
-        )
-    measure = measure_in(config.unit, tokenizer)
-    cut = [short_sentences(document.text, config.chunk_size, measure) for document in documents]
-    texts = [
-        list(_windows(document.text, sentences, config.neighbours))
-        for document, (sentences, _) in zip(documents, cut, strict=True)
-    ]
-    found = vectors([text for own in texts for text in own], config.embed)
-    spans, first = [], 0
-    for document, (sentences, sizes), own in zip(documents, cut, texts, strict=True):
-        apart = distances(found[first : first + len(own)])
-        first += len(own)
-        room = _Room(document.text, sentences, sizes, measure)
-        cuts = [0, *breaks(apart, room, config), len(sentences)]
-        spans.append([(sentences[a][0], sentences[b - 1][1]) for a, b in pairwise(cuts) if a < b])
-    return spans
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The runs of sentences of each document; raises ConfigError without ``vectors``."""
+        if vectors is None:
+            raise ConfigError(
+                "chunk: kind semantic embeds sentences, and no model that embeds is available here."
+            )
+        measure = measure_in(self.unit, tokenizer)
+        cut = [short_sentences(document.text, self.chunk_size, measure) for document in documents]
+        texts = [
+            list(_windows(document.text, sentences, self.neighbours))
+            for document, (sentences, _) in zip(documents, cut, strict=True)
+        ]
+        found = vectors([text for own in texts for text in own], self.embed)
+        spans, first = [], 0
+        for document, (sentences, sizes), own in zip(documents, cut, texts, strict=True):
+            apart = distances(found[first : first + len(own)])
+            first += len(own)
+            room = _Room(document.text, sentences, sizes, measure)
+            cuts = [0, *breaks(apart, room, self), len(sentences)]
+            spans.append([(sentences[a][0], sentences[b - 1][1]) for a, b in pairwise(cuts) if a < b])
+        return spans
 
 
 def distances(vectors: NDArray[np.float32]) -> Floats:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from harness.chunk.recursive import RecursiveSplitter
-from harness.chunk.sizes import Measure, SizedConfig, measure_in
-from harness.text.sentences import sentence_spans
+from harness.chunk.sizes import Measure, SizedConfig, Vectors, measure_in
+from harness.text.sentences import SENTENCES_VERSION, sentence_spans
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
 from harness.types import Document
@@ -22,6 +22,8 @@ PARTS_VERSION = 2
 class SentenceConfig(SizedConfig):
     """Whole sentences grouped up to `chunk_size`; a longer sentence is cut at whitespace."""
 
+    versions: ClassVar[Mapping[str, Any]] = {"sentences": (SENTENCES_VERSION, PARTS_VERSION)}
+
     kind: Literal["sentence"] = "sentence"
     sentence_overlap: int = Field(
         0,
@@ -30,18 +32,12 @@ class SentenceConfig(SizedConfig):
         "do not fit.",
     )
 
-    @property
-    def reads_sentences(self) -> bool:
-        """They do."""
-        return True
-
-
-def split_documents(
-    documents: Sequence[Document], config: SentenceConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """The groups of sentences of each document."""
-    measure = measure_in(config.unit, tokenizer)
-    return [list(_groups(document.text, config, measure)) for document in documents]
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The groups of sentences of each document."""
+        measure = measure_in(self.unit, tokenizer)
+        return [list(_groups(document.text, self, measure)) for document in documents]
 
 
 def _groups(text: str, config: SentenceConfig, measure: Measure) -> Iterator[Span]:

@@ -2,28 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
-from pydantic import Field, model_validator
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from harness.errors import ConfigError
 from harness.kinds import StageConfig
 from harness.models.encoder import EmbedConfig
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer, load_tiktoken, token_counts
+from harness.types import Document
 
 TokenUnit = Literal["model", "cl100k_base", "o200k_base"]
 SizeUnit = Literal["characters", "model", "cl100k_base", "o200k_base"]
+Vectors = Callable[[Sequence[str], EmbedConfig], NDArray[np.float32]]
+"""The vectors of texts by a bi-encoder, float32 [texts, dimension]."""
+
+
+def smaller_than(size_name: str) -> AfterValidator:
+    """Checks that a field is smaller than the field ``size_name``, which is declared before it."""
+
+    def check(value: int, info: ValidationInfo) -> int:
+        size = info.data.get(size_name)
+        if size is not None and value >= size:
+            raise ValueError(f"{info.field_name} ({value}) must be smaller than {size_name} ({size})")
+        return value
+
+    return AfterValidator(check)
 
 
 class ChunkerConfig(StageConfig):
-    """The fields that every chunker has."""
+    """The fields that every chunker has, and how it cuts.
+
+    ``versions`` are those of the rules that it follows, by name: for cache keys.
+    """
+
+    versions: ClassVar[Mapping[str, Any]] = {}
 
     kind: str
     strip: bool = Field(
         True, description="Strip whitespace at both ends of a chunk (the offsets move inwards)."
     )
+
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The ranges of each document that become chunks, blanks at their ends included.
+
+        ``tokenizer`` is the embedding model's, None where ``reads_model_tokens`` is false; ``vectors`` None
+        where ``embed`` is. Raises ConfigError where one is missing.
+        """
+        raise NotImplementedError(f"chunks of kind {self.kind} come from elsewhere")
+
+    def shown_before(self, document: Document, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
+        """What of a document each of its chunks shows before it, such as the heading of its table."""
+        return [()] * len(spans)
 
     @property
     def reads_model_tokens(self) -> bool:
@@ -34,11 +70,6 @@ class ChunkerConfig(StageConfig):
     def cut_again(self) -> tuple[int, int] | None:
         """The characters of a piece and the tokens of the windows that cut it again, where two sizes work."""
         return None
-
-    @property
-    def reads_sentences(self) -> bool:
-        """Whether the chunks depend on where sentences end."""
-        return False
 
     @property
     def embed(self) -> EmbedConfig | None:
@@ -70,23 +101,9 @@ class SizedConfig(ChunkerConfig):
 class OverlappingConfig(SizedConfig):
     """A sized chunker whose neighbouring chunks may share text."""
 
-    chunk_overlap: int = Field(
+    chunk_overlap: Annotated[int, smaller_than("chunk_size")] = Field(
         0, ge=0, description="The maximum overlap of neighbouring chunks, in `unit`; less than `chunk_size`."
     )
-
-    @model_validator(mode="after")
-    def _overlap_is_smaller(self) -> OverlappingConfig:
-        refuse_overlap("chunk_overlap", self.chunk_overlap, "chunk_size", self.chunk_size)
-        return self
-
-
-def refuse_overlap(overlap_name: str, overlap: int, size_name: str, size: int) -> None:
-    """Raise ValueError unless ``overlap`` is smaller than ``size``: a window must move on."""
-    if overlap >= size:
-        raise ValueError(
-            f"{overlap_name} ({overlap}) must be smaller than {size_name} ({size}): each chunk starts "
-            f"{size_name} - {overlap_name} after the previous one"
-        )
 
 
 class Measure(Protocol):

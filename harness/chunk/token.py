@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from harness.chunk.sizes import ChunkerConfig, TokenUnit, refuse_overlap, tokenizer_for
+from harness.chunk.sizes import ChunkerConfig, TokenUnit, Vectors, smaller_than, tokenizer_for
 from harness.errors import ConfigError
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer, token_offsets
@@ -24,7 +24,7 @@ class TokenWindowConfig(ChunkerConfig):
         description="The longest chunk in tokens, the special tokens that the model adds included. At most "
         "what the model reads.",
     )
-    token_overlap: int = Field(
+    token_overlap: Annotated[int, smaller_than("tokens_per_chunk")] = Field(
         0,
         ge=0,
         description="The maximum overlap of neighbouring windows, in tokens; less than `tokens_per_chunk`.",
@@ -34,11 +34,6 @@ class TokenWindowConfig(ChunkerConfig):
         description="End windows between words. A word cut in two can be more tokens when its chunk is read "
         "alone, too many for the model. false: cut at every n-th token, as published splitters do.",
     )
-
-    @model_validator(mode="after")
-    def _token_overlap_is_smaller(self) -> TokenWindowConfig:
-        refuse_overlap("token_overlap", self.token_overlap, "tokens_per_chunk", self.tokens_per_chunk)
-        return self
 
     def windows(self, tokenizer: Tokenizer) -> TokenWindows:
         """The windows this configuration asks for; raises ConfigError where the model cannot read them."""
@@ -61,17 +56,14 @@ class TokenConfig(TokenWindowConfig):
         """Whether the chunks depend on the tokenizer of the embedding model."""
         return self.unit == "model"
 
-
-def split_documents(
-    documents: Sequence[Document], config: TokenConfig, tokenizer: Tokenizer | None
-) -> list[list[Span]]:
-    """The windows of each document, from one batched call of the tokenizer."""
-    reader = tokenizer_for(config.unit, tokenizer)
-    windows = config.windows(reader)
-    texts = [document.text for document in documents]
-    return [
-        windows.cut(text, offsets) for text, offsets in zip(texts, token_offsets(reader, texts), strict=True)
-    ]
+    def split(
+        self, documents: Sequence[Document], tokenizer: Tokenizer | None, vectors: Vectors | None
+    ) -> list[list[Span]]:
+        """The windows of each document, from one batched call of the tokenizer."""
+        reader = tokenizer_for(self.unit, tokenizer)
+        windows = self.windows(reader)
+        texts = [document.text for document in documents]
+        return list(map(windows.cut, texts, token_offsets(reader, texts)))
 
 
 def content_size(tokens_per_chunk: int, token_overlap: int, tokenizer: Tokenizer) -> int:

@@ -1,6 +1,6 @@
-"""The commands, one a file: ``add`` describes its arguments, ``run`` does the work and returns the exit code.
+"""The commands, each declared over the function that does its work; `COMMANDS` is their order in the help.
 
-A command imports what does the work inside ``run``: --help must answer at once.
+That function imports what it needs inside: --help must answer at once.
 """
 
 from harness.commands import (
@@ -24,24 +24,25 @@ from harness.commands import (
     validate,
 )
 
-# a file and the words that its ``add`` makes commands of
-COMMANDS = {
-    init: ("init",),
-    bench: ("bench",),
-    validate: ("validate",),
-    show: ("show",),
-    report: ("report",),
-    plot: ("plot",),
-    comparing: ("compare", "gate"),
-    find: ("find",),
-    label: ("label",),
-    labels: ("labels",),
-    testset: ("testset",),
-    score: ("score",),
-    score_answers: ("score-answers", "export-answers"),
-    abilities: ("abilities",),
-    judge: ("judge",),
-    importing: ("import",),
-    check_kind: ("check-kind",),
-    cache: ("cache",),
-}
+COMMANDS = (
+    init.init,
+    bench.bench,
+    validate.validate,
+    show.show,
+    report.report,
+    plot.plot,
+    comparing.compare,
+    comparing.gate,
+    find.find,
+    label.label,
+    labels.labels,
+    testset.testset,
+    score.score,
+    score_answers.score_answers,
+    score_answers.export_answers,
+    abilities.abilities,
+    judge.judge,
+    importing.import_,
+    check_kind.check_kind,
+    cache.cache,
+)

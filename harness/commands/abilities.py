@@ -6,6 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.commands.declaring import QUIET, Command, command, flag, number, option, path, results_folder
+from harness.commands.shared import print_prices, refuse_other_than_csv
+
 if TYPE_CHECKING:
     from harness.answer.stage import AnswerConfig
 
@@ -21,75 +24,28 @@ Or with RGB's files, which may be used for evaluation only (CC BY-NC-SA 4.0):
 
   harness abilities rgb rgb/en_fact.jsonl rgb/zh_refine.jsonl --output trials.jsonl
 """
+_MAKING = (
+    path("--output", "not overwritten", required=True),
+    number("--passages", 5, "passages per trial"),
+    option(
+        "--rates",
+        default="0,0.2,0.4,0.6,0.8",
+        metavar="LIST",
+        help="shares of noise; default 0,0.2,0.4,0.6,0.8; ⌈N · rate⌉ passages are noise",
+    ),
+    number("--seed", 2333, "seed of random draws"),
+)
 
 
-def add(commands: Any) -> None:
-    """Describe the commands."""
-    parser = commands.add_parser(
-        "abilities", help="test a model on noise, missing and false evidence", description=_DESCRIPTION
-    )
-    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    own = parts.add_parser(
-        "own",
-        help="make trials from a folder of results",
-        description="Make trials from your own questions: evidence from their labels, near misses from real "
-        "rankings. Questions need golden answers (a column answer in the query file; `;` separates parts).",
-    )
-    own.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
-    own.set_defaults(run=run_own)
-    rgb = parts.add_parser(
-        "rgb",
-        help="make trials from RGB's files",
-        description="Make trials from RGB's files, by the rules of its script.",
-    )
-    rgb.add_argument("files", type=Path, nargs="+", metavar="FILE", help="such as en_fact.jsonl")
-    rgb.add_argument(
-        "--true",
-        action="store_true",
-        help="use the true passages of counterfactual files (*_fact), for noise and rejection",
-    )
-    rgb.set_defaults(run=run_rgb)
-    for making in (own, rgb):
-        making.add_argument("--output", type=Path, required=True, metavar="FILE", help="not overwritten")
-        making.add_argument(
-            "--passages", type=int, default=5, metavar="N", help="passages per trial; default 5"
-        )
-        making.add_argument(
-            "--rates",
-            default="0,0.2,0.4,0.6,0.8",
-            metavar="LIST",
-            help="shares of noise; default 0,0.2,0.4,0.6,0.8; ⌈N · rate⌉ passages are noise",
-        )
-        making.add_argument(
-            "--seed", type=int, default=2333, metavar="N", help="seed of random draws; default 2333"
-        )
-    trying = parts.add_parser(
-        "try",
-        help="let a model answer trials, and print the table",
-        description="Let the answerer of CONFIG (its section `answer`) answer every trial, and print the "
-        "shares by ability and noise. Answers of a language model are paid for once and kept in the ledger. "
-        "The built-in prompt `abilities` (`abilities_zh`) asks for the phrases by which answers are marked.",
-    )
-    trying.add_argument(
-        "trials", type=Path, metavar="TRIALS", help="file written by `abilities own` or `rgb`"
-    )
-    trying.add_argument("--config", type=Path, required=True, metavar="CONFIG", help="YAML with `answer`")
-    trying.add_argument(
-        "--output", type=Path, metavar="FILE", help="write every answer and mark to a .csv file"
-    )
-    trying.add_argument(
-        "--any-refusal",
-        action="store_true",
-        help="also count refusals in other words than those RGB looks for; its published figures do not",
-    )
-    trying.add_argument(
-        "--dry-run", action="store_true", help="say how many calls it takes and what they cost; ask nothing"
-    )
-    trying.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
-    trying.set_defaults(run=run_try)
-
-
-def run_own(args: argparse.Namespace) -> int:
+@command(
+    "own",
+    "make trials from a folder of results",
+    "Make trials from your own questions: evidence from their labels, near misses from real rankings. "
+    "Questions need golden answers (a column answer in the query file; `;` separates parts).",
+    results_folder(),
+    *_MAKING,
+)
+def own(args: argparse.Namespace) -> int:
     """Make them of a folder of results."""
     from harness.abilities.from_results import evidence_of
     from harness.abilities.own import LeftOut, own_trials
@@ -103,7 +59,15 @@ def run_own(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_rgb(args: argparse.Namespace) -> int:
+@command(
+    "rgb",
+    "make trials from RGB's files",
+    "Make trials from RGB's files, by the rules of its script.",
+    path("files", "such as en_fact.jsonl", nargs="+"),
+    flag("--true", "use the true passages of counterfactual files (*_fact), for noise and rejection"),
+    *_MAKING,
+)
+def rgb(args: argparse.Namespace) -> int:
     """Make them of files of RGB."""
     from harness.abilities.rgb import read_rgb, rgb_trials
 
@@ -112,31 +76,42 @@ def run_rgb(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_try(args: argparse.Namespace) -> int:
+@command(
+    "try",
+    "let a model answer trials, and print the table",
+    "Let the answerer of CONFIG (its section `answer`) answer every trial, and print the shares by ability "
+    "and noise. Answers of a language model are paid for once and kept in the ledger. The built-in prompt "
+    "`abilities` (`abilities_zh`) asks for the phrases by which answers are marked.",
+    path("trials", "file written by `abilities own` or `rgb`", "TRIALS"),
+    path("--config", "YAML with `answer`", "CONFIG", required=True),
+    path("--output", "write every answer and mark to a .csv file"),
+    flag(
+        "--any-refusal",
+        "also count refusals in other words than those RGB looks for; its published figures do not",
+    ),
+    flag("--dry-run", "say how many calls it takes and what they cost; ask nothing"),
+    QUIET,
+)
+def try_(args: argparse.Namespace) -> int:
     """Answer them and print the table."""
     from harness.abilities.answered import price, shares_table, try_out
     from harness.abilities.files import read_trials
-    from harness.errors import ConfigError
     from harness.report import counted
     from harness.running.context import Context
+    from harness.store import write_text
     from harness.terminal import TerminalReporter, print_line, show
 
-    if args.output and args.output.suffix.lower() != ".csv":
-        raise ConfigError(f"--output is {args.output}; name a .csv file.")
+    refuse_other_than_csv(args.output)
     answerer, cache = _answerer(args.config)
     trials = read_trials(args.trials)
     with Context.at(cache, TerminalReporter(quiet=args.quiet), may_ask=not args.dry_run) as context:
         if args.dry_run:
-            missing = price(trials, answerer, context)
-            for one in missing:
-                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-            if not missing:
-                print_line("No calls are needed.")
+            print_prices(price(trials, answerer, context))
             return 0
         tried = try_out(trials, answerer, context, any_refusal=args.any_refusal)
     show(shares_table(f"{args.trials.name}: {counted(len(trials), 'trial')}", tried))
     if args.output:
-        _write_marks(args.output, tried)
+        write_text(args.output, _marks_csv(tried))
         print_line(f"Every answer: {args.output}")
     return 0
 
@@ -195,19 +170,26 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     return config, Path(cache)
 
 
-def _write_marks(path: Path, tried: list[Any]) -> None:
-    import csv
+def _marks_csv(tried: list[Any]) -> str:
+    from harness.report import to_csv
 
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("trial_id", "ability", "rate", "answer", "reason", "right", "rejects", "detects"))
-        for one in tried:
-            marks = ["", "", ""]
-            if one.marked is not None:
-                marks = [
-                    "yes" if m else "no" for m in (one.marked.right, one.marked.rejects, one.marked.detects)
-                ]
-            trial = one.trial
-            writer.writerow(
-                (trial.trial_id, trial.ability, trial.rate, one.reply.text or "", one.reply.reason, *marks)
-            )
+    marks = ("right", "rejects", "detects")
+    return to_csv(
+        ("trial_id", "ability", "rate", "answer", "reason", *marks),
+        (
+            {
+                "trial_id": one.trial.trial_id,
+                "ability": one.trial.ability,
+                "rate": one.trial.rate,
+                "answer": one.reply.text,
+                "reason": one.reply.reason,
+                **{mark: getattr(one.marked, mark, None) for mark in marks},
+            }
+            for one in tried
+        ),
+    )
+
+
+abilities = Command(
+    "abilities", "test a model on noise, missing and false evidence", _DESCRIPTION, parts=(own, rgb, try_)
+)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.commands.declaring import command, flag, number, option, path
+
 if TYPE_CHECKING:
     from harness.bench.agreement import SettingsAgreement
     from harness.judge.agreement_report import Agreement
@@ -25,26 +27,21 @@ Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals o
 """
 
 
-def add(parts: Any) -> None:
-    """Describe the command."""
-    parser = parts.add_parser(
-        "agreement",
-        help="compare a judge with people",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help="with a judge and labels")
-    parser.add_argument("--settings", action="store_true", help="also compare the order of the settings")
-    parser.add_argument("--dry-run", action="store_true", help="print the cost and stop")
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="graded pairs as CSV, instead of a CONFIG")
-    parser.add_argument("--max-grade", type=int, default=4, metavar="N", help="top of the scale; default 4")
-    parser.add_argument(
+@command(
+    "agreement",
+    "compare a judge with people",
+    _DESCRIPTION,
+    path("config", "with a judge and labels", "CONFIG", nargs="?"),
+    flag("--settings", "also compare the order of the settings"),
+    flag("--dry-run", "print the cost and stop"),
+    path("--pairs", "graded pairs as CSV, instead of a CONFIG"),
+    number("--max-grade", 4, "top of the scale"),
+    option(
         "--out-of-scale", choices=("reject", "clamp"), default="reject", help="of --pairs; default reject"
-    )
-    parser.add_argument("--to", type=Path, metavar="DIR", help="default results/<name>-agreement")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+    ),
+    path("--to", "default results/<name>-agreement", "DIR"),
+)
+def agreement(args: argparse.Namespace) -> int:
     """Compare a judge with people, on pairs from a file or on the labels of a configuration."""
     from harness.errors import ConfigError
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import command, config_file, flag, number, option
 
 if TYPE_CHECKING:
     from harness.store.ledger import LedgerEntry
@@ -23,25 +24,18 @@ why there is none, tokens, time. Answers that were superseded by a retry are sho
 """
 
 
-def add(parts: Any) -> None:
-    """Describe the command."""
-    parser = parts.add_parser(
-        "answers",
-        help="show what a judge has answered, and where it failed",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
-    parser.add_argument("--query", metavar="ID|TEXT", help="answers to one query, or to those with this text")
-    parser.add_argument("--failed", action="store_true", help="answers without a grade")
-    parser.add_argument("--flagged", action="store_true", help="passages that address the judge")
-    parser.add_argument("--full", action="store_true", help="print passages in full")
-    parser.add_argument(
-        "--limit", type=int, default=20, metavar="N", help="the newest N answers; 0: all; default 20"
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    "answers",
+    "show what a judge has answered, and where it failed",
+    _DESCRIPTION,
+    config_file("with relevance: {judge: llm, …}"),
+    option("--query", metavar="ID|TEXT", help="answers to one query, or to those with this text"),
+    flag("--failed", "answers without a grade"),
+    flag("--flagged", "passages that address the judge"),
+    flag("--full", "print passages in full"),
+    number("--limit", 20, "the newest N answers; 0: all"),
+)
+def show_answers(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
     from harness.commands.shared import open_ledger
     from harness.config import load_config

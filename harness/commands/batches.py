@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import CACHE, command, flag, one_of, option
 
 if TYPE_CHECKING:
     from harness.llm.batches.overview import Seen
@@ -24,26 +25,20 @@ are billed, and the next run collects them too. Calls of a forgotten batch are m
 """
 
 
-def add(parts: Any, cache: Path) -> None:
-    """Describe the command; ``cache`` is the folder that is meant where none is named."""
-    parser = parts.add_parser(
-        "batches",
-        help="show the batches that are in progress, or cancel them",
-        description=_DESCRIPTION,
-    )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--cancel", action="store_true", help="cancel them at their endpoints")
-    what.add_argument(
-        "--forget", metavar="BATCH", help="drop this batch, whose answers are lost, by its id or number"
-    )
-    parser.add_argument("--only", metavar="BATCH", help="one batch, by its id or number")
-    parser.add_argument(
-        "--cache", type=Path, default=cache, metavar="DIR", help=f"the cache folder; default {cache}"
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    "batches",
+    "show the batches that are in progress, or cancel them",
+    _DESCRIPTION,
+    one_of(
+        flag("--cancel", "cancel them at their endpoints"),
+        option(
+            "--forget", metavar="BATCH", help="drop this batch, whose answers are lost, by its id or number"
+        ),
+    ),
+    option("--only", metavar="BATCH", help="one batch, by its id or number"),
+    CACHE,
+)
+def show_batches(args: argparse.Namespace) -> int:
     """Print the batches and how far they are; exit code 1 where an endpoint could not be asked."""
     from harness.commands.shared import open_ledger
     from harness.errors import LlmError

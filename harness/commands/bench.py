@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from harness.commands.declaring import QUIET, command, config_file, flag
 
 if TYPE_CHECKING:
     from harness.bench.ending import Ending
     from harness.config import BenchConfig
-    from harness.report import Results
     from harness.types import RunRecord
 
 _DONE = {
@@ -21,37 +23,29 @@ _DONE = {
 }
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "bench",
-        help="run a benchmark and write its results",
-        description="Run every setting of CONFIG and write results/<name>/. Anything computed before, by "
-        "this or another configuration, is reused from the cache; a killed run resumes. If nothing has "
-        "changed since the results were written, they are shown at once.",
-    )
-    parser.add_argument(
-        "config", type=Path, metavar="CONFIG", help="YAML file; docs/configuration.md has every key"
-    )
-    parser.add_argument(
+@command(
+    "bench",
+    "run a benchmark and write its results",
+    "Run every setting of CONFIG and write results/<name>/. Anything computed before, by this or another "
+    "configuration, is reused from the cache; a killed run resumes. If nothing has changed since the results "
+    "were written, they are shown at once.",
+    config_file("YAML file; docs/configuration.md has every key"),
+    flag(
         "--dry-run",
-        action="store_true",
-        help="retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge "
-        "would take, and stop",
-    )
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="run even if nothing has changed since the results were written; the cache is still reused",
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+        "retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge would "
+        "take, and stop",
+    ),
+    flag(
+        "--again", "run even if nothing has changed since the results were written; the cache is still reused"
+    ),
+    QUIET,
+)
+def bench(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     from harness.bench.job import do_bench
+    from harness.commands.shared import exit_code
     from harness.config import load_config
+    from harness.report import DocumentRow
     from harness.terminal import TerminalReporter, show
 
     config = load_config(args.config)
@@ -65,14 +59,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print_work(done.results.record)
     _print_verdict(done.ending, done.folder)
-    return 0 if done.results is None else _exit_code(config, done.results)
-
-
-def _exit_code(config: BenchConfig, results: Results) -> int:
-    from harness.commands.shared import exit_code
-    from harness.report import DocumentRow
-
-    return exit_code(config, [row.document for row in results.of(DocumentRow) if row.status == "skipped"])
+    skipped = done.results.of(DocumentRow) if done.results is not None else ()
+    return exit_code(config, [row.document for row in skipped if row.status == "skipped"])
 
 
 def _print_work(record: RunRecord) -> None:
@@ -87,7 +75,7 @@ def _print_work(record: RunRecord) -> None:
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
         f"in {record.timings['total']:.1f} s."
     )
-    show((*_rewriting(record), *_endpoints(record), *_judging(record), computed))
+    show((*_asked(record), *_judging(record), computed))
 
 
 def _print_figures(ending: Ending) -> None:
@@ -115,33 +103,23 @@ def _print_verdict(ending: Ending, folder: Path) -> None:
     print_line(f"Open in a browser: {folder / REPORT}")
 
 
-def _rewriting(record: RunRecord) -> list[str]:
-    """What language models did before the search, where one was asked."""
+def _asked(record: RunRecord) -> list[str]:
+    """What language models and endpoints did before the search, where they were asked."""
     from harness.report import counted
 
-    lines = []
-    for name, facts in record.counts.get("rewriting", {}).items():
-        spent = "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
-        did = _DONE[facts.get("purpose", "rewriting")]
-        lines.append(
-            f"{name} {did}: {counted(facts['calls'], 'call')} now {spent}, "
-            f"{counted(facts['from_ledger'], 'answer')} from the ledger."
-        )
-    return lines
+    return [
+        f"{name} {_DONE[facts.get('purpose', 'rewriting')]}: {counted(facts['calls'], 'call')} now "
+        f"{_spent(facts)}, {counted(facts['from_ledger'], 'answer')} from the ledger."
+        for name, facts in record.counts.get("rewriting", {}).items()
+    ] + [
+        f"{name}: {counted(facts['requests'], 'request')} now {_spent(facts)}, "
+        f"{counted(facts['kept_from_before'], 'value')} kept from before."
+        for name, facts in record.counts.get("endpoints", {}).items()
+    ]
 
 
-def _endpoints(record: RunRecord) -> list[str]:
-    """What endpoints gave, where one was asked."""
-    from harness.report import counted
-
-    lines = []
-    for name, facts in record.counts.get("endpoints", {}).items():
-        spent = "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
-        lines.append(
-            f"{name}: {counted(facts['requests'], 'request')} now {spent}, "
-            f"{counted(facts['kept_from_before'], 'value')} kept from before."
-        )
-    return lines
+def _spent(facts: Mapping[str, Any]) -> str:
+    return "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
 
 
 def _judging(record: RunRecord) -> list[str]:
@@ -150,15 +128,12 @@ def _judging(record: RunRecord) -> list[str]:
 
     if not record.cost:
         return []
-    cost, spent = record.cost, "at unknown cost (no price)"
-    if cost["cost"] is not None:
-        spent = f"for {cost['cost']:.4f}"
-    unscored = sum(cost["unscored"].values())
-    answers = counted(cost["from_ledger"], "answer")
+    cost = record.cost
     return [
         f"{record.judge['name']} graded {counted(cost['pairs'], 'pair')}: "
-        f"{counted(cost['calls'], 'call')} now {spent}, {answers} from the ledger, "
-        f"{unscored} without a grade."
+        f"{counted(cost['calls'], 'call')} now {_spent(cost)}, "
+        f"{counted(cost['from_ledger'], 'answer')} from the ledger, "
+        f"{sum(cost['unscored'].values())} without a grade."
     ]
 
 
@@ -169,31 +144,23 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.terminal import TerminalReporter, print_line, print_table
 
     plan = dry_run(config, TerminalReporter(quiet=quiet))
-    for one in plan.rewriting:
-        print_line(f"{one.name}: {one.estimate}.")
-    if plan.rewriting:
-        upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
-        print_line(
-            f"Rankings, and so the pairs to judge, depend on a {upon} that has not been made yet. "
-            "Nothing was spent."
-        )
-        return exit_code(config, plan.skipped)
-    for one in plan.endpoints:
-        print_line(f"{one.name}: {one.estimate}.")
-        if one.problem:
-            print_line(one.problem)
-    if plan.endpoints:
-        print_line(
-            "Rankings, and so the pairs to judge, depend on an endpoint that has not been called "
-            "yet. Nothing was spent."
-        )
-        return exit_code(config, plan.skipped)
-    for service in plan.services:
-        asked = counted(service.settings, "setting calls it", "settings call it")
-        print_line(f"{service.url}: {asked}, and a dry run sends nothing to it.")
-    if plan.services:
-        print_line("Rankings, and so the pairs to judge, depend on its answers. Nothing was spent.")
-        return exit_code(config, plan.skipped)
+    upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
+    endpoints = [[f"{one.name}: {one.estimate}.", one.problem] for one in plan.endpoints]
+    services = [
+        f"{one.url}: {counted(one.settings, 'setting calls it', 'settings call it')}, and a dry run sends "
+        "nothing to it."
+        for one in plan.services
+    ]
+    for lines, reason in (
+        ([f"{one.name}: {one.estimate}." for one in plan.rewriting], f"a {upon} that has not been made yet"),
+        ([line for pair in endpoints for line in pair if line], "an endpoint that has not been called yet"),
+        (services, "its answers"),
+    ):
+        for line in lines:
+            print_line(line)
+        if lines:
+            print_line(f"Rankings, and so the pairs to judge, depend on {reason}. Nothing was spent.")
+            return exit_code(config, plan.skipped)
     for one in plan.answers.answering:
         print_line(f"{one.name}, to answer: {one.estimate}.")
     for one in plan.answers.measuring:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+
+from harness.commands.declaring import command, flag, one_of, path
 
 _DESCRIPTION = """\
 Show the size of the cache. Everything in it can be recomputed, except judgments and other answers of
@@ -18,27 +19,17 @@ Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a ben
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "cache",
-        help="show the size of the cache, and free space",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=Path(".cache/harness"),
-        metavar="DIR",
-        help="the folder; default .cache/harness",
-    )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--tidy", action="store_true", help="remove half-written or damaged files")
-    what.add_argument("--clear", action="store_true", help="remove everything except what was paid for")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    "cache",
+    "show the size of the cache, and free space",
+    _DESCRIPTION,
+    path("--cache", "the folder; default .cache/harness", "DIR", default=Path(".cache/harness")),
+    one_of(
+        flag("--tidy", "remove half-written or damaged files"),
+        flag("--clear", "remove everything except what was paid for"),
+    ),
+)
+def cache(args: argparse.Namespace) -> int:
     """Remove what was requested, then print sizes."""
     from harness.report import counted
     from harness.store import CacheLayout, clear, sizes, tidy

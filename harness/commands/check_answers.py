@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+
+from harness.commands.declaring import QUIET, command, config_file, flag, option
+from harness.commands.shared import TWO_ROUNDS, names_of_measures, print_prices
 
 _DESCRIPTION = """\
 Try the measures of answers that ask a language model on answers whose true score is known by construction:
@@ -20,44 +21,29 @@ answers of your own: harness score-answers --human.
 """
 
 
-def add(parts: Any) -> None:
-    """Describe the command."""
-    parser = parts.add_parser(
-        "check-answers",
-        help="try the model that scores answers on answers whose scores are known",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="with answer_measures and answer_judge")
-    parser.add_argument(
+@command(
+    "check-answers",
+    "try the model that scores answers on answers whose scores are known",
+    _DESCRIPTION,
+    config_file("with answer_measures and answer_judge"),
+    option(
         "--measures", metavar="NAMES", help="separated by commas; default: those of CONFIG that ask a model"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be asked, and what that costs; ask nothing"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+    ),
+    flag("--dry-run", "say what would be asked, and what that costs; ask nothing"),
+    QUIET,
+)
+def check_answers(args: argparse.Namespace) -> int:
     """Score the known answers; print the table and the problems."""
     from harness.answering.checking import check_scorers, check_table, price_check
     from harness.config.answer_scoring import load_answer_scoring
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line, show
 
-    names = [name.strip() for name in (args.measures or "").split(",") if name.strip()]
-    config = load_answer_scoring(args.config, names)
+    config = load_answer_scoring(args.config, names_of_measures(args.measures or ""))
     reporter = TerminalReporter(quiet=args.quiet)
     with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            missing = price_check(config, context)
-            for one in missing:
-                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-            print_line(
-                "Measures that ask twice are counted up to their first calls, so this is the least."
-                if missing
-                else "No calls are needed."
-            )
+            print_prices(price_check(config, context), TWO_ROUNDS)
             return 0
         found = check_scorers(config, context)
     show(check_table(found))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import command, option, path
 
 if TYPE_CHECKING:
     from harness.contract.steps import OwnStep
@@ -22,31 +24,24 @@ contract.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "check-kind",
-        help="test your own parser, chunker, retriever, reranker or rewriter",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument("what", metavar="WHAT", help="a YAML file, or package.module:function with --as")
-    parser.add_argument("--as", dest="role", choices=_ROLES, help="what the function is")
-    parser.add_argument(
+@command(
+    "check-kind",
+    "test your own parser, chunker, retriever, reranker or rewriter",
+    _DESCRIPTION,
+    option("what", metavar="WHAT", help="a YAML file, or package.module:function with --as"),
+    option("--as", dest="role", choices=_ROLES, help="what the function is"),
+    option(
         "--arguments", default="{}", metavar="JSON", help="its keyword arguments, such as '{\"size\": 500}'"
-    )
-    parser.add_argument(
+    ),
+    option(
         "--returns",
         choices=("rankings", "retriever"),
         default="rankings",
         help="for a retriever: whether it ranks, or builds a retriever of LangChain or LlamaIndex",
-    )
-    parser.add_argument(
-        "--file", type=Path, action="append", default=[], metavar="FILE", help="for a parser: a file to read"
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+    ),
+    path("--file", "for a parser: a file to read", action="append", default=[]),
+)
+def check_kind(args: argparse.Namespace) -> int:
     """Try every step and print what was found; 1 where a check fails."""
     from harness.contract.check import run_checks
     from harness.report import counted

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.bench.answer_verdict import AnswerVerdict
     from harness.bench.stored_answers import StoredAnswers
-    from harness.comparison.gate import GateResult
+    from harness.comparison import ScoredOn, ScoreMatrix, Verdict
     from harness.report import Part
+    from harness.verdict import Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Settings compared, and what is printed before and after the comparison."""
+
+    scores: Scores
+    verdict: Verdict
+    before: Iterable[Part] = ()
+    after: Iterable[Part] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """The scores that a gate compares, what both rest on, and what to say first."""
+
+    now: ScoreMatrix
+    before: ScoreMatrix
+    scored_on: tuple[ScoredOn, ScoredOn]
+    notes: tuple[str, ...]
 
 
 def answers_meant(
@@ -51,49 +72,44 @@ def _only_answers_differ(stored: Mapping[Path, StoredAnswers]) -> bool:
 
 
 def compared_answers(
-    stored: Mapping[Path, StoredAnswers], measure: str, baseline: str | None
-) -> AnswerVerdict:
-    """The verdict on the settings of all these results."""
+    stored: Mapping[Path, StoredAnswers], measure: str, args: argparse.Namespace
+) -> Compared:
+    """The settings of all these results, compared by a measure of answers."""
     from harness.bench.answer_verdict import answer_verdict
+    from harness.bench.stored_answers import on_common_questions
     from harness.verdict import names_of
 
-    named = dict(zip(names_of(list(stored)), stored.values(), strict=True))
-    return answer_verdict(named, measure, baseline)
+    names, own = names_of(list(stored)), list(stored.values())
+    found = answer_verdict(dict(zip(names, own, strict=True)), measure, args.baseline)
+
+    def before() -> Iterator[Part]:
+        if len(own) == 2:
+            (old, new), _ = on_common_questions([one.matrix(measure) for one in own])
+            yield from changed(old, new, names, own[-1].result.record)
+
+    return Compared(found.scores, found.verdict, before())
 
 
-def changed_answers(stored: Mapping[Path, StoredAnswers], measure: str) -> list[Part]:
-    """Of two results, what has become of the answers of the settings that both have."""
+def changed(
+    old: ScoreMatrix, new: ScoreMatrix, names: Sequence[str], record: Mapping[str, Any]
+) -> Iterator[Part]:
+    """What has become of the settings that two results have in common."""
+    from harness.verdict import changed_table, options_of
+
+    if table := changed_table(old, new, (names[0], names[1]), options_of(record)):
+        yield table
+
+
+def gated_answers(stored: Mapping[Path, StoredAnswers], measure: str, args: argparse.Namespace) -> Gated:
+    """The answers that `harness gate` compares."""
     from harness.bench.stored_answers import on_common_questions
-    from harness.verdict import changed_table, names_of, options_of
-
-    if len(stored) != 2:
-        return []
-    (before, after), _ = on_common_questions([one.matrix(measure) for one in stored.values()])
-    old, new = names_of(list(stored))
-    options = options_of(next(reversed(list(stored.values()))).result.record)
-    table = changed_table(before, after, (old, new), options)
-    return [table] if table else []
-
-
-def gate_answers(
-    stored: Mapping[Path, StoredAnswers], measure: str, args: argparse.Namespace
-) -> tuple[GateResult, tuple[str, ...]]:
-    """The gate by a measure of answers, and what to say before it."""
-    from harness.bench.stored_answers import on_common_questions
-    from harness.comparison import gate
     from harness.report import counted
 
-    results, baseline = stored[args.results], stored[args.baseline]
-    (now, before), left_out = on_common_questions([results.matrix(measure), baseline.matrix(measure)])
-    result = gate(
-        now,
-        before,
-        max_drop=args.max_drop,
-        confidence=args.confidence,
-        scored_on=(results.scored_on(measure), baseline.scored_on(measure)),
-    )
-    done = f"{counted(left_out, 'question')} left out: only some settings have a value of {measure} for them."
-    return result, (done,) if left_out else ()
+    now, before = stored[args.results], stored[args.baseline]
+    (new, old), left_out = on_common_questions([now.matrix(measure), before.matrix(measure)])
+    note = f"{counted(left_out, 'question')} left out: only some settings have a value of {measure} for them."
+    scored_on = now.scored_on(measure), before.scored_on(measure)
+    return Gated(new, old, scored_on, (note,) if left_out else ())
 
 
 def answers_hint(folders: Sequence[Path]) -> list[Part]:

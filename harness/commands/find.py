@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import OUTPUT, command, number, option, path
 
 if TYPE_CHECKING:
     from harness.labelling.finding import Evidence
@@ -22,33 +23,19 @@ With --format csv they are rows for labels.csv: keep those you want and fill in 
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "find", help="find passages in your documents, to label them", description=_DESCRIPTION
-    )
-    parser.add_argument("text", metavar="TEXT", help="words of the passage, or of the question")
-    parser.add_argument(
-        "--in",
-        dest="config",
-        type=Path,
-        required=True,
-        metavar="CONFIG",
-        help="YAML file that names documents",
-    )
-    parser.add_argument("--top", type=int, default=10, metavar="N", help="how many passages; default 10")
-    parser.add_argument("--document", default="", metavar="NAME", help="search only this document")
-    parser.add_argument(
-        "--query", default="", metavar="ID", help="with --format csv: the query_id of the rows"
-    )
-    parser.add_argument("--format", choices=("text", "csv"), default="text", help="text (default) or csv")
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write to this file instead of the terminal"
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    "find",
+    "find passages in your documents, to label them",
+    _DESCRIPTION,
+    option("text", metavar="TEXT", help="words of the passage, or of the question"),
+    path("--in", "YAML file that names documents", "CONFIG", dest="config", required=True),
+    number("--top", 10, "how many passages"),
+    option("--document", default="", metavar="NAME", help="search only this document"),
+    option("--query", default="", metavar="ID", help="with --format csv: the query_id of the rows"),
+    option("--format", choices=("text", "csv"), default="text", help="text (default) or csv"),
+    OUTPUT,
+)
+def find(args: argparse.Namespace) -> int:
     """Read the documents, find and print."""
     from harness.config import load_config
     from harness.errors import ConfigError
@@ -102,9 +89,9 @@ def _text(found: list[Evidence], width: int) -> str:
 
     how = {"exact": "verbatim", "words": "by words"}
     lines: list[str] = []
-    for number, one in enumerate(found, 1):
+    for place, one in enumerate(found, 1):
         page = f", page {one.page}" if one.page else ""
-        head = f"{number}. {one.document.doc_id}{page}, {one.start}-{one.end} ({how[one.how]})"
+        head = f"{place}. {one.document.doc_id}{page}, {one.start}-{one.end} ({how[one.how]})"
         lines += wrapped(printable(head), width)
         shown = printable(on_one_line(one.text))
         lines += [f"   {line}" for line in wrapped(shown, max(width - 3, 20))]

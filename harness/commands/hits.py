@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.commands.declaring import flag, group, option, path
+from harness.commands.shared import names_of_measures
+
 if TYPE_CHECKING:
     from harness.config import BenchConfig
 
@@ -25,45 +28,31 @@ _DEFAULTS = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Describe the options of hits."""
-    own = parser.add_argument_group("what another pipeline returned")
-    own.add_argument(
-        "--hits",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help=".jsonl, .csv or .parquet; each file is one setting",
-    )
-    own.add_argument("--queries", type=Path, metavar="FILE", help="CSV or JSONL with query_id and text")
-    own.add_argument(
-        "--labels", type=Path, metavar="FILE", help="CSV or JSONL with query_id, document, grade and place"
-    )
-    own.add_argument(
-        "--documents", nargs="+", metavar="GLOB", help="the documents that the pipeline searched"
-    )
-    own.add_argument("--name", help="name of the results folder; default: the name of the first file")
-    own.add_argument(
-        "--results", type=Path, metavar="FOLDER", help="where to create that folder; default results"
-    )
-    own.add_argument("--cache", type=Path, metavar="FOLDER", help="default .cache/harness")
-    own.add_argument("--parser", choices=("pypdf", "pypdfium2"), help="how PDFs are read; default pypdf")
-    own.add_argument(
-        "--on-bad-document", choices=("fail", "skip"), help="one that cannot be used; default fail"
-    )
-    own.add_argument(
+OPTIONS = group(
+    "what another pipeline returned",
+    path("--hits", ".jsonl, .csv or .parquet; each file is one setting", nargs="+"),
+    path("--queries", "CSV or JSONL with query_id and text"),
+    path("--labels", "CSV or JSONL with query_id, document, grade and place"),
+    option("--documents", nargs="+", metavar="GLOB", help="the documents that the pipeline searched"),
+    option("--name", help="name of the results folder; default: the name of the first file"),
+    path("--results", "where to create that folder; default results", "FOLDER"),
+    path("--cache", "default .cache/harness", "FOLDER"),
+    option("--parser", choices=("pypdf", "pypdfium2"), help="how PDFs are read; default pypdf"),
+    option("--on-bad-document", choices=("fail", "skip"), help="one that cannot be used; default fail"),
+    option(
         "--other-documents",
         choices=("fail", "keep"),
         help="treat hits in documents that are not among --documents as an error (default) or as unjudged "
         "text",
-    )
-    own.add_argument(
+    ),
+    option(
         "--threshold",
         type=float,
         metavar="N",
         help="how similar the text of a hit and of its document must be, up to 100; default 90",
-    )
-    own.add_argument("--quiet", action="store_true", default=None, help="no progress bars and warnings")
+    ),
+    flag("--quiet", "no progress bars and warnings", default=None),
+)
 
 
 def given(args: argparse.Namespace) -> list[str]:
@@ -157,16 +146,3 @@ def _names(files: Sequence[Path]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     raise ConfigError("--hits: two files have the same name, apart from the extension. Rename one of them.")
-
-
-def names_of_measures(text: str) -> list[str]:
-    """Split at the commas outside parentheses; each name once."""
-    names = [""]
-    depth = 0
-    for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "," and not depth:
-            names.append("")
-        else:
-            names[-1] += letter
-    return list(dict.fromkeys(name.strip() for name in names if name.strip()))

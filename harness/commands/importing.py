@@ -7,6 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from harness.commands.declaring import command, option, path
+
 if TYPE_CHECKING:
     from harness.corpus.importers import ImportSummary
 
@@ -28,52 +30,38 @@ offset checked; see docs/testset.md:
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "import",
-        help="import a known collection, a test set, or production traces as a corpus",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument(
+@command(
+    "import",
+    "import a known collection, a test set, or production traces as a corpus",
+    _DESCRIPTION,
+    option(
         "format",
         metavar="FORMAT",
         help="financebench, beir or chunking_eval; traces or ragas; or, with --documents, a test set over "
         "your own documents: csv, jsonl, xlsx, trec, label_studio, argilla, quepid or ragas",
-    )
-    parser.add_argument("source", type=Path, metavar="SOURCE", help="the folder or file to read")
-    parser.add_argument(
+    ),
+    path("source", "the folder or file to read", "SOURCE"),
+    option(
         "--documents",
         action="append",
         default=[],
         metavar="GLOB",
         help="for a test set: its documents; may be given several times",
-    )
-    parser.add_argument(
-        "--to", type=Path, metavar="CORPUS", help="the folder to write; default corpora/<FORMAT>"
-    )
-    parser.add_argument(
-        "--qrels",
-        type=Path,
-        metavar="FILE",
-        help="beir: which qrels to read if DIR holds several, such as qrels/dev.tsv",
-    )
-    parser.add_argument(
+    ),
+    path("--to", "the folder to write; default corpora/<FORMAT>", "CORPUS"),
+    path("--qrels", "beir: which qrels to read if DIR holds several, such as qrels/dev.tsv"),
+    path(
         "--texts",
-        type=Path,
-        metavar="FILE",
-        help="ragas, traces: a table with id, text and optionally document, for passages that are given "
-        "by id only",
-    )
-    parser.add_argument(
+        "ragas, traces: a table with id, text and optionally document, for passages that are given by id "
+        "only",
+    ),
+    option(
         "--traces-of",
         metavar="TOOL",
         help="traces: opentelemetry, langfuse or langsmith; default: detected from the records",
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+    ),
+)
+def import_(args: argparse.Namespace) -> int:
     """Import it and say what came of it."""
     from harness.corpus.importers import IMPORTERS
     from harness.errors import ConfigError
@@ -82,8 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.terminal import print_line
     from harness.testset.formats import FORMATS
 
-    collections = {name: one.run for name, one in IMPORTERS.items()}
-    collections |= {"ragas": import_ragas, "traces": import_traces}
+    collections = IMPORTERS | {"ragas": import_ragas, "traces": import_traces}
     if args.format not in {*collections, *FORMATS}:
         known = ", ".join(dict.fromkeys([*collections, *FORMATS]))
         raise ConfigError(f"There is no format {args.format!r} to import. Known: {known}.")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import command, flag, path
 
 if TYPE_CHECKING:
     from harness.starting.looking import Look
@@ -20,20 +22,15 @@ and labels step by step. Nothing is overwritten.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser("init", help="start from a folder of documents", description=_DESCRIPTION)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder that holds the documents")
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder to write; default: FOLDER's name plus -bench"
-    )
-    parser.add_argument(
-        "--no-download", action="store_true", help="name only models that are installed, none from the hub"
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    "init",
+    "start from a folder of documents",
+    _DESCRIPTION,
+    path("folder", "the folder that holds the documents", "FOLDER"),
+    path("--out", "the folder to write; default: FOLDER's name plus -bench", "DIR"),
+    flag("--no-download", "name only models that are installed, none from the hub"),
+)
+def init(args: argparse.Namespace) -> int:
     """Look, write, and say what comes next."""
     from harness.running.context import Context
     from harness.starting.config_text import name_of
@@ -67,14 +64,14 @@ def _found(found: Look) -> list[str]:
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in found.kinds.items())
     pages = f", {counted(found.pages, 'page')}" if found.pages else ""
     tables = (
-        f"{counted(found.tables, 'table')} ({found.table_share:.0%} of the text)"
-        if found.tables
+        f"{counted(found.text.tables, 'table')} ({found.text.table_share:.0%} of the text)"
+        if found.text.tables
         else "no tables"
     )
-    language = found.language or "not recognised"
+    language = found.text.language or "not recognised"
     lines = [
         f"{found.folder}: {counted(found.documents, 'document')} ({kinds}){pages}, "
-        f"{found.characters:,} characters; language: {language}; {tables}."
+        f"{found.text.characters:,} characters; language: {language}; {tables}."
     ]
     if found.unread:
         others = ", ".join(f"{count} {suffix}" for suffix, count in found.unread.items())

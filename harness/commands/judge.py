@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.commands import agreement, answers, batches, check_answers
+from harness.commands.declaring import CACHE, Command, command, config_file, number, path
 
 if TYPE_CHECKING:
     from harness.judge.check import CheckReport
 
-_CACHE = Path(".cache/harness")
 _DESCRIPTION = """\
 Manage the judgments of language models, and check how far they can be trusted.
 
@@ -28,70 +27,14 @@ See docs/judge.md.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command and its parts."""
-    parser = commands.add_parser(
-        "judge",
-        help="judgments: show, export, import; test a judge, compare it with people",
-        description=_DESCRIPTION,
-    )
-    parts = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
-    _add_export(parts)
-    _add_import(parts)
-    _add_check(parts)
-    check_answers.add(parts)
-    agreement.add(parts)
-    answers.add(parts)
-    batches.add(parts, _CACHE)
-
-
-def _add_export(parts: Any) -> None:
-    parser = parts.add_parser(
-        "export",
-        help="write all judgments as JSON lines",
-        description="Write every answer of the ledger as JSON lines: query, passages, grades or the reason "
-        "why there are none, the raw answer, tokens, price, time. The export contains your texts in full, "
-        "but no API key.",
-    )
-    parser.add_argument("--to", type=Path, metavar="FILE", help="the file to write; default: standard output")
-    _add_cache(parser)
-    parser.set_defaults(run=export)
-
-
-def _add_import(parts: Any) -> None:
-    parser = parts.add_parser(
-        "import",
-        help="load judgments from JSON lines",
-        description="Add the lines of an export that are not yet in the ledger, all or none. A line "
-        "whose key does not match its content is refused.",
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help="a file written by `harness judge export`")
-    _add_cache(parser)
-    parser.set_defaults(run=import_)
-
-
-def _add_check(parts: Any) -> None:
-    parser = parts.add_parser(
-        "check",
-        help="test the judge on a small known set",
-        description="Run about 50 known passages, several times each, through the judge of CONFIG. Does it "
-        "grade plain passages as a person could? Does it obey instructions inside a passage, on topic or "
-        "off topic? Does it agree with itself? Does the position in a list matter? This costs a "
-        "little; the answers go into the ledger. Exit code 1 if it finds a problem.",
-    )
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="with relevance: {judge: llm, …}")
-    parser.add_argument(
-        "--repeats", type=int, default=3, metavar="N", help="how often each call is made; default 3"
-    )
-    parser.set_defaults(run=check)
-
-
-def _add_cache(parser: Any) -> None:
-    parser.add_argument(
-        "--cache", type=Path, default=_CACHE, metavar="DIR", help=f"the cache folder; default {_CACHE}"
-    )
-
-
+@command(
+    "export",
+    "write all judgments as JSON lines",
+    "Write every answer of the ledger as JSON lines: query, passages, grades or the reason why there are "
+    "none, the raw answer, tokens, price, time. The export contains your texts in full, but no API key.",
+    path("--to", "the file to write; default: standard output"),
+    CACHE,
+)
 def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
     from harness.commands.shared import open_ledger
@@ -111,6 +54,14 @@ def export(args: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "import",
+    "load judgments from JSON lines",
+    "Add the lines of an export that are not yet in the ledger, all or none. A line whose key does not match "
+    "its content is refused.",
+    path("file", "a file written by `harness judge export`"),
+    CACHE,
+)
 def import_(args: argparse.Namespace) -> int:
     """Add the lines of an export to the ledger."""
     from harness.errors import JudgeError
@@ -128,6 +79,16 @@ def import_(args: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "check",
+    "test the judge on a small known set",
+    "Run about 50 known passages, several times each, through the judge of CONFIG. Does it grade plain "
+    "passages as a person could? Does it obey instructions inside a passage, on topic or off topic? Does it "
+    "agree with itself? Does the position in a list matter? This costs a little; the answers go into the "
+    "ledger. Exit code 1 if it finds a problem.",
+    config_file("with relevance: {judge: llm, …}"),
+    number("--repeats", 3, "how often each call is made"),
+)
 def check(args: argparse.Namespace) -> int:
     """Run the known set through every model that judges and print what it shows."""
     from harness.config import load_config
@@ -167,3 +128,21 @@ def _print_check(report: CheckReport) -> None:
     )
     for problem in report.problems:
         print_line(f"problem: {problem}")
+
+
+judge = Command(
+    "judge",
+    "judgments: show, export, import; test a judge, compare it with people",
+    _DESCRIPTION,
+    parts=(
+        export,
+        import_,
+        check,
+        check_answers.check_answers,
+        agreement.agreement,
+        answers.show_answers,
+        batches.show_batches,
+    ),
+    title="what to do",
+    metavar="WHAT",
+)

@@ -6,7 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import command, flag, number, one_of, option, path
 
 if TYPE_CHECKING:
     from harness.label_page.opening import Source
@@ -27,76 +29,39 @@ Every grade is on disk before the page shows it as saved. When you are done:
 
 See docs/labelling.md.
 """
-PORT = 8765
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser("label", help="grade passages in the browser", description=_DESCRIPTION)
-    parser.add_argument(
-        "config",
-        type=Path,
-        nargs="?",
-        metavar="CONFIG",
-        help="YAML file of the benchmark",
-    )
-    parser.add_argument(
-        "--pool",
-        type=Path,
-        metavar="FILE",
-        help="passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL",
-    )
-    parser.add_argument(
+@command(
+    "label",
+    "grade passages in the browser",
+    _DESCRIPTION,
+    path("config", "YAML file of the benchmark", "CONFIG", nargs="?"),
+    path("--pool", "passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL"),
+    option(
         "--documents", nargs="+", default=[], metavar="GLOB", help="the documents of --pool, without CONFIG"
-    )
-    parser.add_argument(
+    ),
+    path(
         "--results",
-        type=Path,
-        metavar="RESULTS",
-        help="folder such as results/mine: its passages, in the order that settles the verdict soonest",
-    )
-    parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help="people's labels of --results; default: those it names"
-    )
-    parser.add_argument(
-        "--hide-verdict",
-        action="store_true",
-        help="with --results: raters cannot see how firm the verdict is",
-    )
-    parser.add_argument(
-        "--top", type=int, default=10, metavar="N", help="how deep to pool each setting; default 10"
-    )
-    parser.add_argument("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page")
-    parser.add_argument(
-        "--guidelines", type=Path, metavar="FILE", help="your own guidelines, instead of ours"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="shuffles the passages; default 0")
-    parser.add_argument(
-        "--as-listed", action="store_true", help="passages in the order of the pool, not shuffled"
-    )
-    parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"default {PORT}; 0: any free port"
-    )
-    parser.add_argument("--no-browser", action="store_true", help="only print the link")
-    parser.add_argument(
-        "--state",
-        type=Path,
-        metavar="FILE",
-        help="where labels are kept; default: next to labels or pool",
-    )
-    ends = parser.add_mutually_exclusive_group()
-    ends.add_argument(
-        "--export",
-        type=Path,
-        metavar="FILE",
-        help="write the labels, .csv or .jsonl, and stop",
-    )
-    ends.add_argument("--ratings", type=Path, metavar="FILE", help="write every rater's grades, and stop")
-    ends.add_argument("--merge", action="store_true", help="add the labels to those of CONFIG, and stop")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+        "folder such as results/mine: its passages, in the order that settles the verdict soonest",
+        "RESULTS",
+    ),
+    path("--labels", "people's labels of --results; default: those it names"),
+    flag("--hide-verdict", "with --results: raters cannot see how firm the verdict is"),
+    number("--top", 10, "how deep to pool each setting"),
+    option("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page"),
+    path("--guidelines", "your own guidelines, instead of ours"),
+    number("--seed", 0, "shuffles the passages"),
+    flag("--as-listed", "passages in the order of the pool, not shuffled"),
+    option("--port", type=int, default=8765, metavar="N", help="default 8765; 0: any free port"),
+    flag("--no-browser", "only print the link"),
+    path("--state", "where labels are kept; default: next to labels or pool"),
+    one_of(
+        path("--export", "write the labels, .csv or .jsonl, and stop"),
+        path("--ratings", "write every rater's grades, and stop"),
+        flag("--merge", "add the labels to those of CONFIG, and stop"),
+    ),
+)
+def label(args: argparse.Namespace) -> int:
     """Serve the page, or bring its labels out."""
     from harness.errors import ConfigError
     from harness.label_page.opening import Source
@@ -124,18 +89,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _serve(source: Source, args: argparse.Namespace) -> int:
     import webbrowser
+    from functools import partial
 
     from harness.label_page.opening import open_desk
-    from harness.label_page.order import AsListed
+    from harness.label_page.queue import as_listed, usual_order
     from harness.label_page.serve import serve
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line
 
-    order_of = (lambda _: AsListed()) if args.as_listed else None
+    order = as_listed if args.as_listed else partial(usual_order, seed=args.seed)
     reporter = TerminalReporter()
-    with open_desk(
-        source, reporter, args.guidelines, args.rater, args.seed, order_of, not args.hide_verdict
-    ) as desk:
+    with open_desk(source, reporter, args.guidelines, args.rater, order, not args.hide_verdict) as desk:
         passages = counted(desk.total, "passage")
         print_line(f"{passages} of {counted(len(desk.questions), 'question')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
@@ -185,14 +149,12 @@ def _export(source: Source, args: argparse.Namespace) -> int:
 
 def _merge(source: Source, args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
-    from harness.label_page.export import label_rows, skipped_rows
-    from harness.label_page.merging import new_rows
+    from harness.label_page.export import label_rows, new_rows, skipped_rows
     from harness.label_page.state import State
     from harness.labelling.adding import add_rows
     from harness.labelling.skips import add_skips
+    from harness.labelling.stored import documents_of
     from harness.report import counted
-    from harness.running.context import Context
-    from harness.running.corpus import load_documents
     from harness.terminal import TerminalReporter, print_line
 
     if args.config is None and args.results is None:
@@ -204,8 +166,7 @@ def _merge(source: Source, args: argparse.Namespace) -> int:
     with State(_existing(source)) as state:
         found = label_rows(state, args.rater)
         skipped = skipped_rows(state, args.rater)
-    with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents = {one.doc_id: one for one in load_documents(config, context)}
+    documents = documents_of(config, reporter)
     rows = new_rows(found.rows, config.labels, documents, config.anchor, reporter.note)
     if rows:
         add_rows(config.labels, rows)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from shlex import quote
-from typing import Any
+
+from harness.commands.declaring import Command, command, number, path, results_folder
+from harness.commands.shared import refuse_existing_sheet
 
 _DESCRIPTION = """\
 Grade what was retrieved. The unjudged top passages of all settings go into a sheet; what
@@ -50,42 +51,18 @@ grade for what cannot be graded: `harness labels next` skips it from then on.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the commands."""
-    parser = commands.add_parser(
-        "labels", help="grade retrieved passages that are unjudged", description=_DESCRIPTION
-    )
-    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    unjudged = parts.add_parser("unjudged", help="write the passages to grade", description=_UNJUDGED)
-    unjudged.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
-    unjudged.add_argument("--top", type=int, default=10, metavar="N", help="of each ranking; default 10")
-    unjudged.add_argument(
-        "--output", type=Path, required=True, metavar="FILE", help="the sheet, .xlsx or .csv; not overwritten"
-    )
-    unjudged.set_defaults(run=run_unjudged)
-    following = parts.add_parser(
-        "next", help="write the passages whose grades settle the verdict soonest", description=_NEXT
-    )
-    following.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
-    following.add_argument("--top", type=int, default=10, metavar="N", help="of each ranking; default 10")
-    following.add_argument("--count", type=int, default=25, metavar="N", help="how many; default 25")
-    following.add_argument(
-        "--labels", type=Path, metavar="FILE", help="people's labels; default: those of the configuration"
-    )
-    following.add_argument(
-        "--output", type=Path, metavar="FILE", help="the sheet, .xlsx or .csv; without it, only what is known"
-    )
-    following.set_defaults(run=run_next)
-    adding = parts.add_parser("add", help="add graded rows to the labels", description=_ADD)
-    adding.add_argument("sheet", type=Path, metavar="SHEET", help="the graded sheet, .xlsx or .csv")
-    adding.add_argument(
-        "--in", dest="config", type=Path, required=True, metavar="CONFIG", help="YAML file of the benchmark"
-    )
-    adding.add_argument("--to", type=Path, metavar="FILE", help="the labels; default: those of CONFIG")
-    adding.set_defaults(run=run_add)
+_TOP = number("--top", 10, "of each ranking")
 
 
-def run_unjudged(args: argparse.Namespace) -> int:
+@command(
+    "unjudged",
+    "write the passages to grade",
+    _UNJUDGED,
+    results_folder(),
+    _TOP,
+    path("--output", "the sheet, .xlsx or .csv; not overwritten", required=True),
+)
+def unjudged(args: argparse.Namespace) -> int:
     """Write the sheet."""
     from harness.errors import ConfigError
     from harness.labelling.sheet import write_sheet
@@ -95,8 +72,7 @@ def run_unjudged(args: argparse.Namespace) -> int:
 
     if args.top < 1:
         raise ConfigError(f"--top says how deep to look; it cannot be {args.top}.")
-    if args.output.exists():
-        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
+    refuse_existing_sheet(args.output)
     sheet = sheet_of(args.results, args.top, TerminalReporter())
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
     left_out = left_out if sheet.unanswerable else ""
@@ -118,7 +94,17 @@ def run_unjudged(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_next(args: argparse.Namespace) -> int:
+@command(
+    "next",
+    "write the passages whose grades settle the verdict soonest",
+    _NEXT,
+    results_folder(),
+    _TOP,
+    number("--count", 25, "how many"),
+    path("--labels", "people's labels; default: those of the configuration"),
+    path("--output", "the sheet, .xlsx or .csv; without it, only what is known"),
+)
+def following(args: argparse.Namespace) -> int:
     """Write the sheet, and what the labels so far say."""
     from harness.errors import ConfigError
     from harness.labelling.next_labels import by_labels, next_labels
@@ -131,8 +117,7 @@ def run_next(args: argparse.Namespace) -> int:
     for name, value in (("--top", args.top), ("--count", args.count)):
         if value < 1:
             raise ConfigError(f"{name} counts from 1; it cannot be {value}.")
-    if args.output is not None and args.output.exists():
-        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
+    refuse_existing_sheet(args.output)
     found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
     told = by_labels(found.standing, args.top)
     write_text(args.results / FILE, to_text(told))
@@ -147,7 +132,15 @@ def run_next(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_add(args: argparse.Namespace) -> int:
+@command(
+    "add",
+    "add graded rows to the labels",
+    _ADD,
+    path("sheet", "the graded sheet, .xlsx or .csv", "SHEET"),
+    path("--in", "YAML file of the benchmark", "CONFIG", dest="config", required=True),
+    path("--to", "the labels; default: those of CONFIG"),
+)
+def add(args: argparse.Namespace) -> int:
     """Check the grades and add them."""
     from harness.config import load_config
     from harness.corpus import read_queries
@@ -155,9 +148,8 @@ def run_add(args: argparse.Namespace) -> int:
     from harness.labelling.adding import add_rows
     from harness.labelling.grading import graded_rows
     from harness.labelling.skips import add_skips, skips_of
+    from harness.labelling.stored import documents_of
     from harness.report import counted
-    from harness.running.context import Context
-    from harness.running.corpus import load_documents
     from harness.terminal import TerminalReporter, print_line
 
     config = load_config(args.config)
@@ -165,8 +157,7 @@ def run_add(args: argparse.Namespace) -> int:
     if labels is None:
         raise ConfigError(f"{args.config} names no labels. Name a file: --to labels.csv.")
     reporter = TerminalReporter()
-    with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents = {one.doc_id: one for one in load_documents(config, context)}
+    documents = documents_of(config, reporter)
     queries = [query.query_id for query in read_queries(config.queries, config.split).queries]
     added = graded_rows(args.sheet, documents, queries, labels, config.anchor, reporter.note, may_skip=True)
     if added.rows:
@@ -179,3 +170,8 @@ def run_add(args: argparse.Namespace) -> int:
     if args.to and args.to != config.labels:
         print_line(f"{args.config} does not name {args.to}: set labels: {args.to}.")
     return 0
+
+
+labels = Command(
+    "labels", "grade retrieved passages that are unjudged", _DESCRIPTION, parts=(unjudged, following, add)
+)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+
+from harness.commands.declaring import command, option, path, results_folder
 
 _FORMATS = ("svg", "png", "pdf")
 _KINDS = ("board", "curve", "cost", "losses", "reranker", "prediction")
-_ABOUT = """\
+_DESCRIPTION = """\
 Draw one figure of a folder of results. The same results give the same bytes, so a figure under version
 control changes only when its data changes. Needs matplotlib: pip install 'harness[plots]'.
 
@@ -22,24 +22,17 @@ prediction: how each measure of rankings correlates with each measure of answers
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "plot", help="draw a figure for a paper or a pull request", description=_ABOUT
-    )
-    parser.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/quickstart")
-    parser.add_argument("--kind", choices=_KINDS, required=True, help="what to draw")
-    parser.add_argument(
-        "--format", choices=_FORMATS, help="default: taken from the extension of --output, else svg"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="where to write it; default: RESULTS/KIND.FORMAT"
-    )
-    parser.add_argument("--measure", metavar="NAME", help="default: the measure that report.html opens with")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+@command(
+    "plot",
+    "draw a figure for a paper or a pull request",
+    _DESCRIPTION,
+    results_folder("results/quickstart"),
+    option("--kind", choices=_KINDS, required=True, help="what to draw"),
+    option("--format", choices=_FORMATS, help="default: taken from the extension of --output, else svg"),
+    path("--output", "where to write it; default: RESULTS/KIND.FORMAT"),
+    option("--measure", metavar="NAME", help="default: the measure that report.html opens with"),
+)
+def plot(args: argparse.Namespace) -> int:
     """Draw and say where it is."""
     from harness.bench.figure import write_figure
     from harness.terminal import TerminalReporter, print_line

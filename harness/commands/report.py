@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+
+from harness.commands.declaring import command, option, path, results_folder
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "report",
-        help="make report.html, a page that shows the results",
-        description="Build one self-contained page from a folder of results: leaderboard, which "
-        "differences are "
-        "real, chunk sizes, losses by stage, every query with its ranked passages. It opens in any "
-        "browser without a network and can be mailed. `harness bench` makes it at the end of each run.",
-    )
-    parser.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/quickstart")
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="where to write it; default: RESULTS/report.html"
-    )
-    parser.add_argument(
+@command(
+    "report",
+    "make report.html, a page that shows the results",
+    "Build one self-contained page from a folder of results: leaderboard, which differences are real, chunk "
+    "sizes, losses by stage, every query with its ranked passages. It opens in any browser without a network "
+    "and can be mailed. `harness bench` makes it at the end of each run.",
+    results_folder("results/quickstart"),
+    path("--output", "where to write it; default: RESULTS/report.html"),
+    option(
         "--pictures",
         type=float,
         nargs="?",
         const=1.0,
         default=0.0,
         metavar="MB",
-        help="show the PDF pages that contain evidence, with the evidence marked, up to this many "
-        "megabytes (1 without a number), hardest questions first; needs pypdfium2, and the PDFs where "
-        "the run found them",
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+        help="show the PDF pages that contain evidence, with the evidence marked, up to this many megabytes "
+        "(1 without a number), hardest questions first; needs pypdfium2, and the PDFs where the run found "
+        "them",
+    ),
+)
+def report(args: argparse.Namespace) -> int:
     """Build the page and say where it is."""
     from harness.bench.page import write_page
     from harness.errors import HarnessError

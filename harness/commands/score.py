@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
 
 from harness.commands import hits
+from harness.commands.declaring import command, flag, option, path
+from harness.commands.shared import names_of_measures
 
 _DESCRIPTION = """\
 Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules by default.
@@ -37,34 +37,29 @@ the same columns. Every file becomes a setting of results/<name>/, with the tabl
 _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "score",
-        help="evaluate a TREC run against qrels, or what another pipeline returned",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument("--run", type=Path, metavar="RUN", dest="ranked", help="the run file")
-    parser.add_argument("--qrels", type=Path, metavar="QRELS", help="the judgments")
-    parser.add_argument(
+@command(
+    "score",
+    "evaluate a TREC run against qrels, or what another pipeline returned",
+    _DESCRIPTION,
+    path("--run", "the run file", "RUN", dest="ranked"),
+    path("--qrels", "the judgments", "QRELS"),
+    option(
         "--measures",
         metavar="NAMES",
         help=f"separated by commas; default {_MEASURES.replace(',', ', ')}; for hits, those of a benchmark",
-    )
-    parser.add_argument("--per-query", action="store_true", help="print every query before the means")
-    parser.add_argument("--format", choices=("text", "csv", "json"), default="text", help="default text")
-    parser.add_argument(
+    ),
+    flag("--per-query", "print every query before the means"),
+    option("--format", choices=("text", "csv", "json"), default="text", help="default text"),
+    option(
         "--convention",
         default="trec_eval",
         metavar="NAME",
         help="whose rules to apply to ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
         "harness, ir_measures, beir, ranx, sklearn; docs/conventions.md explains them",
-    )
-    hits.add_options(parser)
-    parser.set_defaults(run=run, wrong_usage=parser.error)
-
-
-def run(args: argparse.Namespace) -> int:
+    ),
+    hits.OPTIONS,
+)
+def score(args: argparse.Namespace) -> int:
     """Score it and print the values."""
     if args.hits:
         return hits.run(args)
@@ -84,7 +79,7 @@ def _run(args: argparse.Namespace) -> int:
     from harness.trec import TrecError, evaluate, read_qrels, read_run
     from harness.trec.layout import LAYOUTS
 
-    measures = hits.names_of_measures(_MEASURES if args.measures is None else args.measures)
+    measures = names_of_measures(_MEASURES if args.measures is None else args.measures)
     if not measures:
         raise ConfigError("--measures is empty; omit it to get the default measures.")
     judged = read_qrels(args.qrels)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import QUIET, command, flag, option, path, results_folder
+from harness.commands.shared import TWO_ROUNDS, names_of_measures, print_prices, refuse_other_than_csv
 
 if TYPE_CHECKING:
     from harness.answering.outside import MeasureScores
@@ -34,43 +37,27 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the commands."""
-    parser = commands.add_parser(
-        "score-answers", help="measure the answers of another pipeline", description=_DESCRIPTION
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help=".jsonl, .csv, .tsv or .xlsx")
-    parser.add_argument(
+@command(
+    "score-answers",
+    "measure the answers of another pipeline",
+    _DESCRIPTION,
+    path("file", ".jsonl, .csv, .tsv or .xlsx"),
+    option(
         "--measures",
         metavar="NAMES",
         help="separated by commas; default: those of --config, else exact_match, token_f1",
-    )
-    parser.add_argument(
-        "--config", type=Path, metavar="CONFIG", help="YAML with answer_measures, answer_judge, …"
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write all values to this .csv file")
-    parser.add_argument(
+    ),
+    path("--config", "YAML with answer_measures, answer_judge, …", "CONFIG"),
+    path("--output", "write all values to this .csv file"),
+    path(
         "--human",
-        type=Path,
-        metavar="FILE",
-        help="a table with query_id, measure and value: people's ratings of a random sample. Prints how "
-        "well the measures agree with them, and corrected means",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="print the calls and their cost; make none")
-    parser.add_argument("--quiet", action="store_true", help="no progress bars and warnings")
-    parser.set_defaults(run=run)
-    export = commands.add_parser(
-        "export-answers",
-        help="write the answers of a run for other tools, such as ragas",
-        description=_EXPORT,
-    )
-    export.add_argument("results", type=Path, metavar="RESULTS", help="folder such as results/mine")
-    export.add_argument("--setting", metavar="NAME", help="whose answers; required if there are several")
-    export.add_argument("--output", type=Path, required=True, metavar="FILE", help="not overwritten")
-    export.set_defaults(run=run_export)
-
-
-def run(args: argparse.Namespace) -> int:
+        "a table with query_id, measure and value: people's ratings of a random sample. Prints how well the "
+        "measures agree with them, and corrected means",
+    ),
+    flag("--dry-run", "print the calls and their cost; make none"),
+    QUIET,
+)
+def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
     from harness.answering.outside import outside_table, price_outside, score_outside
     from harness.config.answer_scoring import load_answer_scoring
@@ -78,26 +65,19 @@ def run(args: argparse.Namespace) -> int:
     from harness.outside.answer_files import read_answers
     from harness.report import counted
     from harness.running.context import Context
+    from harness.store import write_text
     from harness.terminal import TerminalReporter, print_line, show
 
-    names = [name.strip() for name in (args.measures or "").split(",") if name.strip()]
+    names = names_of_measures(args.measures or "")
     if args.measures is not None and not names:
         raise ConfigError("--measures is empty; omit it to get the default measures.")
-    if args.output and args.output.suffix.lower() != ".csv":
-        raise ConfigError(f"--output is {args.output}; name a .csv file.")
+    refuse_other_than_csv(args.output)
     config = load_answer_scoring(args.config, names)
     exchanges = read_answers(args.file)
     reporter = TerminalReporter(quiet=args.quiet)
     with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            missing = price_outside(exchanges, config, context)
-            for one in missing:
-                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-            print_line(
-                "For measures with two rounds of calls only the first is counted, so this is a lower bound."
-                if missing
-                else "Everything is answered already."
-            )
+            print_prices(price_outside(exchanges, config, context), TWO_ROUNDS)
             return 0
         found = score_outside(exchanges, config, context)
     answered = sum(one.answer is not None for one in exchanges)
@@ -106,12 +86,20 @@ def run(args: argparse.Namespace) -> int:
     if args.human:
         _show_people(args.human, found)
     if args.output:
-        _write(args.output, found)
+        write_text(args.output, _csv(found))
         print_line(f"Every value: {args.output}")
     return 0
 
 
-def run_export(args: argparse.Namespace) -> int:
+@command(
+    "export-answers",
+    "write the answers of a run for other tools, such as ragas",
+    _EXPORT,
+    results_folder(),
+    option("--setting", metavar="NAME", help="whose answers; required if there are several"),
+    path("--output", "not overwritten", required=True),
+)
+def export_answers(args: argparse.Namespace) -> int:
     """Write the file and say how many answers it has."""
     from harness.answering.exported import exported_answers
     from harness.outside.answer_files import write_answers
@@ -134,17 +122,21 @@ def _show_people(path: Path, found: list[MeasureScores]) -> None:
     show(people_table([one for one in beside if one is not None]))
 
 
-def _write(path: Path, found: list[MeasureScores]) -> None:
+def _csv(found: list[MeasureScores]) -> str:
     """A row a question and measure."""
-    import csv
     import json
 
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("query_id", "measure", "value", "failed", "reason", "details"))
-        for one in found:
-            for score in one.scores:
-                value = "" if score.value is None else repr(score.value)
-                details = json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True)
-                failed = "yes" if score.failed else "no"
-                writer.writerow((score.query_id, score.measure, value, failed, score.reason, details))
+    from harness.report import to_csv
+
+    columns = ("query_id", "measure", "value", "failed", "reason", "details")
+    return to_csv(
+        columns,
+        (
+            {
+                **{name: getattr(score, name) for name in columns},
+                "details": json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
+            }
+            for one in found
+            for score in one.scores
+        ),
+    )

@@ -1,7 +1,8 @@
-"""What several commands need: the ledger they read, and their exit code where documents were left out."""
+"""What several commands need: reading options, opening a ledger, naming prices, the exit code of a run."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +10,43 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.config import BenchConfig
+    from harness.search import NotAsked
     from harness.store.ledger import Ledger
 
 _SHOWN = 5
+TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
+
+
+def names_of_measures(text: str) -> list[str]:
+    """Split at the commas outside parentheses; each name once."""
+    names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", text)
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+def refuse_other_than_csv(output: Path | None) -> None:
+    """Raise ConfigError for an ``--output`` that is no .csv file."""
+    from harness.errors import ConfigError
+
+    if output is not None and output.suffix.lower() != ".csv":
+        raise ConfigError(f"--output is {output}; name a .csv file.")
+
+
+def refuse_existing_sheet(path: Path | None) -> None:
+    """Raise ConfigError for a sheet that would be overwritten."""
+    from harness.errors import ConfigError
+
+    if path is not None and path.exists():
+        raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
+
+
+def print_prices(missing: Sequence[NotAsked], note: str = "") -> None:
+    """The calls that a dry run has found, what they cost, and a note about it; or that there are none."""
+    from harness.terminal import print_line
+
+    for one in missing:
+        print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
+    if note or not missing:
+        print_line(note if missing else "No calls are needed.")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands.comparing import add_format
+from harness.commands.declaring import command, formats, option, path
 
 if TYPE_CHECKING:
     from harness.comparison import Verdict
@@ -29,34 +29,22 @@ docs/results.md describes every file and column of a result.
 """
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "show",
-        help="print the summary of finished results",
-        description=_DESCRIPTION,
-    )
-    parser.add_argument(
+@command(
+    "show",
+    "print the summary of finished results",
+    _DESCRIPTION,
+    path(
         "results",
-        type=Path,
+        "folder such as results/quickstart; without it, list the runs",
+        "RESULTS",
         nargs="?",
         default=Path("results"),
-        metavar="RESULTS",
-        help="folder such as results/quickstart; without it, list the runs",
-    )
-    parser.add_argument(
-        "--worst",
-        type=int,
-        default=0,
-        metavar="N",
-        help="list the N worst queries of a setting",
-    )
-    parser.add_argument("--setting", metavar="NAME", help="with --worst: the setting; default: the best one")
-    add_format(parser, ("csv", "json"))
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+    ),
+    option("--worst", type=int, default=0, metavar="N", help="list the N worst queries of a setting"),
+    option("--setting", metavar="NAME", help="with --worst: the setting; default: the best one"),
+    *formats("csv", "json"),
+)
+def show(args: argparse.Namespace) -> int:
     """Read the results and print them."""
     from harness.errors import ConfigError
     from harness.report import past_runs, read_summary, runs_table

@@ -100,7 +100,7 @@ def parser(word: str | None = None) -> argparse.ArgumentParser:
     whole = _Parser(prog="harness", description=_DESCRIPTION)
     whole.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    asked = [command for command, words in COMMANDS.items() if word in words]
+    asked = [command for command in COMMANDS if command.name == word]
     for command in asked or COMMANDS:
-        command.add(commands)
+        command.add_to(commands)
     return whole

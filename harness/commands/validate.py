@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.commands.declaring import command, config_file
 
 if TYPE_CHECKING:
     from harness.bench.plan import Plan
@@ -12,17 +13,56 @@ if TYPE_CHECKING:
 _TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
-def add(commands: Any) -> None:
-    """Describe the command."""
-    parser = commands.add_parser(
-        "validate",
-        help="check a configuration and print what it would run",
-        description="Check the configuration, read the documents, load models that were not tried before, "
-        "and anchor the labels; then print how many chunks, vectors and pairs a run takes. No document is "
-        "embedded and nothing is paid for.",
+@command(
+    "validate",
+    "check a configuration and print what it would run",
+    "Check the configuration, read the documents, load models that were not tried before, and anchor the "
+    "labels; then print how many chunks, vectors and pairs a run takes. No document is embedded and nothing "
+    "is paid for.",
+    config_file("YAML file"),
+)
+def validate(args: argparse.Namespace) -> int:
+    """Make the plan and print it."""
+    from harness.bench.plan import make_plan
+    from harness.commands.shared import exit_code
+    from harness.config import load_config, parsers_of
+    from harness.report import counted
+    from harness.terminal import TerminalReporter, print_facts, show
+
+    config = load_config(args.config)
+    reporter = TerminalReporter()
+    plan = make_plan(config, reporter)
+    corpus = plan.corpus
+    anchored, parsers = corpus.anchored, parsers_of(config.settings)
+    several = len(parsers) > 1
+    print_facts(
+        f"{config.name}: ready to run",
+        [
+            *([("parsers", f"{', '.join(parsers)}; what follows counts each text")] if several else []),
+            ("documents", f"{len(corpus.parsed)} read, {len(corpus.skipped)} skipped"),
+            ("characters", f"{sum(len(d.text) for d in corpus.documents):,}"),
+            ("queries", len(corpus.queries.queries)),
+            (
+                "labels",
+                f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
+            ),
+            *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
+            *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
+            *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
+            *_answers(plan),
+            *_judging(plan),
+            ("models", ", ".join(plan.models)),
+            ("measures", ", ".join(config.measures)),
+        ],
     )
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
-    parser.set_defaults(run=run)
+    show(_settings(plan))
+    problems = [one.problem for one in (*plan.rewriting, *plan.endpoints, *plan.answers.missing)]
+    problems += [one.problem for one in plan.services]
+    if plan.judge is not None:
+        problems.append(plan.judge.problem)
+    for problem in dict.fromkeys(filter(None, problems)):
+        reporter.warn(problem)
+    return exit_code(config, [item.doc_id for item in corpus.skipped])
 
 
 def _judging(plan: Plan) -> list[tuple[str, str]]:
@@ -72,49 +112,3 @@ def _settings(plan: Plan) -> Table:
             for s in plan.settings
         ),
     )
-
-
-def run(args: argparse.Namespace) -> int:
-    """Make the plan and print it."""
-    from harness.bench.plan import make_plan
-    from harness.commands.shared import exit_code
-    from harness.config import load_config, parsers_of
-    from harness.report import counted
-    from harness.terminal import TerminalReporter, print_facts, show
-
-    config = load_config(args.config)
-    reporter = TerminalReporter()
-    plan = make_plan(config, reporter)
-    corpus = plan.corpus
-    anchored, parsers = corpus.anchored, parsers_of(config.settings)
-    several = len(parsers) > 1
-    print_facts(
-        f"{config.name}: ready to run",
-        [
-            *([("parsers", f"{', '.join(parsers)}; what follows counts each text")] if several else []),
-            ("documents", f"{len(corpus.parsed)} read, {len(corpus.skipped)} skipped"),
-            ("characters", f"{sum(len(d.text) for d in corpus.documents):,}"),
-            ("queries", len(corpus.queries.queries)),
-            (
-                "labels",
-                f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
-            ),
-            *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
-            *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
-            *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
-            *_answers(plan),
-            *_judging(plan),
-            ("models", ", ".join(plan.models)),
-            ("measures", ", ".join(config.measures)),
-        ],
-    )
-    show(_settings(plan))
-    problems = [one.problem for one in plan.rewriting]
-    problems += [one.problem for one in plan.services]
-    problems += [one.problem for one in plan.endpoints]
-    problems += [one.problem for one in plan.answers.missing]
-    if plan.judge is not None:
-        problems.append(plan.judge.problem)
-    for problem in dict.fromkeys(filter(None, problems)):
-        reporter.warn(problem)
-    return exit_code(config, [item.doc_id for item in corpus.skipped])

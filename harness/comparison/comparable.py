@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from harness.comparison.matrix import ScoreMatrix, listed
+from harness.comparison.matrix import ScoreMatrix
 from harness.errors import HarnessError
+from harness.text.numbers import listed
 from harness.text.text_id import document_of
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -19,10 +21,10 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class ScoredOn:
-    """What a result was scored on, as its run record tells.
+    """What a result was scored on.
 
-    ``files`` maps ``queries`` and ``labels`` to hashes; ``texts`` maps a document to the hash of its file,
-    or of its extracted text where that is given; ``rules`` maps each rule of scoring to its value.
+    ``files`` maps ``queries`` to the hash of that file; ``texts`` maps a document to the hash of its
+    extracted text; ``rules`` maps each rule of scoring to its value.
     """
 
     files: Mapping[str, str]
@@ -30,34 +32,22 @@ class ScoredOn:
     rules: Mapping[str, Any]
 
     @classmethod
-    def of(
-        cls,
-        record: Mapping[str, Any],
-        extracted: Mapping[str, str] | None = None,
-        judged: str | None = None,
-    ) -> ScoredOn:
-        """Read ``record.json``; ``extracted`` maps documents to the hashes of their text (documents.csv).
+    def of(cls, record: Mapping[str, Any], texts: Mapping[str, str], judged: str) -> ScoredOn:
+        """Read ``record.json``; ``texts`` maps documents to the hashes of their text (documents.csv).
 
-        ``judged`` is a hash of the graded spans that were scored on; with it a label file is not looked at,
-        and a judge's pool must be the same.
-
-        With it, two parsers are told apart by what they read; without it, by their configuration. Raises
-        HarnessError for a record that lacks what has to be known.
+        ``judged`` is a hash of the graded spans that were scored on. Raises HarnessError for a record that
+        lacks what has to be known.
         """
         try:
-            config, hashes = record["config"], record["hashes"]
-            roles = ("queries", "labels") if judged is None else ("queries",)
-            own = {role: PurePath(config[role]).as_posix() for role in roles}
-            by_path = {PurePath(path).as_posix(): digest for path, digest in hashes.items()}
-            files = {role: by_path[path] for role, path in own.items()}
+            config = record["config"]
+            hashes = {PurePath(path).as_posix(): digest for path, digest in record["hashes"].items()}
+            files = {"queries": hashes[PurePath(config["queries"]).as_posix()]}
             rules = {
                 "the rules of relevance": config["relevance"],
                 "the anchoring of quotes": config["anchor"],
                 "the conventions": record["counts"]["conventions"],
+                "the judged spans": judged,
             }
-            if judged is not None:
-                rules["the judged spans"] = judged
-            parser = {"the parser": _parser_of(config)}
         except KeyError as missing:
             raise HarnessError(
                 f"The run record does not say {missing}, so it is unknown what was scored. Run the benchmark "
@@ -67,21 +57,7 @@ class ScoredOn:
             raise HarnessError(
                 "The run record is damaged, so it is unknown what was scored. Run the benchmark again."
             ) from None
-        if extracted is not None:
-            return cls(files, dict(extracted), rules)
-        texts = {PurePath(p).stem: digest for p, digest in by_path.items() if p not in own.values()}
-        return cls(files, texts, rules | parser)
-
-
-def _parser_of(config: Mapping[str, Any]) -> Any:
-    """The parser of a result, or all that it compares; earlier versions had one for all settings."""
-    if "parser" in config:
-        return config["parser"]
-    parsers = [setting["parse"] for setting in config.get("settings", []) if "parse" in setting]
-    distinct = [one for i, one in enumerate(parsers) if one not in parsers[:i]]
-    if not distinct:
-        raise KeyError("parse")
-    return distinct[0] if len(distinct) == 1 else distinct
+        return cls(files, texts, rules)
 
 
 def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
@@ -114,15 +90,12 @@ def matrix_differences(one: ScoreMatrix, other: ScoreMatrix) -> list[str]:
     alone = sorted(set(one.query_ids) ^ set(other.query_ids))
     if alone:
         return [f"the queries differ: only one result has {listed(alone)}"]
-    place = {query: i for i, query in enumerate(other.query_ids)}
-    order = [place[query] for query in one.query_ids]
+    other = other.in_order_of(one.query_ids)
     reasons = []
-    moved = [
-        q for q, a, b in zip(one.query_ids, one.splits, _pick(other.splits, order), strict=True) if a != b
-    ]
+    moved = [q for q, a, b in zip(one.query_ids, one.splits, other.splits, strict=True) if a != b]
     if moved:
         reasons.append(f"the split differs for {listed(moved)}")
-    undefined = np.isnan(one.values).all(axis=0) != np.isnan(other.values[:, order]).all(axis=0)
+    undefined = np.isnan(one.values).all(axis=0) != np.isnan(other.values).all(axis=0)
     if undefined.any():
         queries = [one.query_ids[i] for i in np.flatnonzero(undefined)]
         reasons.append(f"{one.measure} is defined in only one of them for {listed(queries)}")
@@ -133,7 +106,7 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
     """Put the settings of several results side by side.
 
     A setting whose name stands in more than one result is called ``result: setting``. Raises HarnessError
-    with all the reasons where any result cannot be compared with the first.
+    with all the reasons where any result cannot be compared with the first, whose clusters are kept.
     """
     if not results:
         raise HarnessError("There is nothing to compare: no results were given.")
@@ -150,15 +123,17 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
             + "\n".join(f"  {reason}" for reason in reasons)
             + "\nRun them again on the same queries, labels and documents."
         )
-    return _side_by_side(results)
+    base = results[first]
+    return replace(
+        base,
+        settings=tuple(joined_names(results).values()),
+        values=np.vstack([one.in_order_of(base.query_ids).values for one in results.values()]),
+    )
 
 
 def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], str]:
     """What ``join`` calls every (result, setting)."""
-    count: dict[str, int] = {}
-    for matrix in results.values():
-        for setting in matrix.settings:
-            count[setting] = count.get(setting, 0) + 1
+    count = Counter(setting for matrix in results.values() for setting in matrix.settings)
     return {
         (name, setting): f"{name}: {setting}" if count[setting] > 1 else setting
         for name, matrix in results.items()
@@ -166,20 +141,6 @@ def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], st
     }
 
 
-def _side_by_side(results: Mapping[str, ScoreMatrix]) -> ScoreMatrix:
-    base = next(iter(results.values()))
-    values = []
-    for matrix in results.values():
-        place = {query: i for i, query in enumerate(matrix.query_ids)}
-        values.append(matrix.values[:, [place[query] for query in base.query_ids]])
-    settings = tuple(joined_names(results).values())
-    return ScoreMatrix(base.measure, settings, base.query_ids, np.vstack(values), base.splits, base.strata)
-
-
 def _short(rule: Any) -> Any:
     """A rule as told; of a hash only the beginning."""
     return f"{rule[:12]}…" if isinstance(rule, str) and _HASH.fullmatch(rule) else rule
-
-
-def _pick(names: Sequence[str], order: Sequence[int]) -> list[str]:
-    return [names[i] for i in order]

@@ -14,6 +14,7 @@ from harness.comparison.family import all_pairs, compare_to, pairs_to, usable
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import bounds_of_means
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
+from harness.comparison.pareto import refuse_missing
 from harness.comparison.verdict import (
     Conflict,
     Costs,
@@ -28,7 +29,6 @@ from harness.comparison.verdict import (
     Verdict,
     held_to_labels,
 )
-from harness.errors import HarnessError
 from harness.stats.units import Units, icc, units_of
 
 # The smallest difference that most would change a setting for; what more queries are planned for.
@@ -66,7 +66,8 @@ def conclude(
     """
     options, costs, turning = options or Options(), costs or Costs(None, ""), turning or {}
     defined = usable(matrix)
-    _check(costs, defined.settings)
+    if costs.by_setting is not None:
+        refuse_missing(costs.by_setting, defined.settings)
     names, n = defined.settings, len(defined.query_ids)
     units = units_of(defined.clusters, n)
     pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
@@ -102,15 +103,6 @@ def conclude(
         by_labels=tuple(by_labels),
         corrected=corrected,
     )
-
-
-def _check(costs: Costs, settings: Sequence[str]) -> None:
-    prices = costs.by_setting
-    if prices is None:
-        return
-    missing = [name for name in settings if not math.isfinite(prices.get(name, math.nan))]
-    if missing:
-        raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
 
 
 def _standings(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -20,7 +19,7 @@ RESAMPLES, SEED = 10_000, 7
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One setting against its baseline over ``n`` queries.
+    """One setting against the baseline's of that name over ``n`` queries.
 
     ``drop`` is the mean of the baseline minus the mean now, ``at_least`` the lower bound of it that holds
     with the gate's confidence (None for a single query), ``p`` that of the drop being ``max_drop`` or less.
@@ -30,7 +29,6 @@ class Check:
     """
 
     setting: str
-    baseline: str
     n: int
     mean: float
     baseline_mean: float
@@ -94,15 +92,14 @@ def gate(
     *,
     max_drop: float,
     confidence: float = 0.95,
-    pairs: Mapping[str, str] | None = None,
     scored_on: tuple[ScoredOn, ScoredOn] | None = None,
 ) -> GateResult:
     """Check every setting of the results against the baseline's setting of that name.
 
-    ``pairs`` maps settings to baseline settings instead; ``scored_on`` are results' and baseline's. A check
-    fails where the one-sided confidence bound of the drop is above ``max_drop`` (see ``Check``): a true drop
-    of that much or less lets the gate fail in a share of at most ``1 - confidence`` of runs, which is divided
-    among the checks (Bonferroni). A drop that few queries leave in doubt passes, and its reason says so.
+    ``scored_on`` are results' and baseline's. A check fails where the one-sided confidence bound of the drop
+    is above ``max_drop`` (see ``Check``): a true drop of that much or less lets the gate fail in a share of
+    at most ``1 - confidence`` of runs, which is divided among the checks (Bonferroni). A drop that few
+    queries leave in doubt passes, and its reason says so.
 
     Raises HarnessError where the two cannot be compared or a baseline setting is not there any more.
     """
@@ -116,9 +113,17 @@ def gate(
         reasons = differences(*scored_on) + reasons
     if reasons:
         raise HarnessError("The results cannot be compared with the baseline:\n  " + "\n  ".join(reasons))
-    chosen = dict(pairs) if pairs else _same_names(results, baseline)
-    tail = (1 - confidence) / len(chosen)
-    checks = tuple(_check(results, baseline, *pair, max_drop, tail) for pair in chosen.items())
+    gone = [name for name in baseline.settings if name not in results.settings]
+    if gone:
+        raise HarnessError(
+            f"The baseline's settings {', '.join(gone)} are not among the results "
+            f"({', '.join(results.settings)}). Settings are matched by name, which "
+            "lists what varies in the sweep; a sweep of one point is called base. Run the baseline with the "
+            "same sweep."
+        )
+    tail = (1 - confidence) / len(baseline.settings)
+    before = baseline.in_order_of(results.query_ids)
+    checks = tuple(_check(results, before, name, max_drop, tail) for name in baseline.settings)
     return GateResult(results.measure, confidence, checks)
 
 
@@ -155,24 +160,8 @@ def github_annotations(result: GateResult) -> str:
     return "".join(lines)
 
 
-def _same_names(results: ScoreMatrix, baseline: ScoreMatrix) -> dict[str, str]:
-    gone = [name for name in baseline.settings if name not in results.settings]
-    if gone:
-        raise HarnessError(
-            f"The baseline's settings {', '.join(gone)} are not among the results "
-            f"({', '.join(results.settings)}). Settings are matched by name, which "
-            "lists what varies in the sweep; a sweep of one point is called base. Run the baseline with the "
-            "same sweep."
-        )
-    return {name: name for name in baseline.settings}
-
-
-def _check(
-    results: ScoreMatrix, baseline: ScoreMatrix, setting: str, base: str, max_drop: float, tail: float
-) -> Check:
-    place = {query: i for i, query in enumerate(baseline.query_ids)}
-    now = results.row(setting)
-    before = baseline.row(base)[[place[query] for query in results.query_ids]]
+def _check(results: ScoreMatrix, baseline: ScoreMatrix, setting: str, max_drop: float, tail: float) -> Check:
+    now, before = results.row(setting), baseline.row(setting)
     if (np.isnan(now) != np.isnan(before)).any():
         raise HarnessError(
             f"{setting}: {results.measure} is defined for other queries than in the baseline, so the two "
@@ -189,7 +178,6 @@ def _check(
         at_least, p = bound_below(drops, max_drop, units, tail, RESAMPLES, SEED)
     return Check(
         setting=setting,
-        baseline=base,
         n=len(drops),
         mean=float(now[known].mean()),
         baseline_mean=float(before[known].mean()),

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.stats.arrays import Bools, Floats
+from harness.text.numbers import listed
 from harness.types import QueryScore
 
 FINAL = "final"
@@ -20,9 +21,8 @@ class ScoreMatrix:
     """The scores of S settings for the same Q queries under one measure.
 
     ``values`` [S, Q]: NaN where the measure is undefined (a query without relevant text). ``splits`` [Q] are
-    ``train`` or ``validation``; ``strata`` [Q] groups that a split keeps in proportion, '' for none;
-    ``clusters`` [Q] what a query belongs to together with others that are like it, by default the document of
-    its evidence, '' for none; empty where nobody knows.
+    ``train`` or ``validation``; ``clusters`` [Q] what a query belongs to together with others that are like
+    it, by default the document of its evidence, '' for none; empty where they are unknown.
     """
 
     measure: str
@@ -30,7 +30,6 @@ class ScoreMatrix:
     query_ids: tuple[str, ...]
     values: Floats
     splits: tuple[str, ...]
-    strata: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -38,10 +37,8 @@ class ScoreMatrix:
         shape = (len(self.settings), len(self.query_ids))
         if self.values.shape != shape:
             raise ValueError(f"values have the shape {self.values.shape}, not {shape} (settings, queries)")
-        if len(self.splits) != shape[1] or any(
-            len(names) not in (0, shape[1]) for names in (self.strata, self.clusters)
-        ):
-            raise ValueError("splits, strata and clusters need one entry per query")
+        if len(self.splits) != shape[1] or len(self.clusters) not in (0, shape[1]):
+            raise ValueError("splits and clusters need one entry per query")
         for what, names in (("setting", self.settings), ("query", self.query_ids)):
             if len(set(names)) != len(names):
                 raise ValueError(f"a {what} is named twice")
@@ -68,14 +65,20 @@ class ScoreMatrix:
 
     def only(self, queries: Bools) -> ScoreMatrix:
         """The same settings for some of the queries."""
-        kept = np.flatnonzero(queries).tolist()
+        return self._at(np.flatnonzero(queries).tolist())
+
+    def in_order_of(self, query_ids: Sequence[str]) -> ScoreMatrix:
+        """The same settings for these queries, in their order; KeyError where one was not scored."""
+        place = {query: i for i, query in enumerate(self.query_ids)}
+        return self._at([place[query] for query in query_ids])
+
+    def _at(self, places: list[int]) -> ScoreMatrix:
         return replace(
             self,
-            query_ids=tuple(self.query_ids[i] for i in kept),
-            values=self.values[:, kept],
-            splits=tuple(self.splits[i] for i in kept),
-            strata=tuple(self.strata[i] for i in kept) if self.strata else (),
-            clusters=tuple(self.clusters[i] for i in kept) if self.clusters else (),
+            query_ids=tuple(self.query_ids[i] for i in places),
+            values=self.values[:, places],
+            splits=tuple(self.splits[i] for i in places),
+            clusters=tuple(self.clusters[i] for i in places) if self.clusters else (),
         )
 
     def split(self, name: str) -> ScoreMatrix:
@@ -104,15 +107,13 @@ def from_scores(
     rows: Iterable[QueryScore],
     measure: str,
     splits: Mapping[str, str],
-    stage: str | None = FINAL,
-    strata: Mapping[str, str] | None = None,
+    stage: str = FINAL,
     clusters: Mapping[str, str] | None = None,
 ) -> ScoreMatrix:
     """Gather the scores of one measure.
 
     ``stage`` keeps the rows of that stage; ``final`` keeps the last stage of each setting (rows stand in the
-    order of the stages); None keeps them all, each (setting, stage) as a setting of its own, named
-    ``setting [stage]``. ``splits``, ``strata`` and ``clusters`` map query ids.
+    order of the stages). ``splits`` and ``clusters`` map query ids.
 
     Raises HarnessError where nothing is left, where a row stands twice, or where a setting lacks a query.
     """
@@ -126,9 +127,12 @@ def from_scores(
                 f"{row.setting}, {row.stage}: {measure} of query {row.query_id} occurs twice in the results."
             )
         by_query[row.query_id] = np.nan if row.value is None else row.value
-    chosen = _of_stage(scores, stage)
+    if stage == FINAL:
+        chosen = {name: list(stages.values())[-1] for name, stages in scores.items()}
+    else:
+        chosen = {name: stages[stage] for name, stages in scores.items() if stage in stages}
     if not chosen:
-        raise HarnessError(f"There are no scores for {measure} for the stage {stage or 'any'}.")
+        raise HarnessError(f"There are no scores for {measure} for the stage {stage}.")
     query_ids = _common_queries(chosen)
     return ScoreMatrix(
         measure,
@@ -136,14 +140,11 @@ def from_scores(
         query_ids,
         np.array([[by_query[query] for query in query_ids] for by_query in chosen.values()]),
         tuple(splits[query] for query in query_ids),
-        tuple(strata.get(query, "") for query in query_ids) if strata is not None else (),
         tuple(clusters.get(query, "") for query in query_ids) if clusters else (),
     )
 
 
-def from_table(
-    table: Any, measure: str, stage: str | None = FINAL, strata: Mapping[str, str] | None = None
-) -> ScoreMatrix:
+def from_table(table: Any, measure: str, stage: str = FINAL) -> ScoreMatrix:
     """The same from a pandas table with the columns of ``per_query.csv``.
 
     These are setting, stage, query_id, split, measure, value and, if known, cluster; an empty value is
@@ -160,24 +161,12 @@ def from_table(
     clusters = None
     if "cluster" in table.columns:
         clusters = dict(zip(map(str, table["query_id"]), map(str, table["cluster"]), strict=True))
-    return from_scores(rows, measure, splits, stage, strata, clusters)
+    return from_scores(rows, measure, splits, stage, clusters)
 
 
 def _value(cell: Any) -> float | None:
     value = float(cell) if cell not in ("", None) else np.nan
     return None if np.isnan(value) else value
-
-
-def _of_stage(
-    scores: Mapping[str, Mapping[str, dict[str, float]]], stage: str | None
-) -> dict[str, dict[str, float]]:
-    if stage is None:
-        return {
-            f"{name} [{s}]": by_query for name, stages in scores.items() for s, by_query in stages.items()
-        }
-    if stage == FINAL:
-        return {name: list(stages.values())[-1] for name, stages in scores.items()}
-    return {name: stages[stage] for name, stages in scores.items() if stage in stages}
 
 
 def _common_queries(scores: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
@@ -191,9 +180,3 @@ def _common_queries(scores: Mapping[str, Mapping[str, float]]) -> tuple[str, ...
                 "in only one of them. Score them together."
             )
     return tuple(scores[first])
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Names for a message, shortened where there are many."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,14 +35,19 @@ def on_front(cost: Floats, quality: Floats) -> Bools:
     return front
 
 
+def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
+    """Raise HarnessError where a setting has no cost, or one that is no finite number."""
+    missing = [name for name in settings if not np.isfinite(cost.get(name, np.nan))]
+    if missing:
+        raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
+
+
 def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Step]:
     """The front from the cheapest setting to the best; raises HarnessError where a cost is missing or NaN.
 
     Costs are of any unit (seconds, tokens, dollars), but one and the same.
     """
-    missing = [name for name in quality if not np.isfinite(cost.get(name, np.nan))]
-    if missing:
-        raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
+    refuse_missing(cost, quality)
     names = [name for name, value in quality.items() if np.isfinite(value)]
     costs = np.array([cost[name] for name in names], dtype=np.float64)
     values = np.array([quality[name] for name in names], dtype=np.float64)

@@ -12,10 +12,11 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import Estimate, mean_of
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_pair
 from harness.comparison.verdict import Turning, held_to_labels
-from harness.comparison.words import FEWEST_FOR_INTERVAL, p_value
+from harness.comparison.words import p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
+from harness.text.numbers import FEWEST_FOR_INTERVAL
 
 _REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
 
@@ -53,8 +54,8 @@ class Selection:
             which = "validation" if self.n_validation == fewest else "train"
             few = f"{fewest} {which} {'query is' if fewest == 1 else 'queries are'} too few"
             return (
-                f"{few} to choose on train and check the choice on validation (each "
-                "needs at least {FEWEST_TO_CHOOSE}).",
+                f"{few} to choose on train and check the choice on validation (each needs at least "
+                f"{FEWEST_TO_CHOOSE}).",
             )
         told = [
             f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
@@ -153,8 +154,8 @@ def cross_validate(
 ) -> CrossValidation:
     """Score every query under the setting that is best on the other folds (Stone, JRSS B 1974).
 
-    Uses all queries, whatever their split; folds are stratified where the matrix has strata. The interval
-    treats queries as independent although their choices share queries, so it is a little too narrow.
+    Uses all queries, whatever their split. The interval treats queries as independent although their choices
+    share queries, so it is a little too narrow.
     """
     options = options or Options()
     defined = matrix.defined()
@@ -167,7 +168,7 @@ def cross_validate(
     scores = np.zeros(len(defined.query_ids))
     picks = dict.fromkeys(defined.settings, 0)
     for repeat in range(repeats):
-        fold = folds(defined.query_ids, count, options.seed + repeat, defined.strata or None)
+        fold = folds(defined.query_ids, count, options.seed + repeat)
         for held_out in range(count):
             inside = fold == held_out
             pick = int(np.argmax(defined.values[:, ~inside].mean(axis=1)))
@@ -220,22 +221,11 @@ def _told(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
     return f"{estimate.value:.3f}{bounds}"
 
 
-def folds(query_ids: Sequence[str], count: int, seed: int, strata: Sequence[str] | None = None) -> Ints:
-    """The fold 0..count-1 of every query, [Q]; folds differ by at most one query, overall and by stratum."""
+def folds(query_ids: Sequence[str], count: int, seed: int) -> Ints:
+    """The fold 0..count-1 of every query, [Q], by a hash of its id; folds differ by at most one query."""
     if not 2 <= count <= len(query_ids):
         raise ValueError(f"{len(query_ids)} queries cannot be divided into {count} folds")
-    fold = np.empty(len(query_ids), dtype=np.int64)
-    order = [i for members in _strata(query_ids, strata, seed) for i in members]
-    fold[order] = np.arange(len(order)) % count
-    return fold
-
-
-def _strata(query_ids: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[list[int]]:
-    """The queries of every stratum, strata by name, queries by hash."""
-    if strata is not None and len(strata) != len(query_ids):
-        raise ValueError(f"{len(query_ids)} queries, but {len(strata)} strata")
     hashes = [hashlib.sha256(f"{seed}:{query_id}".encode()).digest() for query_id in query_ids]
-    members: dict[str, list[int]] = {}
-    for i in sorted(range(len(query_ids)), key=lambda i: hashes[i]):
-        members.setdefault(strata[i] if strata else "", []).append(i)
-    return [members[name] for name in sorted(members)]
+    fold = np.empty(len(query_ids), dtype=np.int64)
+    fold[sorted(range(len(query_ids)), key=hashes.__getitem__)] = np.arange(len(query_ids)) % count
+    return fold

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict, ways_that_turn
 from harness.stats.units import FEWEST_CLUSTERS
+from harness.text.numbers import FEWEST_FOR_INTERVAL, listed, signed
 
-# With fewer queries an interval says less than it seems to, and is not shown.
-FEWEST_FOR_INTERVAL = 5
 # With fewer queries, a caveat says that kinds of questions may be missing.
 MAY_MISS = 60
-_NAMED = 6
 
 
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
@@ -34,14 +30,6 @@ def lines_of(verdict: Verdict) -> tuple[Line, ...]:
 def sentences_of(verdict: Verdict) -> tuple[str, ...]:
     """All lines, each with its label before it, such as ``Margin: …``."""
     return tuple(f"{LABELS[line.role]}: {line.text}" for line in lines_of(verdict))
-
-
-def listed(names: Sequence[str], most: int = _NAMED) -> str:
-    """Names of settings; of many, only the first."""
-    shown, more = list(names[:most]), len(names) - most
-    if more > 0:
-        return f"{', '.join(shown)} and {more} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def p_value(p: float) -> str:
@@ -89,7 +77,7 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
     over = "the baseline" if verdict.baseline is not None else "the next"
     bounds = ""
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
-        bounds = f"{verdict.level:.0%} interval {_signed(margin.low)} to {_signed(margin.high)}, "
+        bounds = f"{verdict.level:.0%} interval {signed(margin.low)} to {signed(margin.high)}, "
     finding = {
         "real": "real",
         "open": "may be chance",
@@ -97,7 +85,7 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
         "turns": "not a finding, because its sign changes with the label length",
     }[margin.finding]
     return (
-        f"{margin.setting} differs by {_signed(margin.difference)} from {over}, {margin.against} "
+        f"{margin.setting} differs by {signed(margin.difference)} from {over}, {margin.against} "
         f"({bounds}{p_value(margin.p)}): {finding}. "
         f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {_queries(margin.n)}."
     )
@@ -228,7 +216,7 @@ def _disagreement(verdict: Verdict) -> str:
         finding = {"real": "real", "turns": "its sign changes with the label length"}.get(
             clear.found.finding, "may be chance"
         )
-        ahead = f"{_signed(clear.found.difference)} in {clear.measure}, {finding}"
+        ahead = f"{signed(clear.found.difference)} in {clear.measure}, {finding}"
         parts.append(f"{name} by {listed([one.measure for one in conflicts])} ({ahead})")
     return (
         f"Measures disagree: {verdict.leader} leads by {verdict.measure}, {'; '.join(parts)}. "
@@ -293,11 +281,6 @@ def _about(count: int) -> str:
     """A count to two digits: it is an estimate, and reads as one."""
     digits = max(0, len(str(count)) - 2)
     return f"{round(count, -digits):,}"
-
-
-def _signed(value: float) -> str:
-    text = f"{value:+.3f}"
-    return text if text.strip("+-0.") else "0.000"
 
 
 def _queries(n: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_
 
 from harness.answer import AnswerMeasureConfig
 from harness.answer.stage import AnswerConfig
-from harness.chunk import ChunkerConfig
+from harness.chunk import ChunkerConfig, PageConfig
 from harness.config.answers import as_measures, check_measures
 from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
 from harness.judge import LabelsConfig
@@ -25,6 +26,7 @@ from harness.search import (
     RetrieverConfig,
     RewriterConfig,
 )
+from harness.search.retrieve import Bm25Config
 from harness.types import MAX_GRADE
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
@@ -218,6 +220,23 @@ class BenchConfig(StageConfig):
     )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")
+
+    @classmethod
+    def of_documents(
+        cls, documents: Sequence[str], queries: Path, labels: Path | None, **more: Any
+    ) -> BenchConfig:
+        """A benchmark of which only the documents are used: those, and nothing of its one setting.
+
+        ``queries`` and ``labels`` need not exist; where they do, they are no documents.
+        """
+        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+        return cls(
+            **{"name": "documents"} | more,
+            documents=tuple(documents),
+            queries=queries,
+            labels=labels,
+            settings=(setting,),
+        )
 
     @property
     def file_sha256(self) -> str:

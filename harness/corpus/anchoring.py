@@ -13,11 +13,12 @@ from pydantic import Field
 from harness.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
 from harness.corpus.documents import ids_meant
 from harness.corpus.labels import LabelRow
-from harness.corpus.locate import Method, Place, Searcher
+from harness.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
 from harness.corpus.table import meant, nearest
 from harness.errors import LabelError
 from harness.kinds import StageConfig
 from harness.text.characters import snippet
+from harness.text.spans import trim
 from harness.types import Document, Judgment
 
 _MAX_LISTED = 20
@@ -177,20 +178,21 @@ def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
 def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> Place:
     if row.start is not None and row.end is not None:
         return _by_offsets(row, row.start, row.end, document)
-    page = None if row.page is None else _page_span(row, row.page, document)
+    page = None
+    if row.page is not None:
+        page = page_of_row(document, row.page, _where(row), LabelError, "Leave the page out.")
     if row.quote:
         return searcher.find(row.quote.strip(), row.page)
     assert page is not None  # read_labels lets no row through that has none of the three
-    text = document.text[slice(*page)]
-    if not text.strip():
+    start, end = trim(document.text, page)
+    if start == end:
         if row.line in may_miss:
             return Place("page", None, None, 0.0)
         raise LabelError(
             f"{_where(row)}: page {row.page} of {document.doc_id} has no text to be graded. "
             "Run OCR over the document, or remove the row."
         )
-    start = page[0] + len(text) - len(text.lstrip())
-    return Place("page", start, start + len(text.strip()), 100.0)
+    return Place("page", start, end, 100.0)
 
 
 def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Place:
@@ -211,17 +213,6 @@ def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Plac
             f"not {row.page}. Correct one, or leave the page out."
         )
     return Place("offsets", start, end, 100.0)
-
-
-def _page_span(row: LabelRow, page: int, document: Document) -> tuple[int, int]:
-    if not document.page_starts:
-        raise LabelError(f"{_where(row)}: {document.doc_id} is a text without pages. Leave the page out.")
-    if page > len(document.page_starts):
-        raise LabelError(
-            f"{_where(row)}: {document.doc_id} has {len(document.page_starts)} pages, not page {page}. Count "
-            "pages of the file from 1, not the printed numbers."
-        )
-    return document.page_span(page)
 
 
 def _refuse_unanchored(located: Sequence[_Located], threshold: float, may_miss: Collection[int]) -> None:
@@ -272,7 +263,7 @@ def _anchoring(item: _Located, config: AnchorConfig) -> Anchoring:
         quote=_snippet(row.quote),
         found=_snippet(found),
         copies=place.copies,
-        figures_differ=place.method == "fuzzy" and _digits(row.quote) != _digits(found),
+        figures_differ=figures_differ(place.method, row.quote, found),
         accepted=place.start is not None and place.score >= config.threshold,
     )
 
@@ -331,10 +322,6 @@ def _refuse_repeats(located: Sequence[_Located]) -> None:
                 "Keep one row, or give start and end to tell copies apart."
             )
         lines[key] = row.line
-
-
-def _digits(text: str) -> str:
-    return "".join(letter for letter in text if letter.isdigit())
 
 
 def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.corpus.reading import refuse_special
 from harness.errors import CorpusError
+from harness.text.records import delimited_text
 
 
 @contextmanager
@@ -35,14 +34,8 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
 def tab_separated(rows: Sequence[Sequence[str]]) -> str:
     """Rows as tab-separated lines, all of one width but for empty ones; quoted as in CSV where need be."""
     width = max((i for row in rows for i, cell in enumerate(row, 1) if cell), default=0)
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t", lineterminator="\n")
-    for row in rows:
-        if any(row):
-            writer.writerow([*row, *[""] * (width - len(row))][:width])
-        else:
-            out.write("\n")
-    return out.getvalue()
+    full = ([*row, *[""] * (width - len(row))][:width] if any(row) else [] for row in rows)
+    return delimited_text(full, "\t")
 
 
 def without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.corpus.reading import refuse_special
-from harness.corpus.table import TABLES, Row, Table, nearest, read_table
+from harness.corpus.table import TABLES, Row, Table, check_offsets, nearest, read_table, whole_number
 from harness.errors import CorpusError
 
 PLACES = ("start", "page", "text")
@@ -72,7 +72,10 @@ def read_hits(path: Path) -> HitFile:
         row = _hit(path, raw, ranked)
         by_query.setdefault(row.query_id, []).append(row)
     rising = not ranked and _rise(by_query.values())
-    ordered = {query: _by_rank(rows) if ranked else _by_score(rows) for query, rows in by_query.items()}
+    ordered = {
+        query: _by_rank(rows) if ranked else sorted(rows, key=lambda row: -(row.score or 0.0))
+        for query, rows in by_query.items()
+    }
     kept = all(_falls(rows) for rows in ordered.values())
     return HitFile(
         path,
@@ -141,12 +144,12 @@ def _hit(path: Path, raw: Row, ranked: bool) -> HitRow:
         source=str(path),
         line=raw.line,
         query_id=raw.get("query_id"),
-        rank=_integer(where, "rank", raw.get("rank")),
+        rank=whole_number(where, "rank", raw.get("rank"), 0, CorpusError),
         score=_score(where, raw.get("score")),
         document=raw.get("document"),
-        start=_integer(where, "start", raw.get("start")),
-        end=_integer(where, "end", raw.get("end")),
-        page=_integer(where, "page", raw.get("page")),
+        start=whole_number(where, "start", raw.get("start"), 0, CorpusError),
+        end=whole_number(where, "end", raw.get("end"), 0, CorpusError),
+        page=whole_number(where, "page", raw.get("page"), 0, CorpusError),
         text=raw.cells.get("text", "") if raw.get("text") else "",
     )
     if ranked and row.rank is None:
@@ -158,12 +161,7 @@ def _hit(path: Path, raw: Row, ranked: bool) -> HitRow:
 
 
 def _check_place(where: str, row: HitRow) -> None:
-    if (row.start is None) != (row.end is None):
-        raise CorpusError(f"{where}: start and end belong together. Fill both, or neither.")
-    if row.start is not None and row.end is not None and row.start >= row.end:
-        raise CorpusError(
-            f"{where}: start {row.start} is not before end {row.end} (half-open). Correct them."
-        )
+    check_offsets(where, row.start, row.end, CorpusError)
     if row.page == 0:
         raise CorpusError(
             f"{where}: page is 0, and pages of the file count from 1. Some loaders count from 0 (LangChain's "
@@ -176,15 +174,6 @@ def _check_place(where: str, row: HitRow) -> None:
         )
     if not row.document and not row.text:
         raise CorpusError(f"{where}: document is empty. Name it, or give the text.")
-
-
-def _integer(where: str, column: str, value: str) -> int | None:
-    if not value:
-        return None
-    whole = value.removesuffix(".0")
-    if not (whole.isascii() and whole.isdigit()):
-        raise CorpusError(f"{where}: {column} is {value!r}, not an integer of at least 0. Correct it.")
-    return int(whole)
 
 
 def _score(where: str, value: str) -> float | None:
@@ -217,10 +206,6 @@ def _by_rank(rows: Sequence[HitRow]) -> list[HitRow]:
             )
         before, expected = row, expected + 1
     return ordered
-
-
-def _by_score(rows: Sequence[HitRow]) -> list[HitRow]:
-    return sorted(rows, key=lambda row: -(row.score or 0.0))
 
 
 def _numbered(rows: Sequence[HitRow], keep_scores: bool) -> list[HitRow]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, read_table
+from harness.corpus.table import FaultsOfRows, Row, check_offsets, read_table, whole_number, without_zeros
 from harness.errors import LabelError
 from harness.kinds import StageConfig
 from harness.types import MAX_GRADE, Document, Judgment
@@ -87,10 +87,7 @@ def _label(path: Path, raw: Row) -> LabelRow:
         source=raw.get("source") or path.name,
         answer=raw.get("answer"),
     )
-    if (row.start is None) != (row.end is None):
-        raise LabelError(f"{where}: start and end belong together. Fill both, or neither.")
-    if row.start is not None and row.end is not None and row.start >= row.end:
-        raise LabelError(f"{where}: start {row.start} is not before end {row.end} (half-open). Correct them.")
+    check_offsets(where, row.start, row.end, LabelError)
     if row.start is None and row.page is None and not row.quote:
         raise LabelError(
             f"{where}: says nowhere what is graded. Fill start and end, page, quote, or page and quote."
@@ -98,29 +95,11 @@ def _label(path: Path, raw: Row) -> LabelRow:
     return row
 
 
-def _whole(value: str) -> str:
-    """A number without the ``.0`` that spreadsheets give it."""
-    head, point, tail = value.partition(".")
-    return head if point and tail and not tail.strip("0") else value
-
-
 def grade_of(where: str, value: str) -> int:
     """A cell as a grade; raises LabelError that begins with ``where``."""
-    value = _whole(value)
+    value = without_zeros(value)
     if value not in {str(grade) for grade in range(MAX_GRADE + 1)}:
         raise LabelError(f"{where}: grade is {value!r}. Write an integer from 0 to {MAX_GRADE}.")
-    return int(value)
-
-
-def whole_number(where: str, column: str, value: str, least: int) -> int | None:
-    """A cell as an integer, None for an empty one; raises LabelError that begins with ``where``."""
-    value = _whole(value)
-    if not value:
-        return None
-    if not (value.isascii() and value.isdigit()):
-        raise LabelError(f"{where}: {column} is {value!r}, not an integer of at least {least}. Correct it.")
-    if int(value) < least:
-        raise LabelError(f"{where}: {column} is {value}, the least is {least}. Correct it.")
     return int(value)
 
 

@@ -15,6 +15,7 @@ from harness.corpus.align import (
     folded,
     whitespace_free,
 )
+from harness.errors import HarnessError
 from harness.types import Document
 
 Method = Literal["offsets", "page", "exact", "whitespace_free", "fuzzy"]
@@ -107,6 +108,23 @@ class Searcher:
             return [self._document.page_span(page) for page in pages]
         size, length = max(_MIN_WINDOW, 2 * len(quote)), len(self._document.text)
         return [(start, min(start + size, length)) for start in range(0, length, size)]
+
+
+def page_of_row(document: Document, page: int, where: str, error: type[HarnessError], instead: str) -> Region:
+    """The range of a page that a row names; raises ``error`` where it has no such page, with a remedy."""
+    if not document.page_starts:
+        raise error(f"{where}: {document.doc_id} is a text without pages. {instead}")
+    if page > len(document.page_starts):
+        raise error(
+            f"{where}: {document.doc_id} has {len(document.page_starts)} pages, not page {page}. Count "
+            "pages of the file from 1, not the printed numbers."
+        )
+    return document.page_span(page)
+
+
+def figures_differ(method: Method, quote: str, found: str) -> bool:
+    """Whether what was found by likeness holds other digits than the quote."""
+    return method == "fuzzy" and [*filter(str.isdigit, quote)] != [*filter(str.isdigit, found)]
 
 
 def seeds(needle: str) -> list[str]:

@@ -111,23 +111,21 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _boxes(page: Any, quotes: Sequence[str], size: tuple[int, int]) -> list[list[Box]]:
-    """The lines of each quote in a picture of ``size``."""
+    """The lines of each quote in a picture of ``size``; each character is as high as its font."""
     if not quotes:
         return []
     text_page = page.get_textpage()
     try:
         text = _characters(text_page)
         return [
-            [_in_picture(page, line, size) for line in _lines(_letters(text_page, _place(quote, text)))]
+            [
+                _in_picture(page, line, size)
+                for line in _lines(text_page.get_charbox(at, loose=True) for at in _place(quote, text))
+            ]
             for quote in quotes
         ]
     finally:
         text_page.close()
-
-
-def _letters(text_page: Any, places: Iterable[int]) -> Iterator[Area]:
-    """The areas of characters, each as high as its font."""
-    return (text_page.get_charbox(at, loose=True) for at in places)
 
 
 def _lines(letters: Iterable[Area]) -> Iterator[Area]:

@@ -94,8 +94,10 @@ def _outcome(file: DocumentFile, parser: ParserConfig, on_page: OnPage | None = 
 def _parse_in_workers(
     files: Sequence[DocumentFile], parser: ParserConfig, parsing: ParsingConfig, record: _Record
 ) -> None:
-    by_size = sorted(files, key=lambda file: (-_size(file), file.doc_id))
-    count = min(len(files), parsing.workers or _available_cpus())
+    sizes = {file: file.path.stat().st_size if file.path.exists() else 0 for file in files}
+    by_size = sorted(files, key=lambda file: (-sizes[file], file.doc_id))
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = min(len(files), parsing.workers or cpus)
     # files that are parsed and being read again: a second reader that dies must not cost what the first found
     parsed: dict[DocumentFile, ParsedDocument] = {}
     with Workers[DocumentFile](count, parsing) as workers:
@@ -127,11 +129,3 @@ def _at(lost: Lost, reason: str, path: Path | None = None) -> str:
     places = [str(path)] if path else []
     places += [f"page {lost.page}"] if lost.page else []
     return f"{', '.join(places)}{': ' if places else ''}{reason}"
-
-
-def _size(file: DocumentFile) -> int:
-    return file.path.stat().st_size if file.path.exists() else 0
-
-
-def _available_cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
-from pathlib import Path
+from typing import Any
 
 from harness.corpus.documents import DocumentFile, refuse_unknown
 from harness.corpus.formats import Format, format_of
-from harness.corpus.parsers import PARSERS, ParserConfig, release_of, second_reader, suffixes_of
+from harness.corpus.parsers import ParserConfig, release_of, second_reader, suffixes_of
 from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
     STATS_FORMAT,
@@ -38,7 +37,7 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
     characters.
     """
     if file.path.suffix.lower() in suffixes_of(parser):
-        return _parse_pages(file, parser, on_page or _tell_nobody)
+        return _parse_pages(file, parser, on_page or (lambda page: None))
     found = format_of(file.path)
     if found is not None:
         return _parse_format(file, found)
@@ -62,72 +61,49 @@ def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> st
     return f"{parser.kind} {library} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}{second}"
 
 
-def _tell_nobody(page: int) -> None:
-    pass
-
-
 def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:
     refuse_special(file.path)
-    pdf = PARSERS.make(parser)(file.path, on_page)
+    pdf = parser.read(file.path, on_page)
     pages = [without_surrogates(page) for page in pdf.pages]
     if not pdf.paged:
-        return _unpaged(file, pages[0])
-    empty = tuple(number for number, page in enumerate(pages, 1) if not page.strip())
-    if len(empty) == len(pages):
+        return _parsed(file, pages[0], ())
+    if not any(page.strip() for page in pages):
         which = "its only page has no" if len(pages) == 1 else f"none of the {len(pages)} pages has any"
         raise CorpusError(
             f"{file.path}: {which} text, so it is most likely a scan. "
             "Run OCR over it first (for example: ocrmypdf in.pdf out.pdf)."
         )
-    text, page_starts = join_pages(pages)
-    document = Document(file.doc_id, text, page_starts, text_sha256(text))
-    return ParsedDocument(document, _stats(document, file.path, empty, pdf.encryption, pdf.warnings))
+    return _parsed(file, *join_pages(pages), encryption=pdf.encryption, warnings=pdf.warnings)
 
 
 def _parse_format(file: DocumentFile, found: Format) -> ParsedDocument:
     read = found.read(file.path)
     parts = [without_surrogates(part or "") for part in read]
-    if not any(part.strip() for part in parts):
-        raise CorpusError(f"{file.path}: the file holds no text. Fill it, or leave it out.")
     if not found.paged:
-        return _unpaged(file, "".join(parts))
-    empty = tuple(number for number, part in enumerate(parts, 1) if not part.strip())
-    text, page_starts = join_pages(parts)
-    document = Document(file.doc_id, text, page_starts, text_sha256(text))
+        return _parsed(file, "".join(parts), ())
     blank = tuple(number for number, part in enumerate(read, 1) if part == "")
-    stats = _stats(document, file.path, empty, "none", ())
-    return ParsedDocument(document, replace(stats, blank_pages=blank))
+    return _parsed(file, *join_pages(parts), blank_pages=blank)
 
 
 def _parse_text(file: DocumentFile) -> ParsedDocument:
     text = read_utf8(file.path)
-    return _unpaged(file, text.removeprefix(_BOM), int(text.startswith(_BOM)))
+    return _parsed(file, text.removeprefix(_BOM), (), byte_order_marks=int(text.startswith(_BOM)))
 
 
-def _unpaged(file: DocumentFile, text: str, marks: int = 0) -> ParsedDocument:
+def _parsed(file: DocumentFile, text: str, page_starts: tuple[int, ...], **more: Any) -> ParsedDocument:
+    """The document and its statistics, to which ``more`` belong."""
     if not text.strip():
         raise CorpusError(f"{file.path}: the file holds no text. Fill it, or leave it out.")
-    document = Document(file.doc_id, text, (), text_sha256(text))
-    return ParsedDocument(document, _stats(document, file.path, (), "none", (), marks))
-
-
-def _stats(
-    document: Document,
-    path: Path,
-    empty: tuple[int, ...],
-    encryption: str,
-    warnings: tuple[str, ...],
-    byte_order_marks: int = 0,
-) -> TextStats:
-    return TextStats(
-        pages=len(document.page_starts),
-        pages_without_text=empty,
-        odd_characters=count_odd(document.text),
-        undecodable_characters=document.text.count("\ufffd"),
-        no_break_spaces=document.text.count("\u00a0"),
-        characters=len(document.text),
-        bytes=path.stat().st_size,
-        byte_order_marks=byte_order_marks,
-        encryption=encryption,
-        warnings=warnings,
+    document = Document(file.doc_id, text, page_starts, text_sha256(text))
+    pages = range(1, len(page_starts) + 1)
+    stats = TextStats(
+        pages=len(pages),
+        pages_without_text=tuple(n for n in pages if not text[slice(*document.page_span(n))].strip()),
+        odd_characters=count_odd(text),
+        undecodable_characters=text.count("\ufffd"),
+        no_break_spaces=text.count("\u00a0"),
+        characters=len(text),
+        bytes=file.path.stat().st_size,
+        **more,
     )
+    return ParsedDocument(document, stats)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.corpus.align import View, folded, whitespace_free
+from harness.corpus.align import folded, whitespace_free
 from harness.corpus.documents import ids_meant
 from harness.corpus.hits import HitRow
-from harness.corpus.locate import Method, Searcher, seeds
+from harness.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
 from harness.corpus.table import nearest
 from harness.errors import CorpusError
 from harness.text.characters import snippet
+from harness.text.spans import trim
 from harness.types import Document
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
@@ -158,7 +159,7 @@ def _place(
         place.score,
         len(known.places),
         other_page=row.page is not None and not _touches(place, row.page, documents),
-        figures_differ=place.method == "fuzzy" and _digits(row.text) != _digits(text),
+        figures_differ=figures_differ(place.method, row.text, text),
     )
 
 
@@ -195,23 +196,14 @@ def _by_offsets(row: HitRow, start: int, end: int, document: Document) -> Place:
 
 
 def _whole_page(row: HitRow, document: Document) -> Place:
-    page = row.page or 0
-    if not document.page_starts:
-        raise CorpusError(f"{row.where}: {document.doc_id} is a text without pages. Give the text instead.")
-    if page > len(document.page_starts):
+    page = page_of_row(document, row.page or 0, row.where, CorpusError, "Give the text instead.")
+    start, end = trim(document.text, page)
+    if start == end:
         raise CorpusError(
-            f"{row.where}: {document.doc_id} has {len(document.page_starts)} pages, not page {page}. Count "
-            "pages of the file from 1, not the printed numbers."
+            f"{row.where}: page {row.page} of {document.doc_id} has no text. Run OCR over the document, or "
+            "give the text that was returned."
         )
-    first, last = document.page_span(page)
-    text = document.text[first:last]
-    if not text.strip():
-        raise CorpusError(
-            f"{row.where}: page {page} of {document.doc_id} has no text. Run OCR over the document, or give "
-            "the text that was returned."
-        )
-    start = first + len(text) - len(text.lstrip())
-    return Place(document.doc_id, start, start + len(text.strip()), "page")
+    return Place(document.doc_id, start, end, "page")
 
 
 def _find_texts(
@@ -221,12 +213,15 @@ def _find_texts(
     places: dict[_Wanted, list[Place]] = {key: [] for key in wanted}
     for document in documents.values():
         for key in _of(document, places):
-            places[key] += _verbatim(key[1], document)
+            found_at = _occurrences(key[1], document.text)
+            places[key] += [Place(document.doc_id, at, at + len(key[1]), "exact") for at in found_at]
     for document in documents.values():
         if missing := [key for key in _of(document, places) if not places[key]]:
             view = whitespace_free(document.text)
             for key in missing:
-                places[key] += _without_whitespace(key[1], document, view)
+                needle = whitespace_free(key[1]).text
+                spans = [view.source_span(at, at + len(needle)) for at in _occurrences(needle, view.text)]
+                places[key] += [Place(document.doc_id, *span, "whitespace_free") for span in spans]
     found = {key: _Places(tuple(own), 100.0) for key, own in places.items() if own}
     missing = sorted(key for key, own in places.items() if not own)
     return found | _alike(missing, documents, threshold)
@@ -234,18 +229,6 @@ def _find_texts(
 
 def _of(document: Document, keys: Iterable[_Wanted]) -> list[_Wanted]:
     return [key for key in keys if key[0] in ("", document.doc_id)]
-
-
-def _verbatim(text: str, document: Document) -> list[Place]:
-    return [Place(document.doc_id, at, at + len(text), "exact") for at in _occurrences(text, document.text)]
-
-
-def _without_whitespace(text: str, document: Document, view: View) -> list[Place]:
-    needle = whitespace_free(text).text
-    return [
-        Place(document.doc_id, *view.source_span(at, at + len(needle)), "whitespace_free")
-        for at in _occurrences(needle, view.text)
-    ]
 
 
 def _occurrences(needle: str, text: str) -> list[int]:
@@ -296,7 +279,3 @@ def _likeliest_documents(
         for key, own in shared.items()
     }
     return {key: [key[0]] if key[0] else best[key] for key in keys}
-
-
-def _digits(text: str) -> str:
-    return "".join(letter for letter in text if letter.isdigit())

@@ -75,7 +75,11 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
             queries[query.query_id] = query
             lines[query.query_id] = row.line
     faults.end()
-    extras = {row.get("query_id"): _extras(row) for row in table.rows}
+    more = [name for name in table.columns if name not in _OWN_COLUMNS]
+    extras = {
+        row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})
+        for row in table.rows
+    }
     return QuerySet(tuple(queries.values()), MappingProxyType(extras))
 
 
@@ -84,15 +88,24 @@ def _query(table: Table, row: Row, split: SplitConfig | None) -> Query:
     query_id, text = row.get("query_id"), row.get("text")
     if not query_id:
         raise CorpusError(f"{where}: query_id is empty. Give the query an id.")
-    if query_id.split() != [query_id]:
-        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+    refuse_spaces(where, query_id)
     if not text:
         raise CorpusError(f"{where}: the text of query {query_id!r} is empty. Write the question.")
-    answerable = row.get("answerable").lower()
-    if answerable not in _ANSWERABLE:
-        raise CorpusError(f"{where}: answerable is {row.get('answerable')!r}. Write yes or no.")
-    own_split = _split(where, table, row, split)
-    return Query(query_id, text, own_split, _ANSWERABLE[answerable], row.get("cluster"))
+    answerable = is_answerable(where, row.get("answerable"))
+    return Query(query_id, text, _split(where, table, row, split), answerable, row.get("cluster"))
+
+
+def refuse_spaces(where: str, query_id: str) -> None:
+    """Raise CorpusError for an id of a query that the files of TREC could not hold."""
+    if query_id.split() != [query_id]:
+        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+
+
+def is_answerable(where: str, cell: str) -> bool:
+    """What a cell of the column ``answerable`` says; yes where it is empty. Raises CorpusError."""
+    if cell.lower() not in _ANSWERABLE:
+        raise CorpusError(f"{where}: answerable is {cell!r}. Write yes or no.")
+    return _ANSWERABLE[cell.lower()]
 
 
 def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Split:
@@ -103,7 +116,3 @@ def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Spl
         if value == known:
             return known
     raise CorpusError(f"{where}: split is {value!r}{nearest(value, SPLITS)}. Write {' or '.join(SPLITS)}.")
-
-
-def _extras(row: Row) -> Mapping[str, str]:
-    return MappingProxyType({name: value for name, value in row.cells.items() if name not in _OWN_COLUMNS})

@@ -1,9 +1,11 @@
-"""How text files are opened: regular files alone, in UTF-8, without NUL characters."""
+"""How files of text and JSON are opened: regular files alone, in UTF-8, without NUL characters."""
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
+from typing import Any
 
 from harness.errors import CorpusError
 
@@ -53,6 +55,28 @@ def read_utf8(path: Path) -> str:
             f"(line {raw[:first].count(10) + 1}); {_with_nul(raw)}."
         )
     return text
+
+
+def read_json(path: Path) -> list[Any]:
+    """The values in a file of JSON or JSON Lines; lists at the top give their entries.
+
+    Raises CorpusError that names the line at fault.
+    """
+    text = read_utf8(path).removeprefix("\ufeff")
+    found: list[Any] = []
+    try:
+        found.append(json.loads(text))
+    except RecursionError as error:
+        raise CorpusError(f"{path}: is nested too deeply for JSON of an export. Export it again.") from error
+    except ValueError:
+        for number, line in enumerate(text.split("\n"), 1):
+            try:
+                found += [json.loads(line)] if line.strip() else []
+            except (ValueError, RecursionError) as error:
+                raise CorpusError(
+                    f"{path}, line {number}: not valid JSON ({error}). Write one object a line, or one list."
+                ) from error
+    return [one for whole in found for one in (whole if isinstance(whole, list) else [whole])]
 
 
 def _with_nul(raw: bytes) -> str:

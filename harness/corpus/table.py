@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.corpus.reading import read_utf8
 from harness.corpus.spreadsheet import Note, Records, read_csv, read_xlsx
-from harness.errors import CorpusError, HarnessError
+from harness.errors import CorpusError, HarnessError, LabelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ def read_table(
 ) -> Table:
     """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
 
-    Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note`` is
-    told what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
+    Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note``
+    gets what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
     null becomes ''. All faults of rows are named at once.
     """
     readers: dict[str, Callable[[], tuple[tuple[str, ...], tuple[Row, ...]]]] = {
@@ -72,8 +72,8 @@ def read_table(
         raise error(str(unreadable)) from unreadable
     missing = [column for column in required if column not in columns]
     if missing:
-        told = "; ".join(f"there is no column {one!r}{_meant(one, columns)}" for one in missing)
-        raise error(f"{path}: {told}. {_listing(columns)}")
+        absent = "; ".join(f"there is no column {one!r}{_meant(one, columns)}" for one in missing)
+        raise error(f"{path}: {absent}. The columns are: {', '.join(columns) or '(none)'}.")
     if not rows:
         raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
     return Table(path, columns, rows)
@@ -97,6 +97,34 @@ def _meant(column: str, columns: Collection[str]) -> str:
     lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
     known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
     return f"; rename {known!r} to {column!r}" if known else nearest(column, columns)
+
+
+def whole_number(
+    where: str, column: str, value: str, least: int, error: type[HarnessError] = LabelError
+) -> int | None:
+    """A cell as an integer, None for an empty one; raises ``error`` that begins with ``where``."""
+    value = without_zeros(value)
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit()):
+        raise error(f"{where}: {column} is {value!r}, not an integer of at least {least}. Correct it.")
+    if int(value) < least:
+        raise error(f"{where}: {column} is {value}, the least is {least}. Correct it.")
+    return int(value)
+
+
+def without_zeros(value: str) -> str:
+    """A number without the ``.0`` that spreadsheets give it."""
+    head, point, tail = value.partition(".")
+    return head if point and tail and not tail.strip("0") else value
+
+
+def check_offsets(where: str, start: int | None, end: int | None, error: type[HarnessError]) -> None:
+    """Raise ``error`` for half of a range, and for one that is empty or ends before it begins."""
+    if (start is None) != (end is None):
+        raise error(f"{where}: start and end belong together. Fill both, or neither.")
+    if start is not None and end is not None and start >= end:
+        raise error(f"{where}: start {start} is not before end {end} (half-open). Correct them.")
 
 
 class FaultsOfRows:
@@ -130,10 +158,6 @@ def nearest(name: str, known: Collection[str]) -> str:
     lowered = {candidate.lower(): candidate for candidate in known}
     match = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f"; did you mean {lowered[match[0]]!r}?" if match else ""
-
-
-def _listing(columns: Collection[str]) -> str:
-    return f"The columns are: {', '.join(columns) or '(none)'}."
 
 
 def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Row, ...]]:

@@ -45,9 +45,9 @@ class TextStats:
     no_break_spaces: int
     characters: int
     bytes: int
-    byte_order_marks: int
-    encryption: str
-    warnings: tuple[str, ...]
+    byte_order_marks: int = 0
+    encryption: str = "none"
+    warnings: tuple[str, ...] = ()
     odd_characters: int = 0
     second_reader: str = ""
     blank_pages: tuple[int, ...] = ()

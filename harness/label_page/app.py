@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -25,7 +25,10 @@ from harness.label_page.state import By
 
 LARGEST_REQUEST = 256_000
 Given = Mapping[str, Any]
-Handler = Callable[[Desk, Given], Any]
+# what the page sends with everything that a rater says; the rest is for the handler
+_ENVELOPE = {one.name for one in fields(By)}
+Read = Callable[[Desk, Given], Any]
+Write = Callable[[Desk, By, Given], Any]
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -42,22 +45,23 @@ def make_app(desk: Desk, keys: Keys) -> ASGIApp:
         Route("/assets/{name}", partial(_asset, assets, "")),
     ]
     routes.append(Route("/api/picture", partial(_picture, desk)))
-    routes += [Route(f"/api/{name}", partial(_read, desk, handler)) for name, handler in READS.items()]
+    routes += [Route(f"/api/{name}", partial(_read, desk, read)) for name, read in READS.items()]
     routes += [
-        Route(f"/api/{name}", partial(_write, desk, handler), methods=["POST"])
-        for name, handler in WRITES.items()
+        Route(f"/api/{name}", partial(_write, partial(_change, desk, write)), methods=["POST"])
+        for name, write in WRITES.items()
     ]
+    routes.append(Route("/api/enter", partial(_write, partial(_enter, desk)), methods=["POST"]))
     return Guard(Starlette(routes=routes), keys)
 
 
-READS: dict[str, Handler] = {
+READS: dict[str, Read] = {
     "about": lambda desk, given: desk.about(),
     "step": lambda desk, given: desk.step(
         desk.name(given["rater"]), given.get("item", ""), given.get("after", ""), given.get("back") == "yes"
     ),
     "marks": lambda desk, given: {"marks": desk.marks(desk.name(given["rater"]), given["query"])},
     "leaf": lambda desk, given: asdict(
-        desk.leaf(given["doc"], _whole(given, "offset", None), _whole(given, "part", None))
+        desk.leaf(given["doc"], _whole(given, "offset"), _whole(given, "part"))
     ),
     "find": lambda desk, given: {"found": desk.find(given["q"], given.get("doc", ""))},
     "copies": lambda desk, given: {
@@ -73,14 +77,33 @@ READS: dict[str, Handler] = {
 
 
 def _enter(desk: Desk, given: Given) -> Any:
-    # what else was sent would be lost without a word; the page sends tab and request with everything
-    if other := given.keys() - {"rater", "item", "tab", "request", "seconds"}:
+    inside = _inside(given)
+    # whatever else was sent would be lost silently
+    if other := inside.keys() - {"item"}:
         raise LabelError(f"Nothing was saved: enter takes rater and item, not {', '.join(sorted(other))}.")
-    return desk.enter(given["rater"], _item(given) if "item" in given else "")
+    return desk.enter(given["rater"], _item(inside) if "item" in inside else "")
 
 
-def _say(desk: Desk, given: Given) -> Any:
-    by = _by(desk, given)
+def _change(desk: Desk, write: Write, given: Given) -> Any:
+    return write(desk, _by(desk, given), _inside(given))
+
+
+def _by(desk: Desk, given: Given) -> By:
+    """The envelope of a request; raises LabelError for one that is not the page's."""
+    request, tab, seconds = given["request"], given.get("tab", ""), given.get("seconds")
+    if not (isinstance(request, str) and isinstance(tab, str) and 8 <= len(request) <= 80 and len(tab) <= 80):
+        raise LabelError("The request has no number of its own. Load the page again.")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+        raise LabelError("The time of an item is a number of seconds.")
+    return By(desk.name(given["rater"]), request, tab, seconds)
+
+
+def _inside(given: Given) -> Given:
+    """A request without its envelope."""
+    return {name: value for name, value in given.items() if name not in _ENVELOPE}
+
+
+def _say(desk: Desk, by: By, given: Given) -> Any:
     answer = desk.say(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
     if given.get("next"):
         # with the next passage, so that a key takes one request
@@ -88,20 +111,17 @@ def _say(desk: Desk, given: Given) -> Any:
     return answer
 
 
-def _mark(desk: Desk, given: Given) -> Any:
+def _mark(desk: Desk, by: By, given: Given) -> Any:
     span = str(given["doc"]), _number(given, "start"), _number(given, "end")
     said = Said(given["grade"], "", given.get("note", ""), given.get("evidence", ""))
-    return desk.mark(_by(desk, given), given["query"], span, given["text"], said)
+    return desk.mark(by, given["query"], span, given["text"], said)
 
 
-WRITES: dict[str, Handler] = {
-    "enter": _enter,
+WRITES: dict[str, Write] = {
     "say": _say,
-    "undo": lambda desk, given: desk.undo(_by(desk, given)),
+    "undo": lambda desk, by, given: desk.undo(by),
     "mark": _mark,
-    "decide": lambda desk, given: desk.decide(
-        _by(desk, given), _item(given), given["grade"], given.get("note", "")
-    ),
+    "decide": lambda desk, by, given: desk.decide(by, _item(given), given["grade"], given.get("note", "")),
 }
 
 
@@ -122,12 +142,12 @@ async def _picture(desk: Desk, request: Request) -> Response:
     return await _answered(drawn)
 
 
-async def _read(desk: Desk, handler: Handler, request: Request) -> Response:
+async def _read(desk: Desk, read: Read, request: Request) -> Response:
     given = dict(request.query_params)
-    return await _answered(lambda: _json(handler(desk, given)))
+    return await _answered(lambda: _json(read(desk, given)))
 
 
-async def _write(desk: Desk, handler: Handler, request: Request) -> Response:
+async def _write(work: Callable[[Given], Any], request: Request) -> Response:
     try:
         body = await _body(request)
     except ClientDisconnect:
@@ -141,7 +161,7 @@ async def _write(desk: Desk, handler: Handler, request: Request) -> Response:
         given = None
     if not isinstance(given, dict):
         return _json({"error": "Send a JSON object."}, 400)
-    return await _answered(lambda: _json(handler(desk, given)))
+    return await _answered(lambda: _json(work(given)))
 
 
 async def _body(request: Request) -> bytes | None:
@@ -173,15 +193,6 @@ def _json(value: Any, status: int = 200) -> Response:
     return Response(json.dumps(value), status, media_type="application/json")
 
 
-def _by(desk: Desk, given: Given) -> By:
-    request, tab, seconds = given["request"], given.get("tab", ""), given.get("seconds")
-    if not (isinstance(request, str) and isinstance(tab, str) and 8 <= len(request) <= 80 and len(tab) <= 80):
-        raise LabelError("The request has no number of its own. Load the page again.")
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
-        raise LabelError("The time of an item is a number of seconds.")
-    return By(desk.name(given["rater"]), request, tab, seconds)
-
-
 def _item(given: Given) -> str:
     if not isinstance(given["item"], str):
         raise LabelError("The request names no passage. Load the page again.")
@@ -189,14 +200,14 @@ def _item(given: Given) -> str:
 
 
 def _number(given: Given, name: str) -> int:
-    value = _whole(given, name, None)
+    value = _whole(given, name)
     if value is None:
         raise LabelError(f"The request says no {name}. Load the page again.")
     return value
 
 
-def _whole(given: Given, name: str, default: int | None) -> int | None:
-    value = given.get(name, default)
+def _whole(given: Given, name: str) -> int | None:
+    value = given.get(name)
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit() and len(value) < 12):
             raise LabelError(f"{name} is {value!r}, not a number.")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from harness.errors import LabelError
 from harness.label_page.agreement import agreement_so_far
-from harness.label_page.items import Item, Question, Said, item_id
-from harness.label_page.order import Order, usual_order
-from harness.label_page.queue import Queues, next_open, progress
+from harness.label_page.items import Item, Question, Said
+from harness.label_page.queue import Line, Order, Queues, next_open, progress, usual_order
 from harness.label_page.settled import Settled, differing, settle
 from harness.label_page.shelf import Leaf, Shelf
-from harness.label_page.state import By, Decision, Saved, State
+from harness.label_page.state import By, Decision, State
 from harness.label_page.verdict import Verdict
 from harness.text.characters import encodable
 from harness.text.spans import trim
@@ -80,16 +79,16 @@ class Desk:
         ``back``: the one before ``after``, done or not. ``item`` is None where all is done.
         """
         done = self.state.done(rater)
-        ids = self._ids(rater, done)
+        line = self._line(rater, done)
         if not item_id:
-            place = self.queues.place(rater, after) if after else None
+            ids, place = line.ids, line.place.get(after)
             if back:
                 item_id = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
             else:
-                first = self.queues.named(rater)
-                item_id = next_open(ids, done, -1 if place is None else place, first) or ""
+                item_id = next_open(ids, done, -1 if place is None else place, len(line.named)) or ""
         shown = self._item(rater, self.state.item(item_id)) if item_id else None
-        return {"item": shown, "progress": self._progress(rater, done)}
+        now = progress(sum(one in done for one in line.ids), len(line.ids), self.state.seconds(rater))
+        return {"item": shown, "progress": asdict(now)}
 
     def say(self, by: By, item_id: str, kind: str, value: Any, seen: int) -> Answer:
         """Grade, skip, clear, or change the note or the evidence name; answers what is on the disk now.
@@ -119,7 +118,22 @@ class Desk:
 
     def mark(self, by: By, query_id: str, span: tuple[str, int, int], text: str, said: Said) -> Answer:
         """Grade a range that was selected in a document; refuses one whose text is not what was selected."""
-        saved = self._mark(by, query_id, span, text, said)
+        doc_id, start, end = span
+        if query_id not in self.questions:
+            raise LabelError("There is no such question. Load the page again.")
+        document = self.shelf.document(doc_id)
+        if not 0 <= start < end <= len(document.text) or end - start > _LONGEST_MARK:
+            raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
+        if document.text[start:end] != text:
+            raise LabelError(
+                "What was selected is not what the document says at that place. Load the page again."
+            )
+        start, end = trim(document.text, (start, end))
+        if start >= end:
+            raise LabelError("Select some words; this is white space alone.")
+        item = Item.of(document, query_id, start, end, origin="mark")
+        graded = Said(_grade(said.grade), "", _words(said.note), _words(said.evidence))
+        saved = self.state.mark(_bounded(by), item, graded)
         return {"event": saved.event, "item_id": saved.item_id, "marks": self.marks(by.rater, query_id)}
 
     def marks(self, rater: str, query_id: str) -> list[Answer]:
@@ -163,14 +177,13 @@ class Desk:
     def listed(self, rater: str, begin: int) -> Answer:
         """Fifty questions from a place on, each with how much of it is done and its first open item."""
         done = self.state.done(rater)
-        ids = self._ids(rater, done)
         shown = list(self.questions.values())[begin : begin + _PAGE]
         query_of = {item.item_id: item.query_id for item in self.state.items()}
         rows: dict[str, Answer] = {
             one.query_id: {"query_id": one.query_id, "text": one.text, "done": 0, "total": 0, "first": ""}
             for one in shown
         }
-        for one in ids:
+        for one in self._line(rater, done).ids:
             row = rows.get(query_of[one])
             if row is not None:
                 row["total"] += 1
@@ -246,40 +259,8 @@ class Desk:
         known = self.questions.get(query_id)
         return known.text if known is not None else query_id
 
-    def _ids(self, rater: str, done: frozenset[str]) -> list[str]:
-        return self.queues.ordered(rater, self.state.labels, self.state.latest(), done)
-
-    def _progress(self, rater: str, done: frozenset[str]) -> Answer:
-        ids = self._ids(rater, done)
-        now = progress(sum(one in done for one in ids), len(ids), self.state.seconds(rater))
-        return {**asdict(now), "remaining": now.remaining}
-
-    def _mark(self, by: By, query_id: str, span: tuple[str, int, int], text: str, said: Said) -> Saved:
-        doc_id, start, end = span
-        if query_id not in self.questions:
-            raise LabelError("There is no such question. Load the page again.")
-        document = self.shelf.document(doc_id)
-        if not 0 <= start < end <= len(document.text) or end - start > _LONGEST_MARK:
-            raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
-        if document.text[start:end] != text:
-            raise LabelError(
-                "What was selected is not what the document says at that place. Load the page again."
-            )
-        start, end = trim(document.text, (start, end))
-        if start >= end:
-            raise LabelError("Select some words; this is white space alone.")
-        item = Item(
-            item_id=item_id(query_id, doc_id, start, end),
-            query_id=query_id,
-            doc_id=doc_id,
-            start=start,
-            end=end,
-            page=document.page_of(start),
-            text=document.text[start:end],
-            origin="mark",
-        )
-        graded = Said(_grade(said.grade), "", _words(said.note), _words(said.evidence))
-        return self.state.mark(_bounded(by), item, graded)
+    def _line(self, rater: str, done: frozenset[str]) -> Line:
+        return self.queues.line(rater, self.state.labels, self.state.latest(), done)
 
 
 def make_desk(
@@ -287,34 +268,29 @@ def make_desk(
     shelf: Shelf,
     guidelines: str,
     rater: str = "",
-    seed: int = 0,
-    order_of: Callable[[str], Order] | None = None,
+    order: Order = usual_order,
+    verdict: Verdict | None = None,
 ) -> Desk:
-    """A desk over what the state holds; ``order_of`` decides for a rater's name what comes next."""
+    """A desk over what the state holds."""
     items = state.items()
-    queues = Queues(items, order_of or (lambda name: usual_order(items, name, seed)))
     asked = {item.query_id for item in items}
     questions = {one.query_id: one for one in state.questions() if one.query_id in asked}
-    return Desk(state, shelf, queues, questions, len(items), guidelines, rater)
+    return Desk(state, shelf, Queues(items, order), questions, len(items), guidelines, rater, verdict)
 
 
 def _change(kind: str, value: Any) -> Callable[[Said], Said]:
     """What saying something does to what was said before; raises LabelError for what cannot be said."""
     if kind == "grade":
-        grade = _grade(value)
-        return lambda said: said.but(grade=grade, skipped="")
-    if kind == "skip":
-        reason = _words(value) or "skipped"
-        return lambda said: said.but(grade=None, skipped=reason)
-    if kind == "note":
-        note = _words(value)
-        return lambda said: said.but(note=note)
-    if kind == "evidence":
-        name = _words(value)
-        return lambda said: said.but(evidence=name)
-    if kind == "clear":
-        return lambda said: said.but(grade=None, skipped="")
-    raise LabelError(f"There is no {kind!r} to say of a passage.")
+        changes: dict[str, Any] = {"grade": _grade(value), "skipped": ""}
+    elif kind == "skip":
+        changes = {"grade": None, "skipped": _words(value) or "skipped"}
+    elif kind in ("note", "evidence"):
+        changes = {kind: _words(value)}
+    elif kind == "clear":
+        changes = {"grade": None, "skipped": ""}
+    else:
+        raise LabelError(f"There is no {kind!r} to say of a passage.")
+    return lambda said: replace(said, **changes)
 
 
 def _grade(value: Any) -> int:
@@ -332,6 +308,6 @@ def _words(value: Any) -> str:
 def _bounded(by: By) -> By:
     """With a time that can be counted: none for what is no time, at most five minutes."""
     seconds = by.seconds
-    if seconds is None or not 0 <= seconds < float("inf"):
-        return By(by.rater, by.request, by.tab)
-    return By(by.rater, by.request, by.tab, min(seconds, _LONGEST_LOOK))
+    if seconds is not None:
+        seconds = min(seconds, _LONGEST_LOOK) if 0 <= seconds < float("inf") else None
+    return replace(by, seconds=seconds)

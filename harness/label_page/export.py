@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from harness.corpus import AnchorConfig
+from harness.corpus.spreadsheet import Note
+from harness.errors import LabelError
 from harness.label_page.items import Item, Label
 from harness.label_page.settled import Settled, settle
 from harness.label_page.state import State
+from harness.labelling.grading import known_labels
 from harness.labelling.rows import harmless, quote_of
 from harness.labelling.unjudged import covers
+from harness.types import Document
+
+_MOST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,36 @@ def rating_rows(state: State) -> list[dict[str, Any]]:
         if (item := items[label.item_id]) and (label.said.done or label.said.note)
     ]
     return sorted(rows, key=lambda row: tuple(str(row[name]) for name in ("query_id", "document", "rater")))
+
+
+def new_rows(
+    rows: Sequence[Mapping[str, Any]],
+    labels: Path,
+    documents: Mapping[str, Document],
+    anchor: AnchorConfig,
+    note: Note = lambda _: None,
+) -> list[Mapping[str, Any]]:
+    """The rows that a labels file does not have yet.
+
+    Raises LabelError that names those whose passage has another grade there: nobody but people can say which
+    of the two holds.
+    """
+    known = known_labels(labels, documents, anchor, note)
+    fresh, differ = [], []
+    for row in rows:
+        key = (row["query_id"], row["document"], row["start"], row["end"])
+        if key not in known:
+            fresh.append(row)
+        elif known[key][0] != row["grade"]:
+            grade, place = known[key]
+            differ.append(f"  {place} says {grade}, the page {row['grade']}: {':'.join(map(str, key))}")
+    if differ:
+        more = [f"  and {len(differ) - _MOST} more"] if len(differ) > _MOST else []
+        raise LabelError(
+            "Some passages have another grade in the labels file. Remove or correct those rows, then merge "
+            "again; nothing was added:\n" + "\n".join([*differ[:_MOST], *more])
+        )
+    return fresh
 
 
 def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from harness.errors import LabelError
+from harness.types import Document
 
 Origin = Literal["pool", "mark"]
 
@@ -44,6 +45,13 @@ class Item:
     priority: float | None = None
     origin: Origin = "pool"
 
+    @classmethod
+    def of(cls, document: Document, query_id: str, start: int, end: int, **more: Any) -> Item:
+        """The item of a range of a document; ``more`` are its further fields."""
+        name = item_id(query_id, document.doc_id, start, end)
+        page, text = document.page_of(start), document.text[start:end]
+        return cls(name, query_id, document.doc_id, start, end, page, text, **more)
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -61,10 +69,6 @@ class Said:
     def done(self) -> bool:
         """Whether there is nothing left to do: it has a grade, or was skipped."""
         return self.grade is not None or bool(self.skipped)
-
-    def but(self, **changes: Any) -> Said:
-        """The same with some fields changed."""
-        return replace(self, **changes)
 
     def to_json(self) -> str:
         """As a line of JSON."""

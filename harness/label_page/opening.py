@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.chunk import PageConfig
-from harness.config import BenchConfig, Setting, load_config
+from harness.config import BenchConfig, load_config
 from harness.corpus.reading import read_utf8
 from harness.errors import ConfigError, LabelError
 from harness.label_page.desk import Desk, make_desk
-from harness.label_page.items import Item, Question, item_id
-from harness.label_page.order import Order
+from harness.label_page.items import Item, Question
 from harness.label_page.pool_file import read_pool
+from harness.label_page.queue import Order, usual_order
 from harness.label_page.shelf import Shelf
 from harness.label_page.state import State
 from harness.label_page.verdict import Verdict, open_passages
@@ -27,7 +26,6 @@ from harness.progress import Reporter
 from harness.report import read_result
 from harness.running.context import Context
 from harness.running.corpus import document_files, load_documents
-from harness.search.retrieve import Bm25Config
 from harness.types import Document
 
 SUFFIX = ".labelling.sqlite"
@@ -76,10 +74,7 @@ class Source:
                 "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
-        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
-        return BenchConfig(
-            name="label", documents=self.documents, queries=self.pool, labels=self.pool, settings=(setting,)
-        )
+        return BenchConfig.of_documents(self.documents, self.pool, self.pool)
 
 
 def _of_results(folder: Path, labels: Path | None) -> BenchConfig:
@@ -105,15 +100,13 @@ def open_desk(
     reporter: Reporter,
     guidelines: Path | None = None,
     rater: str = "",
-    seed: int = 0,
-    order_of: Callable[[str], Order] | None = None,
+    order: Order = usual_order,
     show_verdict: bool = True,
 ) -> Iterator[Desk]:
     """Read the documents, pool the passages, open the labels; raises HarnessError for what cannot be used.
 
-    ``order_of`` gives the order for a rater's name; None: by priority or question, shuffled by ``seed``, and
-    for results the one that settles the verdict soonest. ``show_verdict``: the page may then show how firm
-    the verdict is.
+    Passages of results come in the order that settles the verdict soonest, others in ``order``.
+    ``show_verdict``: the page may show how firm the verdict is.
     """
     words = read_utf8(guidelines or GUIDELINES)
     config = source.bench()
@@ -128,15 +121,14 @@ def open_desk(
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
             verdict = Verdict(contest, state) if contest is not None else None
-            desk = make_desk(
+            yield make_desk(
                 state,
                 Shelf(documents, context, files),
                 words,
                 rater,
-                seed,
-                order_of or (verdict.order_of if verdict is not None else None),
+                order if verdict is None else verdict.next_ids,
+                verdict if show_verdict else None,
             )
-            yield replace(desk, verdict=verdict if show_verdict else None)
 
 
 def _gathered(
@@ -162,13 +154,5 @@ def _gathered(
 
 
 def _item(one: Wanted, document: Document) -> Item:
-    return Item(
-        item_id=item_id(one.query_id, one.doc_id, one.start, one.end),
-        query_id=one.query_id,
-        doc_id=one.doc_id,
-        start=one.start,
-        end=one.end,
-        page=document.page_of(one.start),
-        text=document.text[one.start : one.end],
-        above="\n".join(document.text[start:end].strip() for start, end in one.above),
-    )
+    above = "\n".join(document.text[start:end].strip() for start, end in one.above)
+    return Item.of(document, one.query_id, one.start, one.end, above=above)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.corpus import ids_meant
-from harness.corpus.labels import whole_number
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, nearest, read_table
+from harness.corpus.table import FaultsOfRows, Row, read_table
 from harness.errors import LabelError
 from harness.finite import finite
-from harness.label_page.items import Item, Question, item_id
-from harness.labelling.sheet import is_passage
+from harness.label_page.items import Item, Question
+from harness.labelling.sheet import read_passage
 from harness.types import Document
 
 NEEDED = ("query_id", "question", "doc_id", "start", "end", "text")
@@ -64,38 +62,10 @@ def _row(
     for column in ("query_id", "question"):
         if not raw.get(column):
             raise LabelError(f"{where}: {column} is empty. Fill it.")
-    name = raw.get(names["doc_id"])
-    document = next((documents[one] for one in ids_meant(name) if one in documents), None)
-    if document is None:
-        raise LabelError(
-            f"{where}: there is no document {name!r}{nearest(name, documents)}. Correct the name, or name "
-            "its file: --documents."
-        )
-    start = whole_number(where, "start", raw.get("start"), 0)
-    end = whole_number(where, "end", raw.get("end"), 1)
-    if start is None or end is None or not start < end <= len(document.text):
-        raise LabelError(
-            f"{where}: start and end are no range of the text of {document.doc_id}, which has "
-            f"{len(document.text)} characters."
-        )
-    text = document.text[start:end]
-    if not is_passage(raw.get(names["text"]), text):
-        raise LabelError(
-            f"{where}: the text does not stand at {start}-{end} of {document.doc_id}. Where the document has "
-            "changed, or was read by another parser, make the pool again."
-        )
+    document, start, end = read_passage(where, raw, documents, names["doc_id"], names["text"])
     query_id = raw.get("query_id")
-    item = Item(
-        item_id=item_id(query_id, document.doc_id, start, end),
-        query_id=query_id,
-        doc_id=document.doc_id,
-        start=start,
-        end=end,
-        page=document.page_of(start),
-        text=text,
-        above=raw.get("above"),
-        priority=_priority(where, raw.get("priority")),
-    )
+    priority = _priority(where, raw.get("priority"))
+    item = Item.of(document, query_id, start, end, above=raw.get("above"), priority=priority)
     return Question(query_id, raw.get("question")), item
 
 

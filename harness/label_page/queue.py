@@ -2,61 +2,71 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from harness.label_page.items import Item, Label
-from harness.label_page.order import Order
 
-# labels after which the order is asked for anew
+# labels after which the order is asked for again
 AGAIN = 25
 # with fewer, a median says little
 _LEAST_TIMES = 5
 
+Order = Callable[[str, Sequence[Item], Sequence[Label]], list[str]]
+"""The ids of the items for a rater, next first, given all labels so far. It shows nothing of scores, ranks or
+settings. An id that is missing comes after all that are there; the page skips what the rater has done."""
+
+
+def usual_order(rater: str, items: Sequence[Item], labels: Sequence[Label], seed: int = 0) -> list[str]:
+    """The highest priority first; without one, question after question, shuffled for each rater."""
+    place = {query_id: number for number, query_id in enumerate(dict.fromkeys(one.query_id for one in items))}
+
+    def key(item: Item) -> tuple[bool, float, int, bytes]:
+        # a hash, so that an item that is added later leaves the order of the others as it was
+        shuffled = hashlib.sha256(f"{seed}\n{rater}\n{item.item_id}".encode()).digest()
+        return item.priority is None, -(item.priority or 0.0), place[item.query_id], shuffled
+
+    return [item.item_id for item in sorted(items, key=key)]
+
+
+def as_listed(rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
+    """As they stand in the pool, for everybody: where the pool was ordered on purpose."""
+    return [item.item_id for item in items]
+
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a rater is. ``seconds`` is the median an item, None until there are enough to say."""
+class Line:
+    """The ``ids`` in the order of one rater, as of an ``event``, and the ``place`` of each.
 
-    done: int
-    total: int
-    seconds: float | None
+    ``named`` are those that the order has named; they come before the rest of the pool.
+    """
 
-    @property
-    def remaining(self) -> float | None:
-        """Seconds that the rest will take at this pace; None where nothing is known."""
-        return None if self.seconds is None else self.seconds * (self.total - self.done)
-
-
-@dataclass(slots=True)
-class _Line:
     ids: list[str]
     place: dict[str, int]
-    at: int
-    # what the order has named; the rest of the pool comes behind it
-    given: frozenset[str]
+    named: frozenset[str]
+    event: int
 
 
 class Queues:
-    """The order of each rater. ``order_of`` makes it for a name; ``items`` are those of the pool."""
+    """The order of each rater over the ``items`` of a pool."""
 
-    def __init__(self, items: Sequence[Item], order_of: Callable[[str], Order]) -> None:
+    def __init__(self, items: Sequence[Item], order: Order) -> None:
         self._items = list(items)
-        self._ids = [item.item_id for item in items]
-        self._order_of = order_of
-        self._lines: dict[str, _Line] = {}
+        self._order = order
+        self._lines: dict[str, Line] = {}
         self._lock = threading.Lock()
 
-    def ordered(
+    def line(
         self,
         rater: str,
         labels: Callable[[], Sequence[Label]],
         event: int,
         done: frozenset[str] = frozenset(),
-    ) -> list[str]:
-        """The ids in the order of a rater; asked for anew when ``event`` is 25 labels on.
+    ) -> Line:
+        """The order of a rater; asked for again when ``event`` is 25 labels on.
 
         Also where something was said since, and all that the order had named is ``done``.
         """
@@ -64,30 +74,17 @@ class Queues:
             line = self._lines.get(rater)
             if (
                 line is None
-                or event - line.at >= AGAIN
-                or (event > line.at and line.given and line.given <= done)
+                or event - line.event >= AGAIN
+                or (event > line.event and line.named and line.named <= done)
             ):
                 line = self._lines[rater] = self._asked(rater, labels(), event)
-            return line.ids
+            return line
 
-    def place(self, rater: str, item_id: str) -> int | None:
-        """The place of an item in the order of a rater, from 0; None where it is not in the pool."""
-        line = self._lines.get(rater)
-        return None if line is None else line.place.get(item_id)
-
-    def named(self, rater: str) -> int:
-        """How many items the order of a rater has named; they come before the rest of the pool."""
-        line = self._lines.get(rater)
-        return 0 if line is None else len(line.given)
-
-    def _asked(self, rater: str, labels: Sequence[Label], event: int) -> _Line:
-        known = set(self._ids)
-        given = dict.fromkeys(self._order_of(rater).order(self._items, labels))
-        ids = [item_id for item_id in given if item_id in known]
-        ids += [item_id for item_id in self._ids if item_id not in given]
-        return _Line(
-            ids, {item_id: place for place, item_id in enumerate(ids)}, event, frozenset(given) & known
-        )
+    def _asked(self, rater: str, labels: Sequence[Label], event: int) -> Line:
+        pool = dict.fromkeys(item.item_id for item in self._items)
+        named = [one for one in dict.fromkeys(self._order(rater, self._items, labels)) if one in pool]
+        ids = list(dict.fromkeys([*named, *pool]))
+        return Line(ids, {item_id: place for place, item_id in enumerate(ids)}, frozenset(named), event)
 
 
 def next_open(
@@ -107,6 +104,21 @@ def next_open(
     return next((ids[place] for place in places if ids[place] not in done), None)
 
 
-def progress(done: int, total: int, seconds: Sequence[float]) -> Progress:
-    """Progress with the median of the latest times, where there are five or more."""
-    return Progress(done, total, median(seconds) if len(seconds) >= _LEAST_TIMES else None)
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a rater is.
+
+    ``seconds`` is the median an item, ``remaining`` what the rest takes at this pace; None until there are
+    enough times to say.
+    """
+
+    done: int
+    total: int
+    seconds: float | None
+    remaining: float | None
+
+
+def progress(done: int, total: int, times: Sequence[float]) -> Progress:
+    """Progress with the median of the latest times in seconds, where there are five or more."""
+    seconds = median(times) if len(times) >= _LEAST_TIMES else None
+    return Progress(done, total, seconds, None if seconds is None else seconds * (total - done))

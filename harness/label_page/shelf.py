@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from harness.errors import LabelError
-from harness.label_page.picture import Pictures
+from harness.corpus.page_picture import can_draw, draw_page
+from harness.errors import CorpusError, LabelError
 from harness.labelling.finding import Evidence, find_evidence, places_of
 from harness.running.context import Context
 from harness.text.spans import Span
@@ -19,6 +20,8 @@ from harness.types import Document
 WINDOW = 20_000
 # enough to find the words in; a longer text is found by its beginning
 LONGEST_SOUGHT = 2_000
+# pictures of pages
+_KEPT = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,28 @@ class Leaf:
     part: int
     parts: int
     has_picture: bool
+
+
+class Pictures:
+    """Draws pages of PDFs, one at a time, and keeps the latest."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Path, int], bytes] = OrderedDict()
+        self._drawing = threading.Lock()
+
+    def page(self, path: Path, page: int) -> bytes:
+        """A page, counted from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError where it fails."""
+        key = (path, page)
+        with self._drawing:
+            if key not in self._kept:
+                try:
+                    self._kept[key] = draw_page(path, page).data
+                except CorpusError as error:
+                    raise LabelError(f"{error} Use its text.") from None
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
 
 
 class Shelf:
@@ -70,7 +95,7 @@ class Shelf:
         if not 1 <= number <= len(spans):
             raise LabelError(f"{doc_id} has {len(spans)} parts, not part {number}.")
         page, (start, end) = spans[number - 1]
-        has_picture = page is not None and doc_id in self._files and self._pictures.possible
+        has_picture = page is not None and doc_id in self._files and can_draw()
         return Leaf(
             doc_id, start, end, document.text[start:end], page, number, len(spans), has_picture=has_picture
         )

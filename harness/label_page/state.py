@@ -21,9 +21,10 @@ DECIDE = "decide"
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who says something: ``request`` names it once and for all, so that asking twice counts once.
+    """The envelope of what a rater says: who, and ``request``, its number, so that a repetition counts once.
 
-    ``seconds`` is the time the rater has looked at the item, None where nothing was measured.
+    ``tab`` names the tab of the browser. ``seconds`` is how long the rater has looked at the item, None where
+    nothing was measured.
     """
 
     rater: str
@@ -137,7 +138,12 @@ class State:
 
     def said(self, rater: str, item_id: str) -> tuple[Said, int]:
         """What a rater has said of an item, and the event that said it; 0 where nothing was said."""
-        return self._said(rater, item_id)
+        rows = self._read(
+            "SELECT grade, skipped, note, evidence, event FROM label WHERE rater = ? AND item_id = ?",
+            rater,
+            item_id,
+        )
+        return (Said(*rows[0][:4]), rows[0][4]) if rows else (Said(), 0)
 
     def evidence_names(self, rater: str, query_id: str) -> list[str]:
         """The names that a rater has given to evidence of a question."""
@@ -168,7 +174,7 @@ class State:
             again = self._answered(by)
             if again is not None:
                 return again
-            before, before_event = self._said(by.rater, item_id)
+            before, before_event = self.said(by.rater, item_id)
             after = change(before)
             event = self._add_event(by, item_id, kind, before.to_json(), after.to_json())
             self._put_label(by.rater, item_id, after, event)
@@ -200,7 +206,7 @@ class State:
             if last is None:
                 return None
             undone, item_id, stored = last
-            before, before_event = self._said(by.rater, item_id)
+            before, before_event = self.said(by.rater, item_id)
             said = Said.from_json(stored)
             event = self._add_event(by, item_id, "undo", before.to_json(), stored, undone)
             self._put_label(by.rater, item_id, said, event)
@@ -235,23 +241,9 @@ class State:
         )
         return [row[0] for row in rows]
 
-    def history(self, item_id: str) -> list[dict[str, Any]]:
-        """Everything that was ever said of an item, the first first."""
-        names = ("id", "at", "rater", "kind", "before", "after", "tab", "undoes")
-        rows = self._read(f"SELECT {', '.join(names)} FROM event WHERE item_id = ? ORDER BY id", item_id)
-        return [dict(zip(names, row, strict=True)) for row in rows]
-
     def _read(self, statement: str, *values: object) -> list[Any]:
         with self._lock:
             return self._db.execute(statement, values).fetchall()
-
-    def _said(self, rater: str, item_id: str) -> tuple[Said, int]:
-        rows = self._read(
-            "SELECT grade, skipped, note, evidence, event FROM label WHERE rater = ? AND item_id = ?",
-            rater,
-            item_id,
-        )
-        return (Said(*rows[0][:4]), rows[0][4]) if rows else (Said(), 0)
 
     def _answered(self, by: By) -> Saved | None:
         """What a request came to that was made before."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.label_page.export import only_skipped
 from harness.label_page.items import Item, Label, item_id
-from harness.label_page.order import Order
 from harness.label_page.settled import settle
 from harness.label_page.state import State
-from harness.labelling.contest import Contest, GradedSpan, name_of
+from harness.labelling.contest import Contest
 from harness.labelling.next_labels import by_labels, standing
-from harness.labelling.unjudged import Wanted
-from harness.report import ByLabels
+from harness.labelling.unjudged import GradedSpan, Wanted
 
 # labels after which the verdict is computed anew while somebody looks
 AGAIN = 10
@@ -24,7 +21,7 @@ AGAIN = 10
 def open_passages(contest: Contest) -> list[Wanted]:
     """The passages that have no grade in the labels file and were not skipped there, question by question."""
     graded = contest.graded()
-    left = [one for one in contest.wanted if not {name_of(one)} & (graded.keys() | contest.skipped)]
+    left = [one for one in contest.wanted if one.name not in graded.keys() | contest.skipped]
     place = {name: number for number, name in enumerate(contest.opened.questions)}
     return sorted(left, key=lambda one: place[one.query_id])
 
@@ -40,7 +37,7 @@ class Verdict:
     def __init__(self, contest: Contest, state: State) -> None:
         self._contest, self._state = contest, state
         self._page_id = {
-            name_of(one): item_id(one.query_id, one.doc_id, one.start, one.end) for one in contest.wanted
+            one.name: item_id(one.query_id, one.doc_id, one.start, one.end) for one in contest.wanted
         }
         self._name = {page: name for name, page in self._page_id.items()}
         self._drawing, self._lock = threading.Lock(), threading.Lock()
@@ -48,10 +45,6 @@ class Verdict:
         self._told: dict[str, Any] = {}
         # a record of draws that is damaged is told before anybody labels
         contest.order.design(contest.order.pool(contest.items))
-
-    def order_of(self, rater: str) -> Order:
-        """The order of one rater."""
-        return _Following(self, rater)
 
     def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
         """All that was drawn; where this rater has done all of it, another batch is drawn and comes last."""
@@ -87,7 +80,9 @@ class Verdict:
         try:
             graded, skipped = self._known(self._state.labels())
             now = standing(self._contest, graded, skipped)
-            told = _shown(by_labels(now, self._contest.order.k), now.firm.stop)
+            found = by_labels(now, self._contest.order.k)
+            told: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
+            told["stop"] = now.firm.stop
         except Exception as error:  # a thread has nobody else to tell
             told = {"problem": f"The verdict cannot be computed: {error}. Labels are saved all the same."}
         with self._lock:
@@ -104,17 +99,3 @@ class Verdict:
         ]
         unsettled = only_skipped(labels) | {name for name, one in settled.items() if one.grade is None}
         return graded, frozenset(self._name[one] for one in unsettled if one in self._name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Following:
-    verdict: Verdict
-    rater: str
-
-    def order(self, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
-        """The draws that are open to the rater."""
-        return self.verdict.next_ids(self.rater, items, labels)
-
-
-def _shown(told: ByLabels, stop: bool) -> dict[str, Any]:
-    return {"measure": told.measure, "sentences": told.sentences, "means": told.means, "stop": stop}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus import AnchorConfig, anchor, ids_meant, read_labels
-from harness.corpus.labels import grade_of, whole_number
+from harness.corpus.labels import grade_of
 from harness.corpus.spreadsheet import Note
 from harness.corpus.table import FaultsOfRows, Row, nearest, read_table
 from harness.errors import LabelError
 from harness.labelling.rows import holds_rows, quote_of
-from harness.labelling.sheet import is_passage
+from harness.labelling.sheet import read_passage
 from harness.labelling.skips import SKIP
 from harness.types import Document
 
@@ -46,9 +46,8 @@ def graded_rows(
     """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
 
     A row that stands there already with the same grade is passed over. With ``may_skip`` the grade may be the
-    word skip. Raises LabelError that names all lines
-    at fault: a passage that is not at its offsets, an unknown query or document, a grade that is none, a
-    second grade for a passage.
+    word skip. Raises LabelError that names all lines at fault: a passage that is not at its offsets, an
+    unknown query or document, an invalid grade, a second grade for a passage.
     """
     table = read_table(sheet, _NEEDED, LabelError, note)
     known = known_labels(labels, documents, config, note)
@@ -65,7 +64,12 @@ def graded_rows(
             if may_skip and raw.get("grade").strip().casefold() == SKIP:
                 skipped.append(place_of)
                 continue
-            row = _graded(where, raw, place_of)
+            row = {
+                **place_of,
+                "grade": grade_of(where, raw.get("grade")),
+                "evidence": raw.get("evidence"),
+                "note": raw.get("note"),
+            }
             key = (row["query_id"], row["document"], row["start"], row["end"])
             if key not in known:
                 known[key] = (row["grade"], f"line {raw.line} of the sheet")
@@ -102,44 +106,17 @@ def _place(
     where: str, raw: Row, documents: Mapping[str, Document], query_ids: Sequence[str]
 ) -> dict[str, Any]:
     """What a row is about, as the columns of a label without its grade; raises LabelError."""
-    query_id, name = raw.get("query_id"), raw.get("document")
+    query_id = raw.get("query_id")
     if query_id not in query_ids:
         raise LabelError(
             f"{where}: there is no query {query_id!r}{nearest(query_id, query_ids)}. Correct the id."
         )
-    document = next((documents[one] for one in ids_meant(name) if one in documents), None)
-    if document is None:
-        raise LabelError(
-            f"{where}: there is no document {name!r}{nearest(name, documents)}. Correct the name."
-        )
-    start = whole_number(where, "start", raw.get("start"), 0)
-    end = whole_number(where, "end", raw.get("end"), 1)
-    if start is None or end is None or not start < end <= len(document.text):
-        raise LabelError(
-            f"{where}: start and end are no range of the text of {document.doc_id}, which has "
-            f"{len(document.text)} characters. Leave them as the sheet had them."
-        )
-    text = document.text[start:end]
-    if not is_passage(raw.get("passage"), text):
-        raise LabelError(
-            f"{where}: the passage does not stand at {start}-{end} of {document.doc_id}. Leave it as the "
-            "sheet had it; where the document has changed, run the benchmark and make the sheet again."
-        )
+    document, start, end = read_passage(where, raw, documents)
     return {
         "query_id": query_id,
         "document": document.doc_id,
         "page": document.page_of(start) or "",
         "start": start,
         "end": end,
-        "quote": quote_of(text),
-    }
-
-
-def _graded(where: str, raw: Row, place: Mapping[str, Any]) -> dict[str, Any]:
-    """The row as a label; raises LabelError for what is no grade."""
-    return {
-        **place,
-        "grade": grade_of(where, raw.get("grade")),
-        "evidence": raw.get("evidence"),
-        "note": raw.get("note"),
+        "quote": quote_of(document.text[start:end]),
     }

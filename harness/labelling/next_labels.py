@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.labelling.contest import Contest, GradedSpan, contest_of, name_of
+from harness.labelling.contest import Contest, contest_of
 from harness.labelling.sheet import sheet_rows
+from harness.labelling.unjudged import GradedSpan
 from harness.ordering.expected import mean_scores
 from harness.ordering.firmness import Firmness
 from harness.ordering.pool import Pool
@@ -46,7 +47,7 @@ def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporte
     """
     contest = contest_of(folder, top, count, labels, reporter)
     ids = contest.order.order(contest.items, contest.graded(), contest.skipped)
-    by_id = {name_of(one): one for one in contest.wanted}
+    by_id = {one.name: one for one in contest.wanted}
     opened = contest.opened
     rows = sheet_rows([by_id[name] for name in ids], opened.documents, opened.questions)
     return Next(rows, standing(contest))

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from harness.config import BenchConfig
 from harness.errors import LabelError
 from harness.labelling.rows import holds_rows
-from harness.labelling.unjudged import Retrieved, Wanted, covers, wanted_passages
+from harness.labelling.unjudged import (
+    Grades,
+    Retrieved,
+    Wanted,
+    grade_of,
+    grades_by_document,
+    unjudged_passages,
+)
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpus import load_corpus
 from harness.running.search import Point, Searched, search_points
 from harness.search import NotAskedError
-from harness.text.spans import Span
 from harness.types import Document, Query
-
-Graded = dict[tuple[str, str], list[Span]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +50,19 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
             "such settings out of the configuration."
         ) from error
     queries = [query for query in corpus.queries.queries if query.answerable]
-    graded = _graded(corpus)
+    graded = grades_by_document(
+        (label.query_id, label.doc_id, (label.start, label.end), label.grade)
+        for label in corpus.labels
+        if label.grade is not None
+    )
     retrieved = _unjudged(searched, top, {query.query_id for query in queries}, graded)
     documents = {document.doc_id: document for document in corpus.documents}
-    wanted = wanted_passages(retrieved, documents, graded)
+    wanted = unjudged_passages(retrieved, documents, graded)
     return PooledPassages(tuple(wanted), tuple(queries), tuple(corpus.documents))
 
 
-def _graded(corpus: Corpus) -> Graded:
-    found: Graded = {}
-    for label in corpus.labels:
-        if label.grade is not None:
-            found.setdefault((label.query_id, label.doc_id), []).append((label.start, label.end))
-    return found
-
-
 def _unjudged(
-    searched: Sequence[Searched], top: int, answerable: set[str], graded: Graded
+    searched: Sequence[Searched], top: int, answerable: set[str], graded: Grades
 ) -> Iterator[Retrieved]:
     for one in searched:
         chunks = {chunk.chunk_id: chunk for chunk in one.chunking.chunks}
@@ -71,6 +71,5 @@ def _unjudged(
                 continue
             for rank, name in enumerate(ranking.chunk_ids[:top], 1):
                 chunk = chunks[name]
-                done = graded.get((ranking.query_id, chunk.doc_id), ())
-                if not any(covers((chunk.start, chunk.end), span) for span in done):
+                if grade_of(graded, ranking.query_id, chunk.doc_id, (chunk.start, chunk.end)) is None:
                     yield Retrieved(one.setting.name, ranking.query_id, rank, chunk)

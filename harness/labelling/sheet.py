@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.corpus import ids_meant
 from harness.corpus.align import is_same_text
-from harness.errors import ConfigError
+from harness.corpus.table import Row, nearest, whole_number
+from harness.errors import ConfigError, LabelError
 from harness.labelling.rows import harmless
 from harness.labelling.unjudged import Wanted
 from harness.store.atomic import write_bytes, write_text
@@ -51,7 +53,7 @@ def sheet_rows(
             "passage": documents[one.doc_id].text[one.start : one.end],
             "grade": "",
             "evidence": "",
-            "settings": len(one.settings),
+            "settings": len(one.ranks),
             "best_rank": one.best_rank,
         }
         for one in wanted
@@ -63,6 +65,36 @@ def is_passage(cell: str, text: str) -> bool:
     if len(cell) >= _LONGEST and cell.endswith(_CUT):
         return is_same_text(cell.removesuffix(_CUT).removeprefix("'"), text[: _LONGEST - len(_CUT)])
     return is_same_text(cell, text)
+
+
+def read_passage(
+    where: str,
+    raw: Row,
+    documents: Mapping[str, Document],
+    document_column: str = "document",
+    passage_column: str = "passage",
+) -> tuple[Document, int, int]:
+    """The document of a row and the range of its passage; raises LabelError where it is not there."""
+    name = raw.get(document_column)
+    document = next((documents[one] for one in ids_meant(name) if one in documents), None)
+    if document is None:
+        raise LabelError(
+            f"{where}: there is no document {name!r}{nearest(name, documents)}. Correct the name, or add its "
+            "file to the documents."
+        )
+    start = whole_number(where, "start", raw.get("start"), 0)
+    end = whole_number(where, "end", raw.get("end"), 1)
+    if start is None or end is None or not start < end <= len(document.text):
+        raise LabelError(
+            f"{where}: start and end are no range of the text of {document.doc_id}, which has "
+            f"{len(document.text)} characters. Leave them as they were written."
+        )
+    if not is_passage(raw.get(passage_column), document.text[start:end]):
+        raise LabelError(
+            f"{where}: the passage does not stand at {start}-{end} of {document.doc_id}. Leave it as it was "
+            "written; where the document has changed, or was read by another parser, make the file again."
+        )
+    return document, start, end
 
 
 def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.corpus.labels import whole_number
-from harness.corpus.table import FaultsOfRows, read_table
+from harness.corpus.table import FaultsOfRows, read_table, whole_number
 from harness.errors import LabelError
 from harness.labelling.rows import holds_rows, write_rows
 

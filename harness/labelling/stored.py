@@ -10,7 +10,7 @@ from harness.chunk import PageConfig
 from harness.config import BenchConfig, Setting
 from harness.errors import HarnessError
 from harness.labelling.sheet import sheet_rows
-from harness.labelling.unjudged import Wanted, unjudged
+from harness.labelling.unjudged import Wanted, retrieved_of, scored_grades, unjudged_passages
 from harness.progress import Reporter
 from harness.report import cells_of, read_result
 from harness.running.context import Context
@@ -48,8 +48,7 @@ def open_results(folder: Path, reporter: Reporter) -> Opened:
     """
     result = read_result(folder)
     config = config_of(result.record)
-    with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents = {one.doc_id: one for one in load_documents(config, context)}
+    documents = documents_of(config, reporter)
     now = {name: document.sha256 for name, document in documents.items()}
     other = [name for name, sha in result.texts.items() if now.get(name) != sha]
     if other:
@@ -63,10 +62,17 @@ def open_results(folder: Path, reporter: Reporter) -> Opened:
     return Opened(result.record, documents, questions, answerable)
 
 
+def documents_of(config: BenchConfig, reporter: Reporter) -> dict[str, Document]:
+    """The documents of a configuration by id; none that is known is read again."""
+    with Context.at(config.cache, reporter, may_ask=False) as context:
+        return {one.doc_id: one for one in load_documents(config, context)}
+
+
 def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
     """The unjudged among the first ``top`` of all settings of a folder of results."""
     opened = open_results(folder, reporter)
-    wanted = unjudged(folder, opened.documents, top, opened.answerable)
+    retrieved = retrieved_of(folder, top, opened.answerable, only_unjudged=True)
+    wanted = unjudged_passages(retrieved, opened.documents, scored_grades(folder))
     rows = sheet_rows(wanted, opened.documents, opened.questions)
     judge = opened.record["config"].get("relevance", {}).get("judge", {}).get("kind", "labels")
     return Sheet(rows, wanted, len(opened.questions) - len(opened.answerable), judge)

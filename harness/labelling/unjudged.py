@@ -1,10 +1,11 @@
-"""What was retrieved and never judged, as passages to grade: the most wanted first, each once."""
+"""Retrieved chunks as passages to grade, each once, whatever chunking found it."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from harness.report import RankedRow, cells_of, read_any, read_chunk_offsets
@@ -14,13 +15,16 @@ from harness.types import Chunk, Document
 
 # as the pool of a judge has it: about a paragraph
 LENGTH = 600
+# (query, document, range) with a grade
+GradedSpan = tuple[str, str, Span, int]
+Grades = Mapping[tuple[str, str], Sequence[tuple[Span, int]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A passage to grade for a query.
 
-    ``settings`` have it in a chunk that no grade covers, at ``best_rank`` or below. ``above`` are ranges that
+    ``ranks`` are the best ranks at which settings have a chunk with it, by setting. ``above`` are ranges that
     chunks show before it, such as the heading rows of its table.
     """
 
@@ -28,16 +32,22 @@ class Wanted:
     doc_id: str
     start: int
     end: int
-    settings: frozenset[str]
-    best_rank: int
+    ranks: Mapping[str, int] = field(default_factory=dict)
     above: tuple[Span, ...] = ()
 
+    @property
+    def best_rank(self) -> int:
+        """The best rank at any setting; 0 where no setting has it."""
+        return min(self.ranks.values(), default=0)
 
-@dataclass(slots=True)
-class _Asked:
-    settings: set[str] = field(default_factory=set)
-    best_rank: int = 2**31
-    above: dict[Span, None] = field(default_factory=dict)
+    @property
+    def name(self) -> str:
+        """Its name in an order of labelling."""
+        return passage_name(self.query_id, self.doc_id, (self.start, self.end))
+
+    def grade_in(self, grades: Grades) -> int | None:
+        """The highest grade of what covers it by half of either, None where nothing does."""
+        return grade_of(grades, self.query_id, self.doc_id, (self.start, self.end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +60,13 @@ class Retrieved:
     chunk: Chunk
 
 
-def unjudged(folder: Path, documents: Mapping[str, Document], top: int, answerable: set[str]) -> list[Wanted]:
-    """The passages of the unjudged chunks among the first ``top`` of every setting's last step.
+# of a chunk, its range without blanks and the passages that touch it: those to grade
+Choose = Callable[[Retrieved, Span, Sequence[Span]], Sequence[Span]]
 
-    Only the queries of ``answerable`` are looked at; `wanted_passages` says what becomes a passage.
-    """
-    retrieved = retrieved_of(folder, top, answerable, only_unjudged=True)
-    return wanted_passages(retrieved, documents, _graded(folder))
+
+def passage_name(query_id: str, doc_id: str, span: Span) -> str:
+    """The name of a passage in an order of labelling."""
+    return f"{query_id} {doc_id}:{span[0]}-{span[1]}"
 
 
 def retrieved_of(
@@ -64,10 +74,14 @@ def retrieved_of(
 ) -> Iterator[Retrieved]:
     """The chunks among the first ``top`` of every setting's last step, or the unjudged ones."""
     chunks = {name: {one.chunk_id: one for one in own} for name, own in read_chunk_offsets(folder).items()}
+    rows = read_any(folder, RankedRow)
+    # rows stand in the order of the steps
+    last = {row.setting: row.stage for row in rows}
     return (
         Retrieved(row.setting, row.query_id, row.rank, chunks[row.setting][row.chunk_id])
-        for row in _last_rows(folder)
-        if row.rank <= top
+        for row in rows
+        if row.stage == last[row.setting]
+        and row.rank <= top
         and not (only_unjudged and row.grade is not None)
         and row.query_id in answerable
         and row.chunk_id in chunks[row.setting]
@@ -75,70 +89,78 @@ def retrieved_of(
 
 
 def wanted_passages(
-    retrieved: Iterable[Retrieved],
-    documents: Mapping[str, Document],
-    graded: Mapping[tuple[str, str], Sequence[Span]],
+    retrieved: Iterable[Retrieved], documents: Mapping[str, Document], choose: Choose
 ) -> list[Wanted]:
-    """The passages whose grades would make unjudged chunks judged, each once.
+    """The passages of retrieved chunks that ``choose`` picks, each once.
 
-    Passages are runs of sentences that depend on the text alone, so that one grade serves all chunkings; they
-    are in the order of how many settings want them, then of their best rank. A passage that a grade covers
-    by half of either is left out. A chunk of which no passage is left, or none holds half of either, stands
-    itself. ``graded`` are the spans that have a grade, by query and document.
+    Passages are runs of sentences that depend on the text alone, so that one grade serves all chunkings.
     """
     passages: dict[str, Sequence[Span]] = {}
-    asked: dict[tuple[str, str, Span], _Asked] = {}
+    ranks: dict[tuple[str, str, Span], dict[str, int]] = {}
+    above: dict[tuple[str, str, Span], dict[Span, None]] = {}
     for row in retrieved:
         chunk, doc_id = row.chunk, row.chunk.doc_id
         document = documents.get(doc_id)
-        if document is None:
+        own = (0, 0) if document is None else trim(document.text, (chunk.start, chunk.end))
+        if document is None or own[0] >= own[1]:
             continue
         if doc_id not in passages:
             passages[doc_id] = passage_spans(document.text, LENGTH)
-        done = graded.get((row.query_id, doc_id), ())
-        for span in _to_grade(chunk, document, passages[doc_id], done):
-            one = asked.setdefault((row.query_id, doc_id, span), _Asked())
-            one.settings.add(row.setting)
-            one.best_rank = min(one.best_rank, row.rank)
-            one.above |= {before: None for before in chunk.before if before[1] <= span[0]}
-    found = [
-        Wanted(query_id, doc_id, *span, frozenset(one.settings), one.best_rank, tuple(one.above))
-        for (query_id, doc_id, span), one in asked.items()
+        first = bisect_right(passages[doc_id], own[0], key=lambda span: span[1])
+        last = bisect_left(passages[doc_id], own[1], key=lambda span: span[0])
+        for span in choose(row, own, passages[doc_id][first:last]):
+            key = (row.query_id, doc_id, span)
+            best = ranks.setdefault(key, {})
+            best[row.setting] = min(row.rank, best.get(row.setting, row.rank))
+            before = {one: None for one in chunk.before if one[1] <= span[0]}
+            above.setdefault(key, {}).update(before)
+    return [
+        Wanted(query_id, doc_id, *span, best, tuple(above[query_id, doc_id, span]))
+        for (query_id, doc_id, span), best in ranks.items()
     ]
+
+
+def unjudged_passages(
+    retrieved: Iterable[Retrieved], documents: Mapping[str, Document], graded: Grades
+) -> list[Wanted]:
+    """The passages whose grades would make unjudged chunks judged, the most wanted first.
+
+    They are in the order of how many settings want them, then of their best rank. A passage that a grade
+    covers by half of either is left out. A chunk of which no passage is left, or none holds half of either,
+    stands itself.
+    """
+    found = wanted_passages(retrieved, documents, partial(_to_grade, graded))
     # equal ones stay in the order of settings and queries
-    return sorted(found, key=lambda one: (-len(one.settings), one.best_rank))
+    return sorted(found, key=lambda one: (-len(one.ranks), one.best_rank))
 
 
-def _last_rows(folder: Path) -> Iterator[RankedRow]:
-    """What the last step of each setting ranked."""
-    rows = read_any(folder, RankedRow)
-    # rows stand in the order of the steps
-    last = {row.setting: row.stage for row in rows}
-    return (row for row in rows if row.stage == last[row.setting])
+def _to_grade(graded: Grades, row: Retrieved, own: Span, near: Sequence[Span]) -> Sequence[Span]:
+    chunk = row.chunk
+    left = [span for span in near if grade_of(graded, row.query_id, chunk.doc_id, span) is None]
+    return left if any(covers((chunk.start, chunk.end), span) for span in left) else [own]
 
 
-def _graded(folder: Path) -> dict[tuple[str, str], list[Span]]:
-    """The spans that settings were scored on, by query and document."""
-    found: dict[tuple[str, str], list[Span]] = {}
-    for row in cells_of(folder, "judgments"):
-        if row["grade"] and row.get("scored_on", "yes") == "yes":
-            span = int(row["start"]), int(row["end"])
-            found.setdefault((row["query_id"], row["document"]), []).append(span)
+def scored_grades(folder: Path) -> Grades:
+    """The grades that the settings of a folder of results were scored on."""
+    return grades_by_document(
+        (row["query_id"], row["document"], (int(row["start"]), int(row["end"])), int(row["grade"]))
+        for row in cells_of(folder, "judgments")
+        if row["grade"] and row.get("scored_on", "yes") == "yes"
+    )
+
+
+def grades_by_document(graded: Iterable[GradedSpan]) -> Grades:
+    """Grades by query and document."""
+    found: dict[tuple[str, str], list[tuple[Span, int]]] = {}
+    for query_id, doc_id, span, grade in graded:
+        found.setdefault((query_id, doc_id), []).append((span, grade))
     return found
 
 
-def _to_grade(
-    chunk: Chunk, document: Document, passages: Sequence[Span], graded: Iterable[Span]
-) -> list[Span]:
-    """The passages whose grades would make a chunk judged, or the chunk."""
-    done = list(graded)
-    own = trim(document.text, (chunk.start, chunk.end))
-    if own[0] >= own[1]:
-        return []
-    first = bisect_right(passages, own[0], key=lambda span: span[1])
-    last = bisect_left(passages, own[1], key=lambda span: span[0])
-    left = [span for span in passages[first:last] if not any(covers(span, one) for one in done)]
-    return left if any(covers((chunk.start, chunk.end), span) for span in left) else [own]
+def grade_of(grades: Grades, query_id: str, doc_id: str, span: Span) -> int | None:
+    """The highest grade of what covers a passage by half of either, None where nothing does."""
+    own = [grade for other, grade in grades.get((query_id, doc_id), ()) if covers(span, other)]
+    return max(own, default=None)
 
 
 def covers(chunk: Span, span: Span) -> bool:

@@ -126,6 +126,14 @@ def classify_status(status: int, said: Said, headers: dict[str, str]) -> CallErr
     return _bad_parameter(said, words) or CallError(f"http_{status}", words, refused=True)
 
 
+def read_body(content: bytes) -> Said:
+    """The words in the body of an error as it came, whether it is JSON or not."""
+    try:
+        return read_error(json.loads(content))
+    except (ValueError, RecursionError):
+        return read_error(content[:10_000].decode("utf-8", "replace"))
+
+
 def one_line(text: str) -> str:
     """Text of an endpoint as one printable line of at most 400 characters."""
     line = " ".join(text.split())

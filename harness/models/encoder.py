@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +55,10 @@ class Encoder(ABC):
 class LocalEncoder(Encoder):
     """An encoder whose model runs here: loaded when the first text has to be encoded, and only then."""
 
-    def __init__(self, model: str, computing: ComputingConfig) -> None:
-        self.model: Model = resolve(model)
+    def __init__(self, config: LocalEncoderConfig) -> None:
+        self.config = config
+        self.model: Model = resolve(config.model)
         self.tokenizer = ModelTokenizer(self.model)
-        self.computing = computing
         self._loaded: Any = None
 
     def describe(self) -> dict[str, str]:
@@ -69,38 +69,51 @@ class LocalEncoder(Encoder):
         """Indices of ``texts`` in length-sorted batches of at most ``batch_tokens`` tokens."""
         window = self.tokenizer.window or 1 << 30
         lengths = [min(length, window) for length in self.tokenizer.lengths(texts)]
-        return length_sorted_batches(lengths, self.computing.batch_tokens)
+        return length_sorted_batches(lengths, self.config.batch_tokens)
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> Iterable[Value]:
         """The values of one batch of texts, in their order."""
 
-    @abstractmethod
+    def numbers(self, texts: Sequence[str]) -> Iterable[NDArray[np.float32]]:
+        """The values of one batch as numbers, where ``encode`` packs them into bytes too."""
+        return cast("Iterable[NDArray[np.float32]]", self.encode(texts))
+
     def try_out(self) -> None:
         """Load the model and encode a word; raises ModelError where it cannot be used."""
-
-    @abstractmethod
-    def load(self) -> Any:
-        """The model with its weights."""
+        if not all(np.isfinite(one).all() for one in self.numbers(["word"])):
+            raise not_finite(self.model)
 
     def _load(self) -> Any:
+        """The model with its weights."""
         if self._loaded is None:
-            self._loaded = self.load()
+            c = self.config
+            self._loaded = self.loader()(self.model, c.device, c.dtype, c.backend)
         return self._loaded
 
+    @abstractmethod
+    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
+        """What loads the weights: a function of model, device, dtype and backend."""
 
-class EmbedConfig(ComputingConfig, EncoderConfig):
+
+class LocalEncoderConfig(ComputingConfig, EncoderConfig):
+    """Base of what names an encoder whose model runs here."""
+
+    model: str
+
+    @property
+    def model_name(self) -> str:
+        """The model."""
+        return self.model
+
+
+class EmbedConfig(LocalEncoderConfig):
     """A bi-encoder, and how it computes."""
 
     model: str = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
         description="Hub id, local folder, or `embedded:all-MiniLM-L6-v2` (needs no network).",
     )
-
-    @property
-    def model_name(self) -> str:
-        """The model."""
-        return self.model
 
     def make(self) -> SentenceEncoder:
         """The encoder."""
@@ -109,10 +122,6 @@ class EmbedConfig(ComputingConfig, EncoderConfig):
 
 class SentenceEncoder(LocalEncoder):
     """A bi-encoder: one vector a text."""
-
-    def __init__(self, config: EmbedConfig) -> None:
-        super().__init__(config.model, config)
-        self.config = config
 
     @property
     def fingerprint(self) -> str:
@@ -126,12 +135,6 @@ class SentenceEncoder(LocalEncoder):
         )
         return np.asarray(vectors, dtype=np.float32)
 
-    def try_out(self) -> None:
-        """Load the model and embed a word; raises ModelError where it cannot be used."""
-        if not np.isfinite(self.encode(["word"])).all():
-            raise not_finite(self.model)
-
-    def load(self) -> Any:
-        """The model with its weights."""
-        c = self.config
-        return load_bi_encoder(self.model, c.device, c.dtype, c.backend)
+    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
+        """What loads the weights."""
+        return load_bi_encoder

@@ -13,33 +13,20 @@ from typing import Any
 from harness.errors import ModelError
 from harness.models.resolve import Model, read_json_list
 
+_IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
 def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32", backend: str = "torch") -> Any:
     """A SentenceTransformer in evaluation mode; ``device`` None takes the best one there is."""
-    _silence()
-    from sentence_transformers import SentenceTransformer
-
-    _silence_loading_bars()
-    with _whole(model):
-        options = _options(device, dtype, backend)
-        loaded = SentenceTransformer(str(model.folder), **options).eval()
-        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
+    return _load("SentenceTransformer", model, device, dtype, backend)
 
 
 def load_cross_encoder(
     model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
 ) -> Any:
     """A CrossEncoder with one output in evaluation mode; ``device`` None takes the best one there is."""
-    _silence()
-    from sentence_transformers import CrossEncoder
-
-    _silence_loading_bars()
-    with _whole(model):
-        options = _options(device, dtype, backend)
-        loaded = CrossEncoder(str(model.folder), num_labels=1, **options).eval()
-        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
+    return _load("CrossEncoder", model, device, dtype, backend, num_labels=1)
 
 
 @lru_cache(maxsize=1)
@@ -50,14 +37,9 @@ def load_sparse_encoder(
 
     Raises ModelError for a model that is none: the library would put an untrained one on top of it.
     """
-    _silence()
-    from sentence_transformers import SparseEncoder
+    loaded = _load("SparseEncoder", model, device, dtype, backend)
     from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
 
-    _silence_loading_bars()
-    _only_torch(model, backend)
-    with _whole(model):
-        loaded = SparseEncoder(str(model.folder), **_options(device, dtype, backend)).eval()
     saved = read_json_list(model.folder, "modules.json")
     autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
     if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
@@ -74,21 +56,24 @@ def load_multi_vector_encoder(
     model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
 ) -> Any:
     """A MultiVectorEncoder in evaluation mode; the last one is kept, for chunks and queries."""
+    return _load("MultiVectorEncoder", model, device, dtype, backend)
+
+
+def _load(kind: str, model: Model, device: str | None, dtype: str, backend: str, **more: Any) -> Any:
+    """A model of the class ``kind`` of sentence-transformers, in evaluation mode."""
     _silence()
-    from sentence_transformers import MultiVectorEncoder
+    import sentence_transformers
 
     _silence_loading_bars()
-    _only_torch(model, backend)
-    with _whole(model):
-        return MultiVectorEncoder(str(model.folder), **_options(device, dtype, backend)).eval()
-
-
-def _only_torch(model: Model, backend: str) -> None:
-    if backend != "torch":
+    if backend != "torch" and kind not in _IN_OPENVINO:
         raise ModelError(
             f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; omit it for "
             "sparse and multi-vector models."
         )
+    with _whole(model):
+        make = getattr(sentence_transformers, kind)
+        loaded = make(str(model.folder), **more, **_options(device, dtype, backend)).eval()
+        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
 
 
 @contextmanager

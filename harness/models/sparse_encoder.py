@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.computing import ComputingConfig
-from harness.models.encoder import EncoderConfig, LocalEncoder
-from harness.models.load import load_sparse_encoder, not_finite
+from harness.models import Model
+from harness.models.encoder import LocalEncoder, LocalEncoderConfig
+from harness.models.load import load_sparse_encoder
 
 Role = Literal["passage", "query"]
 
 
-class SparseConfig(ComputingConfig, EncoderConfig):
+class SparseConfig(LocalEncoderConfig):
     """A learned sparse encoder for passages or for queries, which some models read differently."""
 
     model: str = Field(description="Hub id or local folder.")
@@ -26,11 +26,6 @@ class SparseConfig(ComputingConfig, EncoderConfig):
     max_active_dims: int | None = Field(
         None, ge=1, description="The maximum number of weights kept per text, the largest ones."
     )
-
-    @property
-    def model_name(self) -> str:
-        """The model."""
-        return self.model
 
     def make(self) -> SparseTextEncoder:
         """The encoder."""
@@ -43,9 +38,7 @@ class SparseTextEncoder(LocalEncoder):
     Vocabularies are far smaller than 2²⁴, up to which single precision holds whole numbers exactly.
     """
 
-    def __init__(self, config: SparseConfig) -> None:
-        super().__init__(config.model, config)
-        self.config = config
+    config: SparseConfig
 
     @property
     def fingerprint(self) -> str:
@@ -68,15 +61,9 @@ class SparseTextEncoder(LocalEncoder):
         )
         return [_as_rows(vector) for vector in vectors]
 
-    def try_out(self) -> None:
-        """Load the model and encode a word; raises ModelError where it cannot be used."""
-        if not np.isfinite(self.encode(["word"])[0]).all():
-            raise not_finite(self.model)
-
-    def load(self) -> Any:
-        """The model with its weights."""
-        c = self.config
-        return load_sparse_encoder(self.model, c.device, c.dtype, c.backend)
+    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
+        """What loads the weights."""
+        return load_sparse_encoder
 
 
 def _as_rows(vector: Any) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.errors import ModelError
-from harness.models.computing import ComputingConfig
-from harness.models.encoder import EncoderConfig, LocalEncoder
-from harness.models.load import load_bi_encoder, load_multi_vector_encoder, not_finite
+from harness.models.encoder import LocalEncoder, LocalEncoderConfig
+from harness.models.load import load_bi_encoder, load_multi_vector_encoder
 from harness.models.resolve import Model, read_json, read_json_list
 from harness.models.sound import tensor_names
 
@@ -23,16 +22,11 @@ _PROJECTION = "linear.weight"
 _HEADER = 4
 
 
-class TokenConfig(ComputingConfig, EncoderConfig):
+class TokenConfig(LocalEncoderConfig):
     """A multi-vector encoder for passages or for queries, which ColBERT models read differently."""
 
     model: str = Field(description="`embedded:maxsim`, a ColBERT model or a bi-encoder.")
     role: Literal["passage", "query"] = Field("passage", description="What it encodes.")
-
-    @property
-    def model_name(self) -> str:
-        """The model."""
-        return self.model
 
     def make(self) -> TokenEncoder:
         """The encoder; raises ModelError for a multi-vector model whose projection was never trained."""
@@ -48,10 +42,10 @@ class TokenEncoder(LocalEncoder):
     """
 
     bulky = True
+    config: TokenConfig
 
     def __init__(self, config: TokenConfig) -> None:
-        super().__init__(config.model, config)
-        self.config = config
+        super().__init__(config)
         self._is_multi_vector = is_multi_vector(self.model)
         if self._is_multi_vector and not has_projection(self.model):
             raise ModelError(
@@ -70,9 +64,9 @@ class TokenEncoder(LocalEncoder):
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """The matrix of every text of one batch, packed for ``unpack``."""
-        return [pack(matrix) for matrix in self.matrices(texts)]
+        return [pack(matrix) for matrix in self.numbers(texts)]
 
-    def matrices(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    def numbers(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """The vectors of the tokens of every text of one batch, float32 [tokens, dimension] each."""
         model = self._load()
         if not self._is_multi_vector:
@@ -83,16 +77,9 @@ class TokenEncoder(LocalEncoder):
         )
         return [np.asarray(matrix, dtype=np.float32) for matrix in found]
 
-    def try_out(self) -> None:
-        """Load the model and encode a word; raises ModelError where it cannot be used."""
-        if not np.isfinite(self.matrices(["word"])[0]).all():
-            raise not_finite(self.model)
-
-    def load(self) -> Any:
-        """The model with its weights."""
-        load = load_multi_vector_encoder if self._is_multi_vector else load_bi_encoder
-        c = self.config
-        return load(self.model, c.device, c.dtype, c.backend)
+    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
+        """What loads the weights."""
+        return load_multi_vector_encoder if self._is_multi_vector else load_bi_encoder
 
 
 def pack(matrix: NDArray[np.float32]) -> bytes:

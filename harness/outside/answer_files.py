@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.corpus.queries import is_answerable, refuse_spaces
 from harness.corpus.table import FaultsOfRows, Row, Table, read_table
 from harness.errors import CorpusError
 from harness.outside.exchange import Exchange, Passage
@@ -28,7 +29,6 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "answerable": ("answerable",),
     "cited": ("cited",),
 }
-_TRUE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
 def read_answers(path: Path) -> list[Exchange]:
@@ -124,14 +124,10 @@ def _exchange(table: Table, row: Row, columns: Mapping[str, str], number: int) -
     if not question:
         raise CorpusError(f"{where}: {columns['question']} is empty. Write the question.")
     query_id = cell("query_id") or f"q{number}"
-    if query_id.split() != [query_id]:
-        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+    refuse_spaces(where, query_id)
     texts = _texts(cell("read"), where, columns.get("read", ""))
     of = {name: _beside(texts, cell(name), where, columns.get(name, "")) for name in ("documents", "ids")}
     read = tuple(map(Passage, texts, of["documents"], of["ids"]))
-    answerable = cell("answerable").lower()
-    if answerable not in _TRUE:
-        raise CorpusError(f"{where}: answerable is {cell('answerable')!r}. Write yes or no.")
     answer = cell("answer") or None
     return Exchange(
         query_id,
@@ -140,7 +136,7 @@ def _exchange(table: Table, row: Row, columns: Mapping[str, str], number: int) -
         answer,
         "" if answer else cell("reason") or "the file has no answer",
         _golden(cell("reference"), cell("other_references"), where),
-        _TRUE[answerable],
+        is_answerable(where, cell("answerable")),
         _cited(cell("cited"), len(read), where),
         where,
     )

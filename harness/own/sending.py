@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.llm.faults import one_line, read_error
+from harness.llm.faults import one_line, read_body
 from harness.llm.interrupt import canceller
 from harness.llm.limiter import limiter_of
 from harness.llm.retry import Backoff, retry_after
@@ -166,12 +166,7 @@ class _Sending:
         raise self._refused(message, reply.status_code, bytes(content), dict(reply.headers))
 
     def _refused(self, message: Message, status: int, content: bytes, headers: dict[str, str]) -> Exception:
-        text = content[:10_000].decode("utf-8", "replace")
-        try:
-            said = read_error(json.loads(content))
-        except ValueError:
-            said = read_error(text)
-        words = f"answered {status}: {self._secret.cut(said.words) or 'not a word'}"
+        words = f"answered {status}: {self._secret.cut(read_body(content).words) or 'not a word'}"
         if status in _PASSING or status >= 500:
             return _PassingError(words, retry_after({k.lower(): v for k, v in headers.items()}))
         return self._error(message, f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")
@@ -181,11 +176,11 @@ class _Sending:
 
         if message.response is None:
             return None
+        shown = self._secret.cut(one_line(content[:300].decode("utf-8", "replace")))[:120]
         try:
             answer = json.loads(content)
         except ValueError:
-            shown = self._secret.cut(one_line(content[:300].decode("utf-8", "replace")))
-            raise self._error(message, f"did not answer with JSON: {shown[:120]!r}.") from None
+            raise self._error(message, f"did not answer with JSON: {shown!r}.") from None
         try:
             found = compiled(message.response).search(answer)
         except JMESPathError as error:
@@ -195,11 +190,10 @@ class _Sending:
                 f"{self._secret.cut(one_line(str(error)))}",
             ) from None
         if found is None:
-            shown = self._secret.cut(one_line(content[:300].decode("utf-8", "replace")))
             raise self._error(
                 message,
-                f"gave an answer in which response ({message.response}) matches nothing: "
-                f"{shown[:120]!r}. Correct the expression, or the request.",
+                f"gave an answer in which response ({message.response}) matches nothing: {shown!r}. Correct "
+                "the expression, or the request.",
             )
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
@@ -14,7 +14,6 @@ from harness.llm.http_endpoint import HttpConfig, as_json, plain_url
 from harness.own.code import Version
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-SECRETS = "headers_env"
 Method = Literal["POST", "PUT", "GET"]
 Request = Annotated[dict[str, Any], AfterValidator(as_json)]
 
@@ -55,11 +54,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _is_plain(url: str) -> str:
-    return plain_url(url, SECRETS)
-
-
-Url = Annotated[str, AfterValidator(_is_plain)]
+Url = Annotated[str, AfterValidator(partial(plain_url, secrets="headers_env"))]
 
 
 class ServiceConfig(HttpConfig):

@@ -37,9 +37,17 @@ from harness.report.rows import (
     SurroundingRow,
     ThresholdRow,
 )
-from harness.report.rows.filters import FilterCounts, count_filters
-from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER
 from harness.report.rows.ranked import spans_of_chunk
+from harness.report.rows.steps import (
+    CANDIDATES,
+    CHANGE,
+    CHUNKING,
+    FILTER,
+    ORDER,
+    PARSER,
+    FilterCounts,
+    count_filters,
+)
 from harness.report.summaries import (
     best_of,
     chunk_table,
@@ -48,6 +56,7 @@ from harness.report.summaries import (
     other_measures,
     summary_table,
 )
-from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted
+from harness.report.tables import Table
 from harness.report.text import one_line_width, two_line_width
 from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results
+from harness.text.numbers import FEWEST_FOR_INTERVAL, counted

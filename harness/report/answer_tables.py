@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from harness.report.answers import answer_tables
 from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
-from harness.report.rows.answer_losses import ANSWER_PARTS
-from harness.report.tables import Table, counted, number
+from harness.report.rows.answers import ANSWER_PARTS
+from harness.report.tables import Table
+from harness.text.numbers import counted, interval, number
 
 # What a user chooses by: a better ranking of the same question, then better settings, then questions.
-_CHOOSING = (("within queries", "kendall"), ("settings", "kendall"), ("queries", "kendall"))
+_CHOOSING = ("within queries", "settings", "queries")
 
 
 def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Table]:
@@ -26,6 +27,59 @@ def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Tabl
     predicted = prediction_table(rows_of(AnswerPredictionRow))
     if predicted is not None:
         yield predicted
+
+
+def answer_tables(summary: Sequence[AnswerSummaryRow], replies: Sequence[ReplyRow]) -> Iterator[Table]:
+    """The means of every measure of answers by setting, or, without measures, how much was answered."""
+    if not replies:
+        return
+    settings = list(dict.fromkeys(row.setting for row in replies))
+    answered = Counter(row.setting for row in replies if not row.reason)
+    asked = Counter(row.setting for row in replies)
+    rows = [row for row in summary if row.split == "all"]
+    means = {(row.setting, row.measure): row for row in rows}
+    measures = list(dict.fromkeys(row.measure for row in rows))
+    yield Table(
+        title=f"Answers: means over {counted(max(asked.values()), 'question')}",
+        columns=("setting", "answered", *measures),
+        rows=tuple(
+            (
+                setting,
+                f"{answered[setting]} of {asked[setting]}",
+                *(_mean(means[setting, measure]) for measure in measures),
+            )
+            for setting in settings
+        ),
+        notes=tuple(_notes(rows)),
+    )
+
+
+def _mean(row: AnswerSummaryRow) -> str:
+    bounds = interval(row.ci_low, row.ci_high, row.n_queries)
+    return number(row.mean) if row.mean is None or bounds == "–" else f"{number(row.mean)} ({bounds})"
+
+
+def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
+    """How many answers each measure leaves without a value; where all settings agree, said once."""
+    by_measure: dict[str, list[AnswerSummaryRow]] = {}
+    for row in rows:
+        by_measure.setdefault(row.measure, []).append(row)
+    said: dict[str, list[str]] = {}
+    for measure, own in by_measure.items():
+        counts = [row.n_not_scored for row in own]
+        if not any(counts):
+            continue
+        many = f"{counts[0]}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
+        worst = max(own, key=lambda row: row.n_not_scored)
+        said.setdefault(f"{many} ({worst.reasons})", []).append(measure)
+    for counts_and_why, measures in said.items():
+        yield f"Not scored, and not in the mean of {', '.join(measures)}: {counts_and_why}."
+    uneven = [measure for measure, own in by_measure.items() if len({row.n_not_scored for row in own}) > 1]
+    if uneven:
+        yield (
+            f"Means of {', '.join(uneven)} are over different questions: answer_comparisons.csv compares the "
+            "settings on the questions for which all have a value."
+        )
 
 
 def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
@@ -59,16 +113,13 @@ def best_predictors(rows: Sequence[AnswerPredictionRow]) -> Iterator[AnswerPredi
     """
     by_measure: dict[str, list[AnswerPredictionRow]] = {}
     for row in rows:
-        by_measure.setdefault(row.answer_measure, []).append(row)
+        if row.coefficient == "kendall":
+            by_measure.setdefault(row.answer_measure, []).append(row)
     for own in by_measure.values():
-        for over, coefficient in _CHOOSING:
-            known = [
-                row
-                for row in own
-                if (row.over, row.coefficient) == (over, coefficient) and row.value is not None
-            ]
+        for over in _CHOOSING:
+            known = {i: row.value for i, row in enumerate(own) if row.over == over and row.value is not None}
             if known:
-                yield max(known, key=lambda row: -2.0 if row.value is None else row.value)
+                yield own[max(known, key=known.__getitem__)]
                 break
 
 
@@ -87,9 +138,9 @@ def prediction_table(rows: Sequence[AnswerPredictionRow]) -> Table | None:
 
     return Table(
         title="Which ranking measure best predicts each measure of answers: Kendall's tau-b",
-        columns=("answers", "rankings", *(over for over, _ in _CHOOSING)),
+        columns=("answers", "rankings", *_CHOOSING),
         rows=tuple(
-            (row.answer_measure, row.ranking_measure, *(cell(row, over) for over, _ in _CHOOSING))
+            (row.answer_measure, row.ranking_measure, *(cell(row, over) for over in _CHOOSING))
             for row in best
         ),
         left=frozenset({0, 1}),

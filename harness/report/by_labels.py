@@ -1,12 +1,10 @@
-"""What few labels of people say of a result, as `harness labels next` has left it: read back and shown."""
+"""What the first labels of people say of a result: by_labels.json, as `harness labels next` writes it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from harness.report.tables import Table
 
@@ -17,13 +15,17 @@ _NONE = "–"
 
 @dataclass(frozen=True, slots=True)
 class ByLabels:
-    """``sentences`` to show with the verdict; ``means`` and ``further`` as rows of two tables, in text."""
+    """What labels say, in text: ``sentences`` to show with the verdict, and the rows of two tables.
+
+    ``means`` are setting, mean, interval, and mean by the judge alone; ``further`` are a number of labels and
+    the half-widths of the nearest interval with them, on these queries and for new ones.
+    """
 
     measure: str
     judge: str
     sentences: tuple[str, ...]
-    means: tuple[tuple[str, ...], ...]
-    further: tuple[tuple[str, ...], ...]
+    means: tuple[tuple[str, str, str, str], ...]
+    further: tuple[tuple[str, str, str], ...]
 
     @property
     def headline(self) -> str:
@@ -34,13 +36,13 @@ class ByLabels:
         if not self.judge or not self.means or any(row[2] == _NONE for row in self.means):
             return ""
         leader, mean, bounds, alone = self.means[0]
-        said = "" if alone == _NONE else f"; by the judge alone {alone}"
-        told = f"{leader} leads with {self.measure} {mean} {bounds}{said}"
+        by_judge = "" if alone == _NONE else f"; by the judge alone {alone}"
+        text = f"{leader} leads with {self.measure} {mean} {bounds}{by_judge}"
         if len(self.means) > 1:
             name, mean, bounds, alone = self.means[1]
-            said = "" if alone == _NONE else f"; alone {alone}"
-            told += f". Next is {name} with {mean} {bounds}{said}"
-        return f"By the grades of {self.judge}, corrected by people's: {told}."
+            by_judge = "" if alone == _NONE else f"; alone {alone}"
+            text += f". Next is {name} with {mean} {bounds}{by_judge}"
+        return f"By the grades of {self.judge}, corrected by people's: {text}."
 
     def tables(self) -> tuple[Table, ...]:
         """The means with their intervals, and what more labels would do."""
@@ -64,41 +66,19 @@ class ByLabels:
 
 def to_text(found: ByLabels) -> str:
     """As JSON."""
-    plain = {name: getattr(found, name) for name in found.__slots__}
-    return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(asdict(found), indent=2, ensure_ascii=False) + "\n"
 
 
 def read_by_labels(folder: Path) -> ByLabels | None:
     """What the folder holds, None where nothing does; raises HarnessError for a damaged file."""
+    from pydantic import TypeAdapter
+
     from harness.report.stored import damaged
 
     path = folder / FILE
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        return TypeAdapter(ByLabels).validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error)) from None
-    try:
-        return ByLabels(
-            _text(found["measure"]),
-            _text(found["judge"]),
-            tuple(map(_text, found["sentences"])),
-            _rows(found, "means", 4),
-            _rows(found, "further", 3),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise damaged(path, str(error)) from None
-
-
-def _rows(found: Mapping[str, Any], name: str, width: int) -> tuple[tuple[str, ...], ...]:
-    rows = tuple(tuple(map(_text, row)) for row in found[name])
-    if any(len(row) != width for row in rows):
-        raise ValueError(f"{name} has a row of another length")
-    return rows
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text is missing")
-    return value
+        raise damaged(path, str(error).partition("\n")[0]) from None

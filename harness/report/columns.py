@@ -22,33 +22,25 @@ R = TypeVar("R", bound="DataclassInstance")
 Cells = dict[str, str]
 
 _NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
-_COUNT = re.compile(r"[0-9]{1,15}")
 _RANGE = r"[0-9]{1,15}-[0-9]{1,15}"
-_CHUNK = re.compile(rf".*:({_RANGE}\+)*{_RANGE}", re.DOTALL)
-_RANGES = re.compile(rf"({_RANGE}( {_RANGE})*)?")
 
 
 def _is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell) is not None and abs(float(cell)) != float("inf")
 
 
-def _is_count(cell: str) -> bool:
-    return _COUNT.fullmatch(cell) is not None
-
-
-def _is_chunk(cell: str) -> bool:
-    return _CHUNK.fullmatch(cell) is not None
-
-
-def _are_ranges(cell: str) -> bool:
-    return _RANGES.fullmatch(cell) is not None
-
-
-_KINDS: dict[type, tuple[str, Callable[[str], bool]]] = {
-    int: ("a whole number", _is_count),
-    float: ("a finite number", _is_number),
-    bool: ("yes or no", ("yes", "no").__contains__),
-}
+Check = tuple[str, Callable[[str], Any]]
+# What a cell of a type holds, in words, and whether a cell holds it.
+_COUNT: Check = "a whole number", re.compile(r"[0-9]{1,15}").fullmatch
+_FIGURE: Check = "a finite number", _is_number
+_YES_NO: Check = "yes or no", ("yes", "no").__contains__
+_CHUNK: Check = (
+    "the id of a chunk such as document:0-100",
+    re.compile(rf".*:({_RANGE}\+)*{_RANGE}", re.DOTALL).fullmatch,
+)
+_RANGES: Check = "ranges such as 0-20 30-40", re.compile(rf"({_RANGE}( {_RANGE})*)?").fullmatch
+_NAME: Check = "a name", bool
+_BY_TYPE = {int: _COUNT, float: _FIGURE, bool: _YES_NO}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,33 +75,17 @@ class Declared:
     column: Column
 
     @property
-    def what(self) -> str:
-        """What a cell holds, in words."""
-        if self.column.among:
-            what = f"one of {', '.join(self.column.among)}"
-        elif self.column.chunk:
-            what = "the id of a chunk such as document:0-100"
-        elif self.column.ranges:
-            what = "ranges such as 0-20 30-40"
-        elif self.kind is str:
-            what = "a name" if self.column.filled else "text"
-        else:
-            what = _KINDS[self.kind][0]
-        return f"{what} or nothing" if self.empty else what
-
-    @property
-    def check(self) -> Callable[[str], bool] | None:
-        """Says whether a cell is as the benchmark writes it; None where it may hold anything."""
-        if self.column.among:
-            return self.column.among.__contains__
-        if self.column.chunk:
-            return _is_chunk
-        if self.column.ranges:
-            return _are_ranges
+    def check(self) -> Check | None:
+        """What a cell holds, in words, and whether a cell is so; None where it may hold anything."""
+        column = self.column
+        if column.among:
+            return f"one of {', '.join(column.among)}", column.among.__contains__
+        if column.chunk or column.ranges:
+            return _CHUNK if column.chunk else _RANGES
         if self.kind is str:
-            return bool if self.column.filled else None
-        holds = _KINDS[self.kind][1]
-        return (lambda cell: not cell or holds(cell)) if self.empty else holds
+            return _NAME if column.filled else None
+        what, holds = _BY_TYPE[self.kind]
+        return (f"{what} or nothing", lambda cell: not cell or holds(cell)) if self.empty else (what, holds)
 
     def value(self, cell: str) -> Any:
         """The value that a checked cell spells."""

@@ -14,7 +14,8 @@ from harness.errors import HarnessError
 from harness.report.read import SUMMARY, read_summary
 from harness.report.stored import RECORD, REPORT
 from harness.report.summaries import best_of, last_stages
-from harness.report.tables import Table, counted, number
+from harness.report.tables import Table
+from harness.text.numbers import counted, number
 
 # What tells of one run, not of its outcome: the record itself, how fast the machine was, and the page that is
 # made of all the rest.

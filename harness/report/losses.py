@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.report.rows.losses import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
-from harness.report.tables import Table, counted, number
+from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
+from harness.report.tables import Table
+from harness.text.numbers import counted, number
 
 # What rounds to nothing is no loss.
 _ROUNDING = 1e-9

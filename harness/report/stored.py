@@ -115,7 +115,9 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
             if len(set(header)) != len(header):
                 raise damaged(path, "a column occurs twice")
             checks = [
-                (one, one.check) for one in spec.columns if one.check and (earlier or one.name in header)
+                (one.name, *check)
+                for one in spec.columns
+                if (check := one.check) and (earlier or one.name in header)
             ]
             restored = {one.name: one.column.restored for one in spec.columns if one.column.restored}
             for number, record in enumerate(records, start=1):
@@ -123,10 +125,9 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
                     raise damaged(path, f"row {number} has {len(record)} cells, the header {len(header)}")
                 cells = dict(zip(header, map(original, record), strict=True))
                 for row in earlier.rows(cells) if earlier else (cells,):
-                    for column, holds in checks:
-                        if not holds(row[column.name]):
-                            cell, what = row[column.name][:40], column.what
-                            why = f"row {number}, {column.name}: {cell!a} where there should be {what}"
+                    for name, what, holds in checks:
+                        if not holds(row[name]):
+                            why = f"row {number}, {name}: {row[name][:40]!a} where there should be {what}"
                             raise damaged(path, why)
                     yield number, row | {name: restore(row) for name, restore in restored.items()}
     except FileNotFoundError:

@@ -8,7 +8,8 @@ from typing import Any
 
 from harness.report.losses import is_route
 from harness.report.rows import SummaryRow
-from harness.report.tables import FEWEST_FOR_INTERVAL, Table, counted, interval, number
+from harness.report.tables import Table
+from harness.text.numbers import FEWEST_FOR_INTERVAL, counted, interval, number
 from harness.types import SPLITS
 
 _Cells = dict[tuple[str, str], SummaryRow]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FEWEST_FOR_INTERVAL = 5
-"""With fewer queries an interval says less than it seems to, and none is shown."""
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -29,36 +26,3 @@ class Table:
         """Refuse rows of another length than the head."""
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"a row of {self.title!r} is not as long as its {len(self.columns)} columns")
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A count with its word: ``1 query``, ``2 queries``; ``many`` is ``one`` with an s unless given."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A figure, or a dash where there is none; what rounds to zero has no sign."""
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}f}"
-    return text if text.strip("-0.") else f"{0:.{digits}f}"
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """A figure with its sign; what rounds to zero has none."""
-    text = f"{value:+.{digits}f}"
-    return text if text.strip("+-0.") else f"{0:.{digits}f}"
-
-
-def signed_interval(low: float | None, high: float | None, n: int) -> str:
-    """`interval` of a difference."""
-    if low is None or high is None or n < FEWEST_FOR_INTERVAL:
-        return "–"
-    return f"{signed(low)} to {signed(high)}"
-
-
-def interval(low: float | None, high: float | None, n: int) -> str:
-    """The two ends of an interval, or a dash where there is none or ``n`` queries are too few for one."""
-    if low is None or high is None or n < FEWEST_FOR_INTERVAL:
-        return "–"
-    return f"{low:.3f}–{high:.3f}"

@@ -130,8 +130,7 @@ class Context:
             if not isinstance(model, LocalEncoder | LocalModelScorer):
                 model.try_out()
                 continue
-            how = model.computing if isinstance(model, LocalEncoder) else model.config
-            facts = type(model).__name__, model.model.fingerprint, how.model_dump(mode="json")
+            facts = type(model).__name__, model.model.fingerprint, model.config.model_dump(mode="json")
             key = key_of(*facts, program_key(), platform.node())
             if self.artifacts.get("tried", key) is None:
                 model.try_out()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -48,9 +46,8 @@ class ServedEncoder(Encoder):
 
     @property
     def fingerprint(self) -> str:
-        """The name of the model and what is sent with the texts; where it is served is none of it."""
-        facts = json.dumps(self.endpoint.facts(), sort_keys=True)
-        return hashlib.sha256(facts.encode()).hexdigest()
+        """The name of the model and what is sent with the texts, wherever it is served."""
+        return self.endpoint.fingerprint
 
     def describe(self) -> dict[str, str]:
         """The model by its name: what weights the endpoint has is not known here."""

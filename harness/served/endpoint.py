@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -33,7 +35,7 @@ class ServedEndpoint(HttpEndpoint):
 
     @property
     def has_price(self) -> bool:
-        """Whether costs can be told."""
+        """Whether costs are known."""
         return self.price is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
@@ -46,6 +48,11 @@ class ServedEndpoint(HttpEndpoint):
         Where it is served does not: one model gives the same numbers everywhere.
         """
         return [self.model, self.extra_body, {k.lower(): v for k, v in self.headers.items()}]
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of these facts."""
+        return hashlib.sha256(json.dumps(self.facts(), sort_keys=True).encode()).hexdigest()
 
     def secrets(self) -> dict[str, str]:
         """All headers with secrets, from the environment; raises ConfigError that never shows one."""
@@ -85,13 +92,13 @@ class RerankEndpoint(ServedEndpoint):
         "[{index, relevance_score}], as Jina and vLLM have it; `tei` {query, texts} → [{index, score}].",
     )
     price_per_request: float | None = Field(
-        None, ge=0, description="Beside or instead of `price`, where a search is what is billed."
+        None, ge=0, description="In addition to or instead of `price`, where searches are billed."
     )
     documents_per_request: int = Field(32, ge=1, le=1000, description="Documents in one request.")
 
     @property
     def has_price(self) -> bool:
-        """Whether costs can be told."""
+        """Whether costs are known."""
         return self.price is not None or self.price_per_request is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
@@ -101,7 +108,7 @@ class RerankEndpoint(ServedEndpoint):
         return tokens * (self.price or 0.0) / PER_MILLION + requests * (self.price_per_request or 0.0)
 
     def facts(self) -> list[Any]:
-        """The form is none of them."""
+        """All but the form, which changes no score."""
         return ["rerank", *super().facts()]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
-from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
+from harness.llm.faults import CallError, Said, classify_status, one_line, read_body
 from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
@@ -109,7 +109,7 @@ class _Fetching:
             try:
                 rows, used = await self._send(client, asked, left)
             except CallError as fault:
-                self._count(fault)
+                self._spending.faults[fault.reason] = self._spending.faults.get(fault.reason, 0) + 1
                 left -= fault.seconds
                 if fault.again and fault.retry_after:
                     self._hold(fault, fault.retry_after)
@@ -196,10 +196,7 @@ class _Fetching:
             raise CallError(_UNUSABLE, f"no JSON: {shown!r}", again=True, billed=True) from None
 
     def _refused(self, status: int, content: bytes, headers: dict[str, str]) -> CallError:
-        try:
-            said = read_error(json.loads(content))
-        except (ValueError, RecursionError):
-            said = read_error(content[:10_000].decode("utf-8", "replace"))
+        said = read_body(content)
         code, parameter = (self._secret.cut(part, 200) for part in (said.code, said.parameter))
         lower = {name.lower(): value for name, value in headers.items()}
         return classify_status(status, Said(self._clean(said.words), code, parameter), lower)
@@ -238,10 +235,6 @@ class _Fetching:
             f"{e.model}: asking stopped at endpoint.{named} after {spending.calls} requests{spent} in this "
             "run. Everything paid for is kept: raise the limit and run again to resume."
         )
-
-    def _count(self, fault: CallError) -> None:
-        faults = self._spending.faults
-        faults[fault.reason] = faults.get(fault.reason, 0) + 1
 
     def _clean(self, text: str) -> str:
         return one_line(self._secret.cut(text))

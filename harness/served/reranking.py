@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -29,8 +27,7 @@ class ServedPairs:
     @property
     def fingerprint(self) -> str:
         """The name of the model and what is sent with the texts."""
-        facts = json.dumps(self.endpoint.facts(), sort_keys=True)
-        return hashlib.sha256(facts.encode()).hexdigest()
+        return self.endpoint.fingerprint
 
     def tokens(self, pair: Pair) -> int:
         """About how many tokens a pair has: models read the query with each document."""
@@ -60,12 +57,8 @@ class ServedPairs:
         e = self.endpoint
         if e.form == "tei":
             return {"query": query, "texts": documents, **e.extra_body}
-        return {
-            "model": e.model,
-            "query": query,
-            "documents": documents,
-            "top_n": len(documents),
-        } | e.extra_body
+        asked = {"model": e.model, "query": query, "documents": documents, "top_n": len(documents)}
+        return asked | e.extra_body
 
 
 def _scores(data: Any, count: int, form: str) -> tuple[list[Any], int | None]:

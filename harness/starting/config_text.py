@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.starting.looking import Look
+from harness.starting.looking import TextFacts
 
 ENGLISH_MODEL = "embedded:all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"
@@ -43,21 +43,21 @@ def quoted(value: object) -> str:
     return json.dumps(str(value), ensure_ascii=False)
 
 
-def needs_other_model(look: Look) -> bool:
+def needs_other_model(facts: TextFacts) -> bool:
     """Whether the embedded model, which reads English, does not suit the documents."""
-    return look.language not in ("English", "")
+    return facts.language not in ("English", "")
 
 
-def bench_text(look: Look, paths: Paths, download: bool = True) -> str:
+def bench_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a benchmark; without ``download`` it names only models that are installed."""
-    dense = download or not needs_other_model(look)
+    dense = download or not needs_other_model(facts)
     parts = [
         _head(paths, f"bench {paths.folder / 'bench.yaml'}"),
         f"labels: {paths.at('labels.csv')}   # which passages answer them: graded spans of the documents\n",
-        _chunks(look),
-        _settings(look, dense),
+        _chunks(facts),
+        _settings(facts, dense),
         "relevance: {judge: labels}   # people grade; a language model can: docs/judge.md\n",
-        _measures(look),
+        _measures(facts),
         f"cache: {quoted(paths.cache) if paths.cache else paths.at('.cache')}   # what was computed\n",
         f"results: {quoted(paths.results) if paths.results else paths.at('results')}   # tables and "
         "report.html, in a folder named as above\n",
@@ -65,15 +65,15 @@ def bench_text(look: Look, paths: Paths, download: bool = True) -> str:
     return "".join(parts)
 
 
-def steps_text(look: Look, paths: Paths, download: bool = True) -> str:
+def steps_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a test set that is made step by step."""
-    language = "zh" if look.language == "Chinese" else "en"
+    language = "zh" if facts.language == "Chinese" else "en"
     model = ENGLISH_MODEL
     more = ""
-    if needs_other_model(look):
+    if needs_other_model(facts):
         model, more = MULTILINGUAL_MODEL, _PREFIXES
     embed = f"embed: {{model: {quoted(model)}{more}}}   # the retriever by meaning that helps to gather\n"
-    if needs_other_model(look) and not download:
+    if needs_other_model(facts) and not download:
         embed = f"# {embed}"
     return (
         "# How the test set in this folder is made: harness testset, docs/testset.md.\n"
@@ -117,32 +117,32 @@ def _globs(patterns: Sequence[str]) -> str:
     return f"[{', '.join(map(quoted, patterns))}]"
 
 
-def _chunks(look: Look) -> str:
+def _chunks(facts: TextFacts) -> str:
     """Two sizes, and rows where tables are a good part of the text."""
     why = "two lengths of chunks are compared, in characters"
     sizes = "[500, 1000]"
-    if look.is_cjk:
+    if facts.is_cjk:
         sizes, why = "[200, 400]", "two lengths, in characters; one of these says more than a Latin letter"
-    cutter = "sentence" if look.is_cjk else "recursive"
-    if look.table_share < _MANY_TABLES:
+    cutter = "sentence" if facts.is_cjk else "recursive"
+    if facts.table_share < _MANY_TABLES:
         return f"chunk: {{kind: {cutter}, chunk_size: {sizes}}}   # {why}\n"
     smaller = sizes.strip("[]").split(",")[0]
     return (
         f"chunk:   # {why}; and tables row by row\n"
         f"  - {{kind: {cutter}, chunk_size: {sizes}}}\n"
-        f"  - {{kind: rows, chunk_size: {smaller}}}   # {look.table_share:.0%} of the text stands in "
+        f"  - {{kind: rows, chunk_size: {smaller}}}   # {facts.table_share:.0%} of the text stands in "
         "tables\n"
     )
 
 
-def _settings(look: Look, dense: bool) -> str:
-    words = "by words: pairs of characters" if look.is_cjk else "by words"
+def _settings(facts: TextFacts, dense: bool) -> str:
+    words = "by words: pairs of characters" if facts.is_cjk else "by words"
     lines = ["settings:   # each is tried with every chunk above\n"]
     bm25 = "{kind: bm25, top_k: 20}"
     lines.append(f"  - retrieve: &words {bm25}   # {words}\n")
     if not dense:
         lines.append(
-            f"  # Without a model that reads {look.language or 'the language'} nothing is searched by "
+            f"  # Without a model that reads {facts.language or 'the language'} nothing is searched by "
             "meaning. With"
             " one, add:\n"
             "  # - retrieve: &dense "
@@ -153,7 +153,7 @@ def _settings(look: Look, dense: bool) -> str:
         lines.append("  - retrieve: {kind: bm25, top_k: 20, method: bm25+}   # by words, another formula\n")
         return "".join(lines)
     model, why = f"model: {quoted(ENGLISH_MODEL)}", "by meaning; the model is installed and reads English"
-    if needs_other_model(look):
+    if needs_other_model(facts):
         model = f"model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}"
         why = "by meaning; fetched from the hub once, or name a local folder"
     lines.append(f"  - retrieve: &dense {{kind: chroma, {model}, top_k: 20}}   # {why}\n")
@@ -161,8 +161,8 @@ def _settings(look: Look, dense: bool) -> str:
     return "".join(lines)
 
 
-def _measures(look: Look) -> str:
-    reading = "ndcg_evidence_tokens@1250" if look.is_cjk else "ndcg_evidence@5000"
+def _measures(facts: TextFacts) -> str:
+    reading = "ndcg_evidence_tokens@1250" if facts.is_cjk else "ndcg_evidence@5000"
     return (
         f"measures: [ndcg_exp@10, {reading}, recall@10, judged@10]"
         "   # the second one compares chunk sizes; docs/measures.md\n"

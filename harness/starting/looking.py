@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
-from harness.chunk import PageConfig
 from harness.chunk.outline import table_spans
-from harness.config import BenchConfig, Setting
+from harness.config import BenchConfig
 from harness.corpus.documents import SUFFIXES
 from harness.errors import CorpusError
 from harness.running.context import Context
 from harness.running.corpus import read_texts
-from harness.search.retrieve import Bm25Config
 from harness.text.records import delimited
 from harness.text.scripts import main_script, outside_latin
 
@@ -37,33 +35,45 @@ _SHORT_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What was found. ``kinds`` and ``unread`` count files by their ending; ``skipped`` names the unusable.
+class TextFacts:
+    """What texts are like: ``language`` is a guess by letters and short words, '' where there is none.
 
-    ``language`` is a guess by letters and short words, '' where there is none. ``table_share`` is the share
-    of characters that stand in tables.
+    ``table_share`` is the share of ``characters`` that stand in one of the ``tables``.
     """
 
-    folder: Path
-    kinds: dict[str, int]
-    unread: dict[str, int]
-    documents: int
-    pages: int
     characters: int
     language: str
     tables: int
     table_share: float
-    skipped: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> TextFacts:
+        """Look at all texts."""
+        tables, covered = tables_in(texts)
+        characters = sum(map(len, texts))
+        return cls(characters, language_of(texts), tables, covered / max(1, characters))
 
     @property
     def is_cjk(self) -> bool:
         """Whether the text is Chinese, Japanese or Korean."""
         return self.language in _CJK
 
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The globs that name the documents."""
-        return tuple(f"{escape(str(self.folder))}/**/*{suffix}" for suffix in self.kinds)
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a folder holds: ``patterns`` are the globs that name the documents, ``skipped`` the unusable ones.
+
+    ``kinds`` and ``unread`` count files by their ending.
+    """
+
+    folder: Path
+    patterns: tuple[str, ...]
+    kinds: dict[str, int]
+    unread: dict[str, int]
+    documents: int
+    pages: int
+    text: TextFacts
+    skipped: tuple[str, ...]
 
 
 def look(folder: Path, cache: Path, context: Context) -> Look:
@@ -73,28 +83,20 @@ def look(folder: Path, cache: Path, context: Context) -> Look:
     """
     kinds, unread = _files(folder, cache)
     if not kinds:
-        found = f" (it holds {_listed(unread)})" if unread else ""
+        others = ", ".join(f"{count} {suffix}" for suffix, count in unread.items())
+        found = f" (it holds {others})" if unread else ""
         raise CorpusError(
             f"{folder}: no document that can be read{found}. Known endings: {', '.join(SUFFIXES)}. Name "
             "another folder, or convert the files."
         )
-    empty = Look(folder, kinds, unread, 0, 0, 0, "", 0, 0.0)
-    parsed, skipped = read_texts(_config(empty.patterns, cache), context)
-    texts = [one.document.text for one in parsed]
-    tables, covered = tables_in(texts)
-    characters = sum(map(len, texts))
-    return Look(
-        folder,
-        kinds,
-        unread,
-        len(parsed),
-        sum(one.stats.pages for one in parsed),
-        characters,
-        language_of(texts),
-        tables,
-        covered / characters if characters else 0.0,
-        tuple(one.reason for one in skipped),
-    )
+    patterns = tuple(f"{escape(str(folder))}/**/*{suffix}" for suffix in kinds)
+    nowhere = cache / "none.csv"
+    config = BenchConfig.of_documents(patterns, nowhere, nowhere, cache=cache, on_bad_document="skip")
+    parsed, skipped = read_texts(config, context)
+    facts = TextFacts.of([one.document.text for one in parsed])
+    pages = sum(one.stats.pages for one in parsed)
+    reasons = tuple(one.reason for one in skipped)
+    return Look(folder, patterns, kinds, unread, len(parsed), pages, facts, reasons)
 
 
 def language_of(texts: Sequence[str]) -> str:
@@ -129,19 +131,6 @@ def _files(folder: Path, cache: Path) -> tuple[dict[str, int], dict[str, int]]:
     return dict(sorted(known.items())), dict(sorted(other.items()))
 
 
-def _config(patterns: tuple[str, ...], cache: Path) -> BenchConfig:
-    setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
-    return BenchConfig(
-        name="look",
-        documents=patterns,
-        on_bad_document="skip",
-        queries=cache / "none.csv",
-        labels=cache / "none.csv",
-        cache=cache,
-        settings=(setting,),
-    )
-
-
 def tables_in(texts: Sequence[str]) -> tuple[int, int]:
     """How many tables texts hold, and how many characters these have."""
     count = covered = 0
@@ -152,7 +141,3 @@ def tables_in(texts: Sequence[str]) -> tuple[int, int]:
         spans = table_spans(text)
         count, covered = count + len(spans), covered + sum(end - start for start, end in spans)
     return count, covered
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items())

@@ -30,8 +30,8 @@ def write_start(look: Look, folder: Path, download: bool = True) -> list[Path]:
     refuse_existing(folder)
     paths = Paths(name_of(look.folder), look.patterns, folder)
     content = {
-        "bench.yaml": bench_text(look, paths, download),
-        "testset.yaml": steps_text(look, paths, download),
+        "bench.yaml": bench_text(look.text, paths, download),
+        "testset.yaml": steps_text(look.text, paths, download),
         "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
         "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
         "README.md": _README.replace("FOLDER", str(folder)),

@@ -11,13 +11,12 @@ from harness.llm import Model, TextForm, answers, jobs_of, text_of
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.config import TestsetConfig
 from harness.testset.documents import documents_of
 from harness.testset.grades import Held, held
 from harness.testset.prompts import load_prompt
-from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow, to_csv
+from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
-from harness.testset.steps import Outcome, chosen_of
+from harness.testset.steps import Outcome, calls_made, chosen_of
 from harness.types import Answered
 
 FOLDER = Path(__file__).parent / "answer_prompts"
@@ -30,7 +29,7 @@ def answer_by_hand(state: State) -> Outcome:
     """Write answers.csv with a row for every kept question; answers that it has stay."""
     chosen = chosen_of(state)
     rows = _rows(state, chosen)
-    state.write("answer", "to be written by people", {state.path(AnswerRow).name: to_csv(AnswerRow, rows)})
+    state.write("answer", "to be written by people", {AnswerRow: rows})
     asked = {one.query_id for one in chosen if one.answerable == "yes"}
     empty = sum(not row.answer and row.query_id in asked for row in rows)
     return Outcome(
@@ -43,7 +42,6 @@ def answer_by_hand(state: State) -> Outcome:
 
 def answer_by_model(
     state: State,
-    config: TestsetConfig,
     context: Context,
     prompt: str = "",
     again: bool = False,
@@ -52,19 +50,19 @@ def answer_by_model(
     """Ask for the answers that are missing, all of them ``again``; answers by people always stay.
 
     The model sees the passages of grade 2 and above, the best eight. A question without such a passage is
-    left out and told. Raises LlmError where the model cannot be asked; what it has answered is in the ledger.
+    left out and named. Raises LlmError where the model cannot be asked; its answers are in the ledger.
     """
-    if config.answering is None:
+    if state.config.answering is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could answer (answer or llm). Name one, or "
             f"write the answers yourself: harness testset {state.folder} answer --by-hand"
         )
     chosen = chosen_of(state)
-    name = prompt or ("answer_zh" if config.language == "zh" else "answer")
+    name = prompt or ("answer_zh" if state.config.language == "zh" else "answer")
     words = load_prompt(name, FOLDER, ("query", "passages"))
-    title = f"{config.answering.endpoint.model} ({words.name})"
+    title = f"{state.config.answering.endpoint.model} ({words.name})"
     rows = _rows(state, chosen)
-    evidence = _evidence(state, config, context)
+    evidence = _evidence(state, context)
     open_ = [
         row
         for row, one in zip(rows, chosen, strict=True)
@@ -72,7 +70,7 @@ def answer_by_model(
     ]
     todo = [row for row in open_ if evidence.get(row.query_id)]
     with Ledger(context.cache.ledger) as ledger:
-        model = Model(config.answering, TextForm(words.system, words.user), ledger)
+        model = Model(state.config.answering, TextForm(words.system, words.user), ledger)
         calls = [model.call(row.question, evidence[row.query_id]) for row in todo]
         if dry:
             estimate = model.estimate(jobs_of(calls), noun="answers")
@@ -80,21 +78,20 @@ def answer_by_model(
         answered, spending = answers(model, calls, reporter=context.reporter, name="answering")
     given = {row.query_id: _answered(row, one, title) for row, one in zip(todo, answered, strict=True)}
     rows = [given.get(row.query_id, row) for row in rows]
-    state.write("answer", f"answered by {title}", {state.path(AnswerRow).name: to_csv(AnswerRow, rows)})
-    cost = "at unknown cost (no price)" if spending.cost is None else f"for {spending.cost:.4f}"
+    state.write("answer", f"answered by {title}", {AnswerRow: rows})
     usable = sum(bool(one.answer) for one in given.values())
-    told = [
+    lines = [
         f"{state.path(AnswerRow)}: {usable} of {counted(len(todo), 'question')} answered by {title}; "
-        f"{counted(spending.calls, 'call')} now {cost}, {spending.from_ledger} from the ledger.",
+        f"{calls_made(spending)}.",
     ]
     if len(open_) > len(todo):
-        told.append(
+        lines.append(
             f"{counted(len(open_) - len(todo), 'question has', 'questions have')} no passage of grade 2 "
             "or above to answer from."
         )
     if usable < len(todo):
-        told.append(f"The column note of {state.path(AnswerRow)} says why the others have none.")
-    return Outcome(tuple(told))
+        lines.append(f"The column note of {state.path(AnswerRow)} says why the others have none.")
+    return Outcome(tuple(lines))
 
 
 def _answered(row: AnswerRow, answer: Answered, title: str) -> AnswerRow:
@@ -117,9 +114,9 @@ def _rows(state: State, chosen: Sequence[Candidate]) -> list[AnswerRow]:
     ]
 
 
-def _evidence(state: State, config: TestsetConfig, context: Context) -> dict[str, list[str]]:
+def _evidence(state: State, context: Context) -> dict[str, list[str]]:
     """The texts of the best passages of every question, the best first."""
-    documents = documents_of(state, config, context)
+    documents = documents_of(state, context)
     found: dict[str, list[Held]] = {}
     for one in held(state.rows(GradeRow), state.rows(DisagreementRow)).values():
         if one.grade is not None and one.grade >= _RELEVANT and one.key[1] in documents:

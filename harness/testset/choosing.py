@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from harness.testset.choose.balance import balanced
 from harness.testset.choose.leading import copied
 from harness.testset.choose.likeness import ALIKE, Floats, by_vectors, by_words, same_figures
 from harness.testset.config import TestsetConfig
-from harness.testset.rows import Candidate, Question, to_csv
+from harness.testset.rows import Candidate, Question
 from harness.testset.state import State
 from harness.testset.steps import Outcome
 
@@ -28,7 +28,6 @@ _TWIN = "near-duplicate"
 
 def choose(
     state: State,
-    config: TestsetConfig,
     context: Context,
     count: int,
     auto: bool = False,
@@ -51,7 +50,7 @@ def choose(
         raise ConfigError(
             f"{state.path(Question)} has no question. Propose some: harness testset … propose --again"
         )
-    alike = _likeness(candidates, config, context, by)
+    alike = _likeness(candidates, state.config, context, by)
     measured, twins = _measured(candidates, alike, ALIKE[by])
     leading = {one.query_id for one in measured if _LEADS in one.look}
     if auto:
@@ -69,16 +68,16 @@ def choose(
         "likeness_by": by,
     }
     how = "a balanced choice" if auto else "to be marked by people"
-    state.write("choose", how, {state.path(Candidate).name: to_csv(Candidate, measured)}, facts)
-    return Outcome(tuple(_told(state, facts, now, count, auto)))
+    state.write("choose", how, {Candidate: measured}, facts)
+    return Outcome(tuple(_summary(state, facts, now, count, auto)))
 
 
-def _told(
+def _summary(
     state: State, facts: Mapping[str, Any], now: Sequence[Candidate], count: int, auto: bool
 ) -> list[str]:
     path = state.path(Candidate)
     kinds = ", ".join(f"{kind} {times}" for kind, times in Counter(one.kind for one in now).most_common())
-    told = [
+    lines = [
         f"{path}: {counted(facts['proposed'], 'question')}; {facts['kept']} "
         f"kept{f' ({kinds})' if kinds else ''}.",
         f"To look at: {counted(facts['leading'], 'leading question')} that copy the words of their "
@@ -86,25 +85,21 @@ def _told(
         "copied_words).",
     ]
     if auto and facts["kept_leading"]:
-        told.append(
+        lines.append(
             f"{facts['kept_leading']} leading ones were kept, as there are not enough others. Reword them."
         )
     if len(now) < count:
-        told.append(
+        lines.append(
             f"Fewer than {count}: write yes into keep for more, or propose more (propose --add)."
             if auto
             else "Mark with yes or no in the column keep, and edit text as you like; or: choose --auto"
         )
-    return told
+    return lines
 
 
 def _merged(proposed: Sequence[Question], edited: Mapping[str, Candidate]) -> list[Candidate]:
     """Every proposal, as it was edited where it was; then the questions that people have added."""
-    names = [field.name for field in fields(Question)]
-    rows = []
-    for one in proposed:
-        own = {name: getattr(one, name) for name in names}
-        rows.append(edited.get(one.query_id) or Candidate(keep="", **own))
+    rows = [edited.get(one.query_id) or Candidate(keep="", **asdict(one)) for one in proposed]
     known = {one.query_id for one in proposed}
     return [*rows, *(one for query_id, one in edited.items() if query_id not in known)]
 

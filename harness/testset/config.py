@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
 
-from harness.chunk import PageConfig
-from harness.config import BenchConfig, Setting
+from harness.config import BenchConfig
 from harness.config.explain import explain
 from harness.config.source import read_source
 from harness.corpus import ParsingConfig
@@ -18,7 +17,6 @@ from harness.judge import LlmConfig, PoolJudgeConfig
 from harness.kinds import StageConfig
 from harness.llm import ModelConfig
 from harness.models.encoder import EmbedConfig
-from harness.search.retrieve import Bm25Config
 
 FILE = "testset.yaml"
 
@@ -83,16 +81,9 @@ class TestsetConfig(StageConfig):
 
     def bench(self, folder: Path) -> BenchConfig:
         """A benchmark over the documents, of whose settings nothing is used."""
-        return BenchConfig(
-            name="testset",
-            documents=self.documents,
-            parsing=self.parsing,
-            on_bad_document=self.on_bad_document,
-            queries=folder / "queries.csv",
-            labels=folder / "labels.csv",
-            cache=self.cache,
-            settings=(Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config()),),
-        )
+        same = {name: getattr(self, name) for name in ("parsing", "on_bad_document", "cache")}
+        queries, labels = folder / "queries.csv", folder / "labels.csv"
+        return BenchConfig.of_documents(self.documents, queries, labels, **same)
 
 
 def load_testset(folder: Path) -> TestsetConfig:

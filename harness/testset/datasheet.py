@@ -133,8 +133,8 @@ def _answers(made: Made) -> str:
 
 
 def _to_know(state: State, made: Made) -> str:
-    lines = ["## To look at\n", *(f"- {one}." for one in made.odd)]
-    if not made.odd:
+    lines = ["## To look at\n", *(f"- {one}." for one in made.contradictions)]
+    if not made.contradictions:
         lines.append("Nothing contradicts itself: every answerable question has a relevant passage.")
     rows = [row for row in state.rows(GradeRow) if row.grade is not None]
     if rows and all(row.by_model == "yes" for row in rows):

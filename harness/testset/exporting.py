@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -10,12 +10,11 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.starting.config_text import Paths, bench_text, name_of
-from harness.starting.looking import Look, language_of, tables_in
-from harness.testset.config import TestsetConfig
+from harness.starting.looking import TextFacts
 from harness.testset.datasheet import datasheet
 from harness.testset.documents import documents_of
 from harness.testset.formats import FORMATS
-from harness.testset.formats.tables import LABELS, QUERIES, csv_of, label_cells, query_cells
+from harness.testset.formats.tables import tables_of
 from harness.testset.made import make
 from harness.testset.merging import Merged, merge
 from harness.testset.state import State
@@ -27,52 +26,51 @@ FOLDER = "export"
 _WRITTEN = f"{FOLDER}/.labels.csv"
 
 
-def export(state: State, config: TestsetConfig, context: Context) -> Outcome:
+def export(state: State, context: Context) -> Outcome:
     """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml.
 
     What people have done to labels.csv since the last export stays: rows that were added, edited or taken
     out. Raises ConfigError where the test set has changed the same rows.
     """
-    documents = documents_of(state, config, context)
+    documents = documents_of(state, context)
     made = make(state, documents)
     folder = state.folder / FOLDER
     bench = folder / "bench.yaml"
-    exported = csv_of(LABELS, label_cells(made.labels))
+    tables = tables_of(made.questions, made.labels)
     asked = {one.query_id for one in made.questions}
-    merged = merge(folder / "labels.csv", state.folder / _WRITTEN, exported, asked)
-    files: dict[str, str] = {
-        f"{FOLDER}/queries.csv": csv_of(QUERIES, query_cells(made.questions)),
+    merged = merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], asked)
+    files: dict[str, str | Callable[[], str]] = {
+        f"{FOLDER}/queries.csv": tables["queries.csv"],
         f"{FOLDER}/labels.csv": merged.text,
-        _WRITTEN: exported,
+        _WRITTEN: tables["labels.csv"],
     }
     kept = bench.exists()
     if not kept:
-        files[f"{FOLDER}/bench.yaml"] = _bench(state, config, list(documents.values()))
+        files[f"{FOLDER}/bench.yaml"] = _bench(state, list(documents.values()))
+    # made last, as it lists this step too
+    files[f"{FOLDER}/datasheet.md"] = lambda: datasheet(state, made)
     facts = {"questions": len(made.questions), "labels": len(made.labels)}
-    sheet = f"{FOLDER}/datasheet.md"
-    state.write("export", "queries, labels, answers, datasheet", files, facts, more=(sheet,))
-    # last, as it tells of this step too
-    state.put(sheet, datasheet(state, made))
-    told = [
+    state.write("export", "queries, labels, answers, datasheet", {}, facts, files)
+    lines = [
         f"{folder}/: {counted(len(made.questions), 'question')}, {counted(len(made.labels), 'label')}, "
         f"{sum(bool(one.answer) for one in made.questions)} answers; datasheet.md says how they came "
         "about.",
     ]
-    told += _told(merged)
+    lines += _summary(merged)
     if kept:
-        told.append(f"{bench} was there and stays as it is.")
+        lines.append(f"{bench} was there and stays as it is.")
     if made.unresolved:
-        told.append(
+        lines.append(
             f"{counted(made.unresolved, 'passage is', 'passages are')} left unjudged: people disagree on "
             "them."
         )
-    told += [f"To look at: {one}." for one in made.odd[:5]]
-    if len(made.odd) > 5:
-        told.append(f"… and {len(made.odd) - 5} more, in datasheet.md.")
-    return Outcome(tuple(told), next=(f"harness bench {quote(str(bench))}",))
+    lines += [f"To look at: {one}." for one in made.contradictions[:5]]
+    if len(made.contradictions) > 5:
+        lines.append(f"… and {len(made.contradictions) - 5} more, in datasheet.md.")
+    return Outcome(tuple(lines), next=(f"harness bench {quote(str(bench))}",))
 
 
-def _told(merged: Merged) -> list[str]:
+def _summary(merged: Merged) -> list[str]:
     """What people have done to labels.csv since the last export."""
     parts = [
         f"{count} {what}"
@@ -83,45 +81,32 @@ def _told(merged: Merged) -> list[str]:
         )
         if count
     ]
-    told = [f"labels.csv keeps what people did to it: {', '.join(parts)}."] if parts else []
+    lines = [f"labels.csv keeps what people did to it: {', '.join(parts)}."] if parts else []
     if merged.gone:
-        told.append(
+        lines.append(
             f"{counted(merged.gone, 'label')} of questions that are no longer in the test set left out; the "
             "former file is in history/."
         )
-    return told
+    return lines
 
 
-def export_as(state: State, config: TestsetConfig, context: Context, name: str, to: Path | None) -> Outcome:
+def export_as(state: State, context: Context, name: str, to: Path | None) -> Outcome:
     """Write the test set in the format of another tool, into a new folder."""
     if name not in FORMATS:
         raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")
-    documents = documents_of(state, config, context)
+    documents = documents_of(state, context)
     made = make(state, documents)
     folder = to or state.folder / FOLDER / name
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} is there already. Remove it, or name another folder with --to.")
     written = FORMATS[name].write(made, documents, folder)
-    told = [f"{folder}/: {', '.join(written.files)}."]
-    told += [f"  {note}" for note in written.notes]
-    return Outcome(tuple(told), next=())
+    lines = [f"{folder}/: {', '.join(written.files)}."]
+    lines += [f"  {note}" for note in written.notes]
+    return Outcome(tuple(lines), next=())
 
 
-def _bench(state: State, config: TestsetConfig, documents: Sequence[Document]) -> str:
-    texts = [one.text for one in documents]
-    count, covered = tables_in(texts)
-    characters = sum(map(len, texts))
-    look = Look(
-        state.folder,
-        {},
-        {},
-        len(documents),
-        0,
-        characters,
-        language_of(texts),
-        count,
-        covered / max(1, characters),
-    )
-    folder = state.folder / FOLDER
+def _bench(state: State, documents: Sequence[Document]) -> str:
+    facts = TextFacts.of([one.text for one in documents])
+    config, folder = state.config, state.folder / FOLDER
     paths = Paths(name_of(state.folder), config.documents, folder, str(config.cache), str(config.results))
-    return bench_text(look, paths, download=config.embed is not None)
+    return bench_text(facts, paths, download=config.embed is not None)

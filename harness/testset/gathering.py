@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +16,10 @@ from harness.running.corpus import Corpus, load_corpus
 from harness.running.language_warnings import warn_of_languages
 from harness.running.search import Point, Searched, search_points
 from harness.store import write_text
-from harness.testset.config import TestsetConfig
 from harness.testset.documents import document_rows, documents_of
 from harness.testset.retrievers import retrievers
-from harness.testset.rows import Candidate, DocumentRow, FoundRow, PoolRow, SearchedRow, to_csv
-from harness.testset.state import State
+from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow, to_csv
+from harness.testset.state import State, Tables
 from harness.testset.steps import Outcome, chosen_of
 from harness.text.passages import passage_spans
 from harness.text.spans import Span
@@ -32,16 +31,12 @@ SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]
 # a retriever's name, and its chunks by query
 _Ranked = tuple[str, dict[str, list[Chunk]]]
-
-
-@dataclass(slots=True)
-class _Found:
-    by: dict[str, int | None]
+# by passage the retrievers that found it, and at which rank from 1; None: it was suggested
+_Found = dict[Key, dict[str, int | None]]
 
 
 def gather(
     state: State,
-    config: TestsetConfig,
     context: Context,
     count: int,
     also: Path | None = None,
@@ -53,16 +48,19 @@ def gather(
     with a question comes first. The rows of a question are in an order that says nothing about any of it.
     """
     chosen = chosen_of(state)
-    documents = documents_of(state, config, context)
-    old = set() if again else _searched(state.rows(SearchedRow), chosen)
+    documents = documents_of(state, context)
+    texts = {one.query_id: one.text for one in chosen}
+    # what was searched, and is still asked in the same words
+    done = {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
+    old = set() if again else done
     todo = [one for one in chosen if one.query_id not in old]
     pool = [row for row in state.rows(PoolRow) if row.query_id in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
     names: list[str] = []
     if todo:
-        settings = retrievers(config, list(documents.values()), also)
+        settings = retrievers(state.config, list(documents.values()), also)
         names = [one.name for one in settings]
-        corpus = corpus_of(state, config, context, todo)
+        corpus = corpus_of(state, context, todo)
         warn_of_languages(corpus, settings, context.reporter)
         points = [Point(one, chunk_corpus(corpus, one, context)) for one in settings]
         ranked = [_by_query(each) for each in search_points(points, corpus.queries.queries, context)]
@@ -71,39 +69,29 @@ def gather(
             its = _pooled(one, ranked, documents, passages, count)
             pool += _hidden(one, its, documents)
             found_rows += [
-                FoundRow(
-                    one.query_id, *key, "; ".join(f.by), min((r for r in f.by.values() if r), default=None)
-                )
-                for key, f in its.items()
+                FoundRow(one.query_id, *key, "; ".join(by), min(filter(None, by.values()), default=None))
+                for key, by in its.items()
             ]
     place = {one.query_id: at for at, one in enumerate(chosen)}
     pool.sort(key=lambda row: place[row.query_id])
     found_rows.sort(key=lambda row: place[row.query_id])
-    files: dict[str, str] = {
-        state.path(PoolRow).name: to_csv(PoolRow, pool),
-        state.path(FoundRow).name: to_csv(FoundRow, found_rows),
-        state.path(SearchedRow).name: to_csv(SearchedRow, _counts(chosen, pool)),
-    }
-    if not state.has(DocumentRow):
-        files[state.path(DocumentRow).name] = to_csv(DocumentRow, document_rows(documents.values()))
+    per = Counter(row.query_id for row in pool)
+    searched = [SearchedRow(one.query_id, one.text, per[one.query_id]) for one in chosen]
     facts = {"questions": len(chosen), "passages": len(pool), "retrievers": names}
     if todo or len(pool) != len(state.rows(PoolRow)):
-        state.write("gather", f"{len(names)} retrievers", files, facts)
-    return Outcome(tuple(_told(state, pool, chosen, todo, names, count)))
+        tables: Tables = {PoolRow: pool, FoundRow: found_rows, SearchedRow: searched}
+        tables = {**tables, **document_rows(state, documents.values())}
+        state.write("gather", f"{len(names)} retrievers", tables, facts)
+    return Outcome(tuple(_summary(state, searched, len(todo), names, count)))
 
 
-def corpus_of(state: State, config: TestsetConfig, context: Context, chosen: Sequence[Candidate]) -> Corpus:
+def corpus_of(state: State, context: Context, chosen: Sequence[Candidate]) -> Corpus:
     """The documents and the chosen questions, as the rooms of a run want them; without labels."""
-    path = config.cache / "testset" / "queries.csv"
+    path = state.config.cache / "testset" / "queries.csv"
     rows = [_Asked(one.query_id, one.text, one.answerable, "train") for one in chosen]
     write_text(path, to_csv(_Asked, rows))
-    bench = config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
+    bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return load_corpus(bench, context)
-
-
-def _counts(chosen: Sequence[Candidate], pool: Sequence[PoolRow]) -> list[SearchedRow]:
-    found = Counter(row.query_id for row in pool)
-    return [SearchedRow(one.query_id, one.text, found[one.query_id]) for one in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,25 +102,19 @@ class _Asked:
     split: str
 
 
-def _searched(rows: Iterable[SearchedRow], chosen: Sequence[Candidate]) -> set[str]:
-    """The questions that were searched and are still asked in the same words."""
-    texts = {one.query_id: one.text for one in chosen}
-    return {row.query_id for row in rows if texts.get(row.query_id) == row.question}
-
-
 def _pooled(
     one: Candidate,
     ranked: Sequence[_Ranked],
     documents: Mapping[str, Document],
     passages: Mapping[str, Sequence[Span]],
     count: int,
-) -> dict[Key, _Found]:
+) -> _Found:
     """Passages by turns of the retrievers, and who found each at which rank."""
-    found: dict[Key, _Found] = {}
+    found: _Found = {}
     for doc_id, start, end in ((one.document, one.start, one.end), (one.document_2, one.start_2, one.end_2)):
         if doc_id in documents and start is not None and end is not None:
             for span in _touched(passages[doc_id], start, end):
-                found.setdefault((doc_id, *span), _Found({})).by[SUGGESTED] = None
+                found.setdefault((doc_id, *span), {})[SUGGESTED] = None
     lists = [(name, its.get(one.query_id, [])) for name, its in ranked]
     for rank in range(max((len(chunks) for _, chunks in lists), default=0)):
         for name, chunks in lists:
@@ -142,7 +124,7 @@ def _pooled(
             for span in _touched(passages[chunk.doc_id], chunk.start, chunk.end):
                 key = (chunk.doc_id, *span)
                 if key in found or len(found) < count:
-                    found.setdefault(key, _Found({})).by.setdefault(name, rank + 1)
+                    found.setdefault(key, {}).setdefault(name, rank + 1)
     return found
 
 
@@ -162,7 +144,7 @@ def _touched(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     return half or sorted(near, key=lambda span: -shared[span])[:1]
 
 
-def _hidden(one: Candidate, found: Mapping[Key, _Found], documents: Mapping[str, Document]) -> list[PoolRow]:
+def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Document]) -> list[PoolRow]:
     """The rows of a question, in the order of a hash."""
 
     def place(key: Key) -> str:
@@ -179,27 +161,15 @@ def _hidden(one: Candidate, found: Mapping[Key, _Found], documents: Mapping[str,
     return rows
 
 
-def _told(
-    state: State,
-    pool: Sequence[PoolRow],
-    chosen: Sequence[Candidate],
-    todo: Sequence[Candidate],
-    names: Sequence[str],
-    count: int,
-) -> list[str]:
-    told = [
-        f"{state.path(PoolRow)}: {counted(len(pool), 'passage')} for {counted(len(chosen), 'question')}; "
-        f"{len(todo)} of these were searched now."
-    ]
+def _summary(
+    state: State, searched: Sequence[SearchedRow], now: int, names: Sequence[str], count: int
+) -> Iterator[str]:
+    """What was found, in sentences."""
+    few = sum(row.passages < count for row in searched)
+    passages = counted(sum(row.passages for row in searched), "passage")
+    questions = counted(len(searched), "question")
+    yield f"{state.path(PoolRow)}: {passages} for {questions}; {now} of these were searched now."
     if names:
-        told.append(f"Found by turns of {len(names)} retrievers: {', '.join(names)}.")
-    per = {one.query_id: 0 for one in chosen}
-    for row in pool:
-        per[row.query_id] += 1
-    few = [query_id for query_id, times in per.items() if times < count]
+        yield f"Found by turns of {len(names)} retrievers: {', '.join(names)}."
     if few:
-        told.append(
-            f"{counted(len(few), 'question')} with fewer than {count} passages, as the documents give no "
-            "more."
-        )
-    return told
+        yield f"{counted(few, 'question')} with fewer than {count} passages, as the documents give no more."

@@ -1,18 +1,16 @@
-"""Grades by several graders → the one that holds for each passage, and how far graders agree."""
+"""Grades by several graders: which one holds for a passage, how far graders agree, and where they differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from harness.stats.agreement import cohen_kappa, krippendorff_alpha
-from harness.testset.rows import DisagreementRow, GradeRow
-from harness.types import MAX_GRADE
-
-Key = tuple[str, str, int, int]
+from harness.testset.rows import DisagreementRow, GradeRow, Key, key_of
+from harness.types import MAX_GRADE, Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +38,16 @@ class PairAgreement:
     alpha_ordinal: float
 
 
-def key_of_grade(row: GradeRow | DisagreementRow) -> Key:
-    """What a grade is of."""
-    return row.query_id, row.doc_id, row.start, row.end
-
-
 def held(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] = ()) -> dict[Key, Held]:
     """The grade of every graded passage: as resolved, else what people say, else the latest of the models.
 
     People who give one passage different grades leave it without one, until the disagreement is resolved.
     """
-    settled = {key_of_grade(row): row.resolved for row in resolved if row.resolved is not None}
+    settled = {key_of(row): row.resolved for row in resolved if row.resolved is not None}
     own: dict[Key, list[GradeRow]] = {}
     for row in rows:
         if row.grade is not None:
-            own.setdefault(key_of_grade(row), []).append(row)
+            own.setdefault(key_of(row), []).append(row)
     found: dict[Key, Held] = {}
     for key, its in own.items():
         people = [row for row in its if row.by_model != "yes"]
@@ -73,7 +66,7 @@ def agreements(rows: Sequence[GradeRow]) -> list[PairAgreement]:
     by: dict[str, dict[Key, int]] = {}
     for row in rows:
         if row.grade is not None:
-            by.setdefault(row.grader, {})[key_of_grade(row)] = row.grade
+            by.setdefault(row.grader, {})[key_of(row)] = row.grade
     found = []
     for first, second in combinations(by, 2):
         shared = [key for key in by[first] if key in by[second]]
@@ -110,3 +103,54 @@ def said_of(one: PairAgreement) -> str:
     return (
         f"{one.first} and {one.second}: {one.passages} passages, the same grade for {one.exact:.0%}; {rest}."
     )
+
+
+def disagreements(
+    first: Sequence[GradeRow],
+    second: Iterable[GradeRow],
+    documents: Mapping[str, Document],
+    questions: Mapping[str, str],
+    before: Sequence[DisagreementRow],
+) -> list[DisagreementRow]:
+    """Passages that were given different grades, with what everybody said; the widest apart first.
+
+    ``second`` are the grades that are new. Of ``before`` stays what was resolved, and what the new grades say
+    nothing of.
+    """
+    second = [row for row in second if row.grade is not None]
+    said: dict[Key, dict[str, int]] = {}
+    for row in (*first, *second):
+        if row.grade is not None:
+            said.setdefault(key_of(row), {})[row.grader] = row.grade
+    graders: dict[Key, set[str]] = {}
+    for row in second:
+        graders.setdefault(key_of(row), set()).add(row.grader)
+    listed = {key_of(row): row for row in before}
+    found = []
+    for key in dict.fromkeys((*listed, *graders)):
+        old, own = listed.get(key), said.get(key, {})
+        if key in graders and len(set(own.values())) > 1:
+            found.append(_disagreement(key, own, questions, documents, old.resolved if old else None))
+        elif old and (key not in graders or (old.resolved is not None and not _names(old) & graders[key])):
+            found.append(old)
+    return sorted(found, key=lambda row: (-row.apart, row.query_id, row.doc_id, row.start))
+
+
+def _disagreement(
+    key: Key,
+    own: Mapping[str, int],
+    questions: Mapping[str, str],
+    documents: Mapping[str, Document],
+    resolved: int | None,
+) -> DisagreementRow:
+    query, document, start, end = key
+    grades = "; ".join(f"{name} {grade}" for name, grade in own.items())
+    apart = max(own.values()) - min(own.values())
+    text = documents[document].text[start:end]
+    return DisagreementRow(
+        query, questions.get(query, ""), document, start, end, grades, apart, resolved, text
+    )
+
+
+def _names(row: DisagreementRow) -> set[str]:
+    return {part.rpartition(" ")[0] for part in row.grades.split("; ")}

@@ -18,85 +18,72 @@ from harness.labelling.unjudged import Wanted
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.config import TestsetConfig
-from harness.testset.disagreeing import disagreements
 from harness.testset.documents import documents_of
 from harness.testset.gathering import corpus_of
-from harness.testset.grades import Key, key_of_grade
-from harness.testset.rows import Candidate, DisagreementRow, GradeRow, PoolRow, SearchedRow, to_csv
-from harness.testset.state import State
-from harness.testset.steps import Outcome, chosen_of
+from harness.testset.grades import disagreements
+from harness.testset.rows import Candidate, DisagreementRow, GradeRow, PoolRow, SearchedRow, key_of
+from harness.testset.state import State, Tables
+from harness.testset.steps import Outcome, calls_made, chosen_of
 from harness.types import Chunk, Document
 
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
 
 
-def grade_by_judge(
-    state: State, config: TestsetConfig, context: Context, again: bool = False, dry: bool = False
-) -> Outcome:
+def grade_by_judge(state: State, context: Context, again: bool = False, dry: bool = False) -> Outcome:
     """Let the judge of testset.yaml grade all passages that it has not graded; a dry run says what it takes.
 
     ``again`` asks for all of them; answers in the ledger are free. Raises JudgeError and LlmError as judging
     does; every answer is then in the ledger, and the next run goes on from there.
     """
-    if config.grading is None:
+    if state.config.grading is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could grade (llm or judge). Name one, or "
             f"let people grade: harness testset {state.folder} grade --sheet sheet.xlsx"
         )
     chosen = chosen_of(state)
     pool = pool_of_chosen(state, chosen)
-    documents = documents_of(state, config, context)
-    corpus = corpus_of(state, config, context, chosen)
+    documents = documents_of(state, context)
+    corpus = corpus_of(state, context, chosen)
     queries = {one.query_id: one for one in corpus.queries.queries}
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(config.grading, ledger, context, corpus)
+        judge = make_judge(state.config.grading, ledger, context, corpus)
         before = state.rows(GradeRow)
-        done = (
-            set()
-            if again
-            else {key_of_grade(row) for row in before if row.grader == judge.name and row.grade is not None}
-        )
-        todo = [row for row in pool if _key(row) not in done]
+        own = [row for row in before if row.grader == judge.name and row.grade is not None]
+        done = set() if again else set(map(key_of, own))
+        todo = [row for row in pool if key_of(row) not in done]
         pairs = [
             Pair(queries[row.query_id], Chunk.of(documents[row.doc_id], row.start, row.end), number)
             for number, row in enumerate(todo)
         ]
         if dry:
-            told = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
-            return Outcome((told,), tuple(judge.estimates(pairs)), dry=True)
+            would = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
+            return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
         graded: dict[int, Graded] = {}
         summary = grade_all(
             judge, pairs, len(pairs), lambda one: graded.__setitem__(one.pair.number, one), context
         )
     fresh = [_judged(todo[number], graded[number], judge.name) for number in sorted(graded)]
     save_grades(state, before, fresh, f"graded by {judge.name}")
-    cost = "at unknown cost (no price)" if summary.cost is None else f"for {summary.cost:.4f}"
     return Outcome(
         (
             f"{state.path(GradeRow)}: {counted(len(fresh), 'passage')} graded by {judge.name}.",
-            f"{counted(summary.calls, 'call')} now {cost}, {summary.from_ledger} from the ledger; "
-            f"{summary.unscored_count} without a grade.",
+            f"{calls_made(summary)}; {summary.unscored_count} without a grade.",
         )
     )
 
 
-def export_sheet(
-    state: State, config: TestsetConfig, context: Context, path: Path, everything: bool = False
-) -> Outcome:
+def export_sheet(state: State, context: Context, path: Path, everything: bool = False) -> Outcome:
     """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
 
     It says neither who found a passage nor what a judge says of it.
     """
     chosen = chosen_of(state)
     pool = pool_of_chosen(state, chosen)
-    done = {
-        key_of_grade(row) for row in state.rows(GradeRow) if row.by_model != "yes" and row.grade is not None
-    }
-    rows = pool if everything else [row for row in pool if _key(row) not in done]
+    done = {key_of(row) for row in state.rows(GradeRow) if row.by_model != "yes" and row.grade is not None}
+    rows = pool if everything else [row for row in pool if key_of(row) not in done]
     if not rows:
         return Outcome(("People have graded every passage. Nothing was written; --all writes them anyway.",))
-    write_rows(path, rows, documents_of(state, config, context))
+    write_rows(path, rows, documents_of(state, context))
     return Outcome(
         (f"{path}: {counted(len(rows), 'passage')} to grade. Write 0 to 4 into the column grade.",),
         next=(f"harness testset {quote(str(state.folder))} grade --from {quote(str(path))} --by NAME",),
@@ -107,37 +94,35 @@ def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Docu
     """A sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     if path.exists():
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
-    wanted = [Wanted(row.query_id, row.doc_id, row.start, row.end, frozenset(), 0) for row in rows]
+    wanted = [Wanted(row.query_id, row.doc_id, row.start, row.end) for row in rows]
     questions = {row.query_id: row.question for row in rows}
     write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
 
 
-def import_grades(state: State, config: TestsetConfig, context: Context, path: Path, grader: str) -> Outcome:
+def import_grades(state: State, context: Context, path: Path, grader: str) -> Outcome:
     """Take the grades of a sheet, or of a labels file such as the labelling page writes.
 
     A grade that the same person has given before is replaced; where two people differ,
     disagreements.csv lists it. Raises LabelError that names all lines at fault; nothing is taken then.
     """
-    fresh, ungraded = read_grades(state, config, context, path, grader)
+    fresh, ungraded = read_grades(state, context, path, grader)
     before, listed = state.rows(GradeRow), state.rows(DisagreementRow)
     people = [row for row in before if row.by_model != "yes" and row.grader != grader]
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
-    differ = disagreements(people, fresh, documents_of(state, config, context), questions, listed)
-    further = {state.path(DisagreementRow).name: to_csv(DisagreementRow, differ)} if differ != listed else {}
+    differ = disagreements(people, fresh, documents_of(state, context), questions, listed)
+    further = {DisagreementRow: differ} if differ != listed else {}
     save_grades(state, before, fresh, f"graded by {grader}", further=further)
     left = f"; {counted(ungraded, 'row has', 'rows have')} no grade yet" if ungraded else ""
     return Outcome((f"{state.path(GradeRow)}: {counted(len(fresh), 'grade')} by {grader}{left}.",))
 
 
-def read_grades(
-    state: State, config: TestsetConfig, context: Context, path: Path, grader: str
-) -> tuple[list[GradeRow], int]:
+def read_grades(state: State, context: Context, path: Path, grader: str) -> tuple[list[GradeRow], int]:
     """The grades of a file by one person, and how many rows have none."""
     if not grader.strip():
         raise ConfigError("Say who graded: --by NAME.")
     chosen = chosen_of(state)
     ids = [one.query_id for one in chosen]
-    documents = documents_of(state, config, context)
+    documents = documents_of(state, context)
     table = read_table(path, ("query_id", "grade"), LabelError)
     if "passage" in table.columns:
         added = graded_rows(
@@ -180,13 +165,13 @@ def save_grades(
     fresh: Sequence[GradeRow],
     how: str,
     step: str = "grade",
-    further: Mapping[str, str] | None = None,
+    further: Tables | None = None,
 ) -> None:
     """Write grades.csv: one row a passage and grader, the new ones in place of the old."""
-    rows = {(key_of_grade(row), row.grader): row for row in [*before, *fresh]}
-    ordered = sorted(rows.values(), key=lambda row: (row.grader, key_of_grade(row)))
+    rows = {(key_of(row), row.grader): row for row in [*before, *fresh]}
+    ordered = sorted(rows.values(), key=lambda row: (row.grader, key_of(row)))
     facts = {"graded": len(fresh), "without_grade": sum(row.grade is None for row in fresh)}
-    state.write(step, how, {state.path(GradeRow).name: to_csv(GradeRow, ordered), **(further or {})}, facts)
+    state.write(step, how, {GradeRow: ordered, **(further or {})}, facts)
 
 
 def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
@@ -205,19 +190,6 @@ def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
     return pool
 
 
-def _key(row: PoolRow) -> Key:
-    return row.query_id, row.doc_id, row.start, row.end
-
-
 def _judged(row: PoolRow, graded: Graded, name: str) -> GradeRow:
     reason = "" if graded.judgment.grade is not None else graded.reason or "no grade"
-    return GradeRow(
-        row.query_id,
-        row.doc_id,
-        row.start,
-        row.end,
-        graded.judgment.grade,
-        name,
-        by_model="yes",
-        reason=reason,
-    )
+    return GradeRow(*key_of(row), graded.judgment.grade, name, by_model="yes", reason=reason)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError
-from harness.testset.grades import Held, held
+from harness.testset.grades import held
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
 from harness.testset.steps import chosen_of
@@ -21,11 +21,11 @@ class TestQuestion:
 
     query_id: str
     text: str
-    kind: str
-    answerable: bool
-    answer: str
-    answer_by: str
-    note: str
+    kind: str = ""
+    answerable: bool = True
+    answer: str = ""
+    answer_by: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What is exported. ``unresolved`` passages are left unjudged; ``odd`` names contradictions."""
+    """What is exported. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
 
     questions: tuple[TestQuestion, ...]
     labels: tuple[Label, ...]
     unresolved: int
-    odd: tuple[str, ...]
+    contradictions: tuple[str, ...]
 
     def labels_of(self, query_id: str) -> list[Label]:
         """The graded spans of one question, the best first."""
@@ -72,14 +72,19 @@ def make(state: State, documents: Mapping[str, Document]) -> Made:
         )
     answers = {row.query_id: row for row in state.rows(AnswerRow)}
     place = {one.query_id: at for at, one in enumerate(chosen)}
-    labels = [_label(one, documents[one.key[1]]) for one in own if one.grade is not None]
+    labels = [
+        label_of(query_id, (documents[doc_id], start, end), one.grade, one.by, one.evidence, one.answer)
+        for one in own
+        if one.grade is not None
+        for query_id, doc_id, start, end in [one.key]
+    ]
     labels.sort(key=lambda one: (place[one.query_id], one.doc_id, one.start))
     questions = tuple(_question(one, answers.get(one.query_id)) for one in chosen)
     return Made(
         questions,
         tuple(labels),
         sum(one.grade is None for one in own),
-        tuple(_odd(questions, labels)),
+        tuple(_contradictions(questions, labels)),
     )
 
 
@@ -97,34 +102,32 @@ def _question(one: Candidate, answer: AnswerRow | None) -> TestQuestion:
     )
 
 
-def _label(one: Held, document: Document) -> Label:
-    query_id, doc_id, start, end = one.key
-    return Label(
-        query_id,
-        doc_id,
-        start,
-        end,
-        document.page_of(start),
-        one.grade or 0,
-        one.evidence,
-        one.by,
-        document.text[start:end],
-        one.answer,
-    )
+def label_of(
+    query_id: str,
+    span: tuple[Document, int, int],
+    grade: int,
+    by: str,
+    evidence: str = "",
+    answer: str = "",
+) -> Label:
+    """A graded range as a label; ``answer`` is the part of its text that answers."""
+    document, start, end = span
+    page, text = document.page_of(start), document.text[start:end]
+    return Label(query_id, document.doc_id, start, end, page, grade, evidence, by, text, answer)
 
 
-def _odd(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> list[str]:
+def _contradictions(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> list[str]:
     best: dict[str, int] = {}
     for one in labels:
         best[one.query_id] = max(best.get(one.query_id, 0), one.grade)
-    odd = []
+    found = []
     for question in questions:
         if question.answerable and best.get(question.query_id, 0) < 1:
             what = "was not graded at all" if question.query_id not in best else "has no relevant passage"
-            odd.append(f"{question.query_id} {what}, though it is marked as answerable")
+            found.append(f"{question.query_id} {what}, though it is marked as answerable")
         if not question.answerable and best.get(question.query_id, 0) >= 3:
-            odd.append(
+            found.append(
                 f"{question.query_id} has a passage of grade {best[question.query_id]}, though it is "
                 "marked as unanswerable"
             )
-    return odd
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from harness.corpus.spreadsheet import read_csv
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.testset.formats.tables import LABELS
+from harness.text.records import delimited_text
 
 Line = Mapping[str, str]
 Key = tuple[str, ...]
@@ -75,7 +76,8 @@ def merge(path: Path, written: Path, exported: str, questions: Collection[str]) 
     if clashes:
         raise ConfigError(_clash(path, clashes))
     wide = [*LABELS, *(name for name in columns if name not in LABELS)]
-    return Merged(_text(wide, rows), added, edited, removed, gone)
+    text = delimited_text([wide, *([row.get(name) or "" for name in wide] for row in rows)])
+    return Merged(text, added, edited, removed, gone)
 
 
 def _lines(path: Path) -> tuple[Sequence[str], dict[Key, Line]]:
@@ -96,14 +98,6 @@ def _key(row: Line) -> Key:
 
 def _said(row: Line) -> tuple[str, ...]:
     return tuple((row.get(name) or "").strip() for name in _SAID)
-
-
-def _text(columns: Sequence[str], rows: Iterable[Line]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([row.get(name) or "" for name in columns] for row in rows)
-    return out.getvalue()
 
 
 def _clash(path: Path, keys: Sequence[Key]) -> str:

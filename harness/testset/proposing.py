@@ -11,40 +11,36 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.config import TestsetConfig
 from harness.testset.documents import document_rows, documents_of
 from harness.testset.propose.asking import Proposer, briefs_of
 from harness.testset.propose.drafting import draft
 from harness.testset.propose.given import read_given
-from harness.testset.rows import DocumentRow, Question, to_csv
-from harness.testset.state import State
-from harness.testset.steps import Outcome, refuse_done
+from harness.testset.rows import Question
+from harness.testset.state import State, Tables
+from harness.testset.steps import Outcome, calls_made
 from harness.types import Document
 
 
 def propose_offline(
-    state: State, config: TestsetConfig, context: Context, count: int, again: bool = False, add: bool = False
+    state: State, context: Context, count: int, again: bool = False, add: bool = False
 ) -> Outcome:
     """Draft questions from headings, tables and sentences."""
-    if not add:
-        refuse_done(state, Question, again)
-    documents = documents_of(state, config, context)
-    drafted = draft(list(documents.values()), count, config.seed)
+    documents = _documents(state, context, again or add)
+    drafted = draft(list(documents.values()), count, state.config.seed)
     if not drafted:
         raise ConfigError(
             "Nothing can be drafted: the documents have no headings, no tables and no sentences with "
             "figures. Propose with a language model, or --from a list of your own."
         )
-    told = _save(state, drafted, documents.values(), "drafted offline", add)
-    told.append("These are drafts, made by rules: read every one, and reword what nobody would ask.")
+    lines = _save(state, drafted, documents.values(), "drafted offline", add)
+    lines.append("These are drafts, made by rules: read every one, and reword what nobody would ask.")
     if len(drafted) < count:
-        told.append(f"The documents give {len(drafted)} drafts of the {count} that were asked for.")
-    return Outcome(tuple(told))
+        lines.append(f"The documents give {len(drafted)} drafts of the {count} that were asked for.")
+    return Outcome(tuple(lines))
 
 
 def propose_given(
     state: State,
-    config: TestsetConfig,
     context: Context,
     path: Path,
     count: int,
@@ -53,26 +49,23 @@ def propose_given(
     add: bool = False,
 ) -> Outcome:
     """Take the questions that users have asked, the most asked first."""
-    if not add:
-        refuse_done(state, Question, again)
     given = read_given(path, field)
-    documents = documents_of(state, config, context)
+    documents = _documents(state, context, again or add)
     taken = given.questions[:count]
-    told = _save(state, taken, documents.values(), f"taken from {path.name}", add)
-    told.append(
+    lines = _save(state, taken, documents.values(), f"taken from {path.name}", add)
+    lines.append(
         f"{path}: {counted(given.entries, 'entry', 'entries')}, {len(given.questions)} different "
         f"questions in {given.where}; {given.without} without one."
     )
     if len(given.questions) > count:
-        told.append(
+        lines.append(
             f"{len(given.questions) - count} that were asked less often are left out; --count takes more."
         )
-    return Outcome(tuple(told))
+    return Outcome(tuple(lines))
 
 
 def propose_by_model(
     state: State,
-    config: TestsetConfig,
     context: Context,
     count: int,
     prompt: str = "",
@@ -81,41 +74,46 @@ def propose_by_model(
     dry: bool = False,
 ) -> Outcome:
     """Let the language model of testset.yaml write them; a dry run only says what it would take."""
-    if config.llm is None:
+    if state.config.llm is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no language model (llm). Name one, draft without one "
             "(propose --offline), or bring questions (propose --from FILE)."
         )
-    if not dry and not add:
-        refuse_done(state, Question, again)
-    documents = documents_of(state, config, context)
-    briefs = briefs_of(list(documents.values()), count, config.seed)
-    name = prompt or ("propose_zh" if config.language == "zh" else "propose")
+    documents = _documents(state, context, again or dry or add)
+    briefs = briefs_of(list(documents.values()), count, state.config.seed)
+    name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")
     with Ledger(context.cache.ledger) as ledger:
-        proposer = Proposer(config.llm, ledger, name)
+        proposer = Proposer(state.config.llm, ledger, name)
         if dry:
             estimates = ((proposer.name, proposer.estimate(briefs)),)
             return Outcome(
                 (f"{proposer.name} would be asked for {len(briefs)} questions.",), estimates, dry=True
             )
         found = proposer.propose(briefs, context.reporter)
+    reasons = ", ".join(f"{reason} {times}" for reason, times in found.failed.items())
     if not found.questions:
-        reasons = ", ".join(f"{reason} {times}" for reason, times in found.failed.items())
         raise ConfigError(
             f"None of {len(briefs)} answers holds a question that can be used ({reasons}). See what it "
-            f"said: harness judge export --cache {config.cache}; then change the model or the prompt."
+            f"said: harness judge export --cache {state.config.cache}; then change the model or the prompt."
         )
-    told = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
-    cost = "at unknown cost (no price)" if found.spending.cost is None else f"for {found.spending.cost:.4f}"
-    told.append(
-        f"{counted(found.spending.calls, 'call')} now {cost}, {found.spending.from_ledger} from the ledger."
-    )
+    lines = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
+    lines.append(f"{calls_made(found.spending)}.")
     if found.failed:
-        reasons = ", ".join(f"{reason} {times}" for reason, times in found.failed.items())
-        told.append(f"{sum(found.failed.values())} calls brought no question: {reasons}.")
+        lines.append(f"{sum(found.failed.values())} calls brought no question: {reasons}.")
     if len(briefs) < count:
-        told.append(f"The documents give {len(briefs)} different excerpts and kinds, not {count}.")
-    return Outcome(tuple(told))
+        lines.append(f"The documents give {len(briefs)} different excerpts and kinds, not {count}.")
+    return Outcome(tuple(lines))
+
+
+def _documents(state: State, context: Context, replace: bool) -> dict[str, Document]:
+    """The documents; raises ConfigError where there are proposals already and ``replace`` is false."""
+    if state.has(Question) and not replace:
+        raise ConfigError(
+            f"{state.path(Question)} is there already, perhaps with your edits. Repeat the step with --again "
+            "(the old file stays in history/), or go on with the next one: "
+            f"harness testset {state.folder} status"
+        )
+    return documents_of(state, context)
 
 
 def _save(
@@ -128,10 +126,8 @@ def _save(
     highest = max((int(one.query_id[1:]) for one in before if one.query_id[1:].isdecimal()), default=0)
     numbered = [replace(one, query_id=f"q{highest + n:03}") for n, one in enumerate(fresh, 1)]
     rows = [*before, *numbered]
-    files: dict[str, str] = {state.path(Question).name: to_csv(Question, rows)}
-    if not state.has(DocumentRow):
-        files[state.path(DocumentRow).name] = to_csv(DocumentRow, document_rows(documents))
     kinds = Counter(one.kind for one in fresh)
-    state.write("propose", how, files, {"how": how, "kinds": dict(kinds)})
+    tables: Tables = {Question: rows, **document_rows(state, documents)}
+    state.write("propose", how, tables, {"how": how, "kinds": dict(kinds)})
     shown = ", ".join(f"{kind} {times}" for kind, times in kinds.most_common())
     return [f"{state.path(Question)}: {counted(len(fresh), 'question')} {how} ({shown})."]

@@ -1,4 +1,4 @@
-"""The step ``review``: a second person grades a part anew, without seeing the first grades."""
+"""The step ``review``: a second person grades a part again, without seeing the first grades."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.testset.config import TestsetConfig
-from harness.testset.disagreeing import disagreements
 from harness.testset.documents import documents_of
-from harness.testset.grades import Key, agreements, held, key_of_grade, said_of
+from harness.testset.grades import agreements, disagreements, held, said_of
 from harness.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
-from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, to_csv
+from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
 from harness.testset.state import State
 from harness.testset.steps import Outcome, chosen_of
 
 
-def export_review(
-    state: State, config: TestsetConfig, context: Context, path: Path, share: float, grader: str
-) -> Outcome:
+def export_review(state: State, context: Context, path: Path, share: float, grader: str) -> Outcome:
     """Write a sheet with a part of the graded passages, drawn by chance, without their grades.
 
     What the second person has graded already is left out.
@@ -31,18 +27,18 @@ def export_review(
             f"--share is the part to grade again, above 0 and at most 1; it cannot be {share:g}."
         )
     grades = state.rows(GradeRow)
-    own = {key_of_grade(row) for row in grades if row.grader == grader and row.grade is not None}
+    own = {key_of(row) for row in grades if row.grader == grader and row.grade is not None}
     graded = {key for key, one in held(grades).items() if key not in own}
-    pool = [row for row in pool_of_chosen(state, chosen_of(state)) if _key(row) in graded]
+    pool = [row for row in pool_of_chosen(state, chosen_of(state)) if key_of(row) in graded]
     if not pool:
         raise ConfigError(
             f"{state.path(GradeRow)} holds no grade to review. Grade first: harness testset "
             f"{state.folder} grade"
         )
     count = max(1, round(share * len(pool)))
-    drawn = set(random.Random(config.seed).sample(range(len(pool)), count))
+    drawn = set(random.Random(state.config.seed).sample(range(len(pool)), count))
     rows = [row for number, row in enumerate(pool) if number in drawn]
-    write_rows(path, rows, documents_of(state, config, context))
+    write_rows(path, rows, documents_of(state, context))
     return Outcome(
         (
             f"{path}: {counted(len(rows), 'passage')} of {len(pool)} to grade a second time, by another "
@@ -52,22 +48,22 @@ def export_review(
     )
 
 
-def import_review(state: State, config: TestsetConfig, context: Context, path: Path, grader: str) -> Outcome:
+def import_review(state: State, context: Context, path: Path, grader: str) -> Outcome:
     """Take a second person's grades, say how far they agree with the first, and list what they differ in.
 
     Raises ConfigError where that person gave the first grades of all of it.
     """
     before = state.rows(GradeRow)
     first = [row for row in before if row.grader != grader]
-    fresh, ungraded = read_grades(state, config, context, path, grader)
+    fresh, ungraded = read_grades(state, context, path, grader)
     firsts = held(first)
-    shared = [row for row in fresh if key_of_grade(row) in firsts]
+    shared = [row for row in fresh if key_of(row) in firsts]
     if not shared:
         raise ConfigError(
             f"{path}: nobody but {grader} has graded any of these passages. A review is by a second "
             "person: --by."
         )
-    documents = documents_of(state, config, context)
+    documents = documents_of(state, context)
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
     rows = disagreements(first, shared, documents, questions, state.rows(DisagreementRow))
     save_grades(state, before, fresh, f"reviewed by {grader}", step="review")
@@ -75,21 +71,17 @@ def import_review(state: State, config: TestsetConfig, context: Context, path: P
     state.write(
         "review",
         f"disagreements with {grader}",
-        {state.path(DisagreementRow).name: to_csv(DisagreementRow, rows)},
+        {DisagreementRow: rows},
         {"reviewed": len(shared), "disagreements": len(rows)},
     )
-    told = [
+    lines = [
         f"{counted(len(shared), 'passage')} graded by two; {counted(ungraded, 'row has', 'rows have')} "
         "no grade yet."
     ]
-    told += [said_of(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)]
+    lines += [said_of(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)]
     if rows:
-        told.append(
+        lines.append(
             f"{state.path(DisagreementRow)}: {counted(len(rows), 'disagreement')}. Write the grade that "
             "holds into the column resolved; an unresolved one between people leaves its passage unjudged."
         )
-    return Outcome(tuple(told))
-
-
-def _key(row: PoolRow) -> Key:
-    return row.query_id, row.doc_id, row.start, row.end
+    return Outcome(tuple(lines))

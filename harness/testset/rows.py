@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import types
-import typing
 from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.corpus.table import FaultsOfRows, Row, meant, read_table
 from harness.errors import CorpusError
 from harness.labelling.rows import harmless
+from harness.text.records import delimited_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Question):
     """A question to keep or not: ``keep`` is yes, no or empty.
 
     ``like`` names the earlier question it resembles most, ``likeness`` says how much (0 to 1).
@@ -52,29 +49,12 @@ class Candidate:
     content words that stand there; ``look`` says what to look at.
     """
 
-    keep: str
-    query_id: str
-    text: str
-    kind: str
+    keep: str = field(kw_only=True)
     look: str = ""
     like: str = ""
     likeness: float | None = None
     copied_words: int | None = None
     copied_share: float | None = None
-    answerable: str = "yes"
-    document: str = ""
-    page: int | None = None
-    start: int | None = None
-    end: int | None = None
-    passage: str = ""
-    document_2: str = ""
-    page_2: int | None = None
-    start_2: int | None = None
-    end_2: int | None = None
-    passage_2: str = ""
-    by: str = ""
-    asked: int | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,19 +152,26 @@ class DocumentRow:
 
 
 T = TypeVar("T")
-# by column its sort, and if it is required
-Columns = dict[str, tuple[str, bool]]
+Key = tuple[str, str, int, int]
+# The columns that come before the others, where the order is not that of the fields.
+_FIRST: dict[type[Any], tuple[str, ...]] = {
+    Candidate: (
+        *("keep", "query_id", "text", "kind"),
+        *("look", "like", "likeness", "copied_words", "copied_share"),
+    )
+}
+
+
+def key_of(row: PoolRow | GradeRow | DisagreementRow) -> Key:
+    """The question and the passage that a row is of."""
+    return row.query_id, row.doc_id, row.start, row.end
 
 
 def to_csv(kind: type[T], rows: Iterable[T]) -> str:
     """The rows of a table as CSV that no spreadsheet runs a formula of."""
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow(["" if (cell := getattr(row, name)) is None else harmless(cell) for name in names])
-    return out.getvalue()
+    names = list(dict.fromkeys([*_FIRST.get(kind, ()), *(one.name for one in fields(kind))]))  # type: ignore[arg-type]
+    cells = ([getattr(row, name) for name in names] for row in rows)
+    return delimited_text([names, *(["" if one is None else harmless(one) for one in row] for row in cells)])
 
 
 def from_csv(kind: type[T], path: Path) -> list[T]:
@@ -192,17 +179,14 @@ def from_csv(kind: type[T], path: Path) -> list[T]:
 
     An empty list where the file is not there or has no row. Raises CorpusError that names all lines at fault.
     """
-    if not path.exists():
+    if not path.exists() or _is_bare(path):
         return []
-    columns = _columns(kind)
-    needed = [name for name, (_, required) in columns.items() if required]
-    if _is_bare(path):
-        return []
+    needed = [one.name for one in fields(kind) if one.default is MISSING and "None" not in str(one.type)]  # type: ignore[arg-type]
     table = read_table(path, needed, CorpusError)
     faults, rows = FaultsOfRows(CorpusError), list[T]()
     for row in table.rows:
         with faults.of_a_row():
-            rows.append(_row(kind, columns, path, row))
+            rows.append(_row(kind, path, row))
     faults.end()
     return rows
 
@@ -214,24 +198,23 @@ def _is_bare(path: Path) -> bool:
         return not file.read(64).strip()
 
 
-def _row(kind: type[T], columns: Columns, path: Path, row: Row) -> T:
+def _row(kind: type[T], path: Path, row: Row) -> T:
     cells: dict[str, Any] = {}
-    for name, (sort, _) in columns.items():
-        text = meant(row.get(name))
+    for one in fields(kind):  # type: ignore[arg-type]
+        text, sort = meant(row.get(one.name)), str(one.type)
         try:
-            cells[name] = _value(sort, text)
+            cells[one.name] = text if sort == "str" else _number(text, sort)
         except ValueError:
-            wanted = {"int": "a whole number", "float": "a number"}[sort.removesuffix("?")]
+            wanted = "a whole number" if sort.startswith("int") else "a number"
             raise CorpusError(
-                f"{path}, line {row.line}: {name} is {text!r}, not {wanted}. Correct it."
+                f"{path}, line {row.line}: {one.name} is {text!r}, not {wanted}. Correct it."
             ) from None
     return kind(**cells)
 
 
-def _value(sort: str, text: str) -> Any:
-    if sort == "str":
-        return text
-    if sort.endswith("?") and not text:
+def _number(text: str, sort: str) -> float | None:
+    """A cell of a column whose field is annotated as ``int`` or ``float``, or as either with None."""
+    if not text and sort.endswith("None"):
         return None
     # a spreadsheet writes 3 as 3.0 where the column has gaps
     number = float(text.replace(",", "."))
@@ -240,16 +223,3 @@ def _value(sort: str, text: str) -> Any:
     if number != int(number):
         raise ValueError(text)
     return int(number)
-
-
-def _columns(kind: type[Any]) -> Columns:
-    """By column its sort (``str``, ``int``, ``float``; ``?``: may be empty) and if it is required."""
-    hints = typing.get_type_hints(kind)
-    found: Columns = {}
-    for field in fields(kind):
-        hint = hints[field.name]
-        optional = isinstance(hint, types.UnionType)
-        base = next(one for one in typing.get_args(hint) if one is not type(None)) if optional else hint
-        required = field.default is MISSING and not optional
-        found[field.name] = (base.__name__ + ("?" if optional else ""), required)
-    return found

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.errors import ConfigError
 from harness.store import Lock, write_bytes, write_text
 from harness.store.lock import lock
+from harness.testset.config import TestsetConfig, load_testset
 from harness.testset.rows import (
     AnswerRow,
     Candidate,
@@ -28,6 +30,7 @@ from harness.testset.rows import (
     Question,
     SearchedRow,
     from_csv,
+    to_csv,
 )
 
 FILES: dict[type[Any], str] = {
@@ -45,6 +48,8 @@ HISTORY = "history"
 _STEP = "step.json"
 _LOCK = ".lock"
 T = TypeVar("T")
+Tables = Mapping[type[Any], Sequence[Any]]
+"""The rows of tables by the class of their rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Done:
     step: str
     when: str
     how: str
-    files: tuple[str, ...]
+    files: Sequence[str]
     facts: Mapping[str, Any]
 
 
@@ -65,10 +70,15 @@ class State:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    @cached_property
+    def config(self) -> TestsetConfig:
+        """What testset.yaml says; raises ConfigError as `load_testset` does."""
+        return load_testset(self.folder)
+
     def alone(self) -> Lock:
         """Keep other commands from writing this test set while the lock is held.
 
-        Raises ConfigError where one is at it.
+        Raises ConfigError where another one does.
         """
         try:
             held = lock(self.folder / _LOCK)
@@ -97,39 +107,41 @@ class State:
         self,
         step: str,
         how: str,
-        files: Mapping[str, str],
+        tables: Tables,
         facts: Mapping[str, Any] | None = None,
-        more: Sequence[str] = (),
+        texts: Mapping[str, str | Callable[[], str]] | None = None,
     ) -> None:
-        """Write the files of a step, by name, once their present content is kept.
+        """Write the tables and texts of a step, once the present content of these files is kept.
 
-        ``more`` names files that the step will `put` after this. Killed at any moment, every file is whole:
-        the old one or the new.
+        ``texts`` are files by their names below the folder; a function among them is called last, and finds
+        the step among those that are done. Killed at any moment, every file is whole: the old one or the new.
         """
+        files = {FILES[kind]: to_csv(kind, rows) for kind, rows in tables.items()} | dict(texts or {})
         number = 1 + max((int(one.folder.name[:4]) for one in self._all()), default=0)
         kept = self.folder / HISTORY / f"{number:04}-{step}"
-        partial = self.folder / HISTORY / f".{kept.name}"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        for name in (*files, *more):
-            if (self.folder / name).exists():
-                (partial / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(self.folder / name, partial / name)
+        partial = self._copied(files, kept)
         record = {
             "step": step,
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "how": how,
-            "files": [*files, *more],
+            "files": list(files),
             "facts": dict(facts or {}),
         }
         write_text(partial / _STEP, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
         partial.rename(kept)
         for name, content in files.items():
-            write_text(self.folder / name, content)
+            write_text(self.folder / name, content if isinstance(content, str) else content())
 
-    def put(self, name: str, content: str) -> None:
-        """Write a file of the step that was written last, which named it."""
-        write_text(self.folder / name, content)
+    def _copied(self, names: Iterable[str], kept: Path) -> Path:
+        """A folder beside ``kept``, to be renamed to it, with copies of those files that are there."""
+        partial = kept.with_name(f".{kept.name}")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name in names:
+            if (self.folder / name).exists():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(self.folder / name, partial / name)
+        return partial
 
     def done(self) -> list[Done]:
         """The steps that were done and not undone, the latest last."""
@@ -144,13 +156,7 @@ class State:
             raise ConfigError(f"{self.folder}: no step has been done, so there is nothing to undo.")
         last = done[-1]
         aside = self.folder / HISTORY / "undone" / last.folder.name
-        partial = aside.with_name(f".{aside.name}")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        for name in last.files:
-            if (self.folder / name).exists():
-                (partial / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(self.folder / name, partial / name)
+        partial = self._copied(last.files, aside)
         for name in last.files:
             if (last.folder / name).exists():
                 write_bytes(self.folder / name, (last.folder / name).read_bytes())
@@ -165,16 +171,8 @@ class State:
         for folder in sorted((self.folder / HISTORY).glob("[0-9]*-*")):
             try:
                 record = json.loads((folder / _STEP).read_text(encoding="utf-8"))
-                found.append(
-                    Done(
-                        folder,
-                        record["step"],
-                        record["when"],
-                        record["how"],
-                        tuple(record["files"]),
-                        record["facts"],
-                    )
-                )
+                own = (record[name] for name in ("step", "when", "how", "files", "facts"))
+                found.append(Done(folder, *own))
             except (OSError, ValueError, KeyError) as error:
                 raise ConfigError(
                     f"{folder}/{_STEP} cannot be read ({error}). Remove the folder; the tables are untouched."

@@ -7,7 +7,6 @@ from shlex import quote
 
 from harness.errors import ConfigError
 from harness.report import counted
-from harness.testset.config import TestsetConfig
 from harness.testset.grades import held
 from harness.testset.rows import (
     AnswerRow,
@@ -17,6 +16,7 @@ from harness.testset.rows import (
     PoolRow,
     Question,
     SearchedRow,
+    key_of,
 )
 from harness.testset.state import State
 from harness.testset.steps import chosen_of
@@ -32,7 +32,7 @@ class Status:
     next: tuple[str, ...]
 
 
-def status_of(state: State, config: TestsetConfig) -> Status:
+def status_of(state: State) -> Status:
     """Read all tables; raises CorpusError for a damaged one."""
     chosen = _chosen(state)
     texts = {one.query_id: one.text for one in chosen}
@@ -41,7 +41,7 @@ def status_of(state: State, config: TestsetConfig) -> Status:
     grades = held(state.rows(GradeRow), state.rows(DisagreementRow))
     graded = [one for key, one in grades.items() if key[0] in texts and one.grade is not None]
     # what two people grade differently is not open: it is to be resolved, and no sheet would hold it
-    open_ = sum((row.query_id, row.doc_id, row.start, row.end) not in grades for row in pool)
+    open_ = sum(key_of(row) not in grades for row in pool)
     answers = {
         row.query_id
         for row in state.rows(AnswerRow)
@@ -70,7 +70,7 @@ def status_of(state: State, config: TestsetConfig) -> Status:
         "export": "written" if exported else "not done",
     }
     steps = tuple((step, found[step]) for step in STEPS)
-    return Status(steps, _next(state, config, chosen, len(gathered), len(graded), open_))
+    return Status(steps, _next(state, chosen, len(gathered), len(graded), open_))
 
 
 def _chosen(state: State) -> list[Candidate]:
@@ -82,7 +82,6 @@ def _chosen(state: State) -> list[Candidate]:
 
 def _next(
     state: State,
-    config: TestsetConfig,
     chosen: list[Candidate],
     gathered: int,
     graded: int,
@@ -91,7 +90,7 @@ def _next(
     """The commands that may come next, the first one first."""
     asked = {one.query_id for one in chosen if one.answerable == "yes"}
     do = f"harness testset {quote(str(state.folder))}"
-    model = config.llm is not None
+    model = state.config.llm is not None
     if not state.has(Question):
         own = [f"{do} propose --offline", f"{do} propose --from questions.csv"]
         return (f"{do} propose --dry-run", f"{do} propose", *own) if model else tuple(own)
@@ -101,15 +100,13 @@ def _next(
         return (f"{do} gather",)
     if open_:
         sheet = (f"{do} grade --sheet sheet.xlsx", f"{do} grade --from sheet.xlsx --by NAME")
-        more = (f"{do} grade --dry-run", f"{do} grade") if config.grading is not None else ()
-        globs = " ".join(f"'{glob}'" for glob in config.documents)
+        more = (f"{do} grade --dry-run", f"{do} grade") if state.config.grading is not None else ()
+        globs = " ".join(f"'{glob}'" for glob in state.config.documents)
         page = f"harness label --pool {quote(str(state.path(PoolRow)))} --documents {globs}"
         return (*more, *sheet, page, *((f"{do} export",) if graded else ()))
     if not state.has(AnswerRow):
-        by_hand = (f"{do} answer --by-hand",)
-        return ((f"{do} answer --dry-run", f"{do} answer", *by_hand) if config.answering else by_hand) + (
-            f"{do} export",
-        )
+        by_model = (f"{do} answer --dry-run", f"{do} answer") if state.config.answering else ()
+        return (*by_model, f"{do} answer --by-hand", f"{do} export")
     answers = state.path(AnswerRow)
     empty = sum(not row.answer and row.query_id in asked for row in state.rows(AnswerRow))
     fill = (f"# write {counted(empty, 'answer')} into the column answer of {answers}",) if empty else ()

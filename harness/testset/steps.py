@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from harness.errors import ConfigError
 from harness.llm.money import Estimate
+from harness.llm.records import Spending
+from harness.report import counted
 from harness.testset.rows import Candidate
 from harness.testset.state import State
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step did, in sentences; a dry run did nothing and says what it would cost.
+    """What a step did, in sentences (``lines``); a dry run did nothing and says what it would cost.
 
     ``next`` are the commands that come next; None: what the state of the tables says.
     """
 
-    told: tuple[str, ...]
+    lines: tuple[str, ...]
     estimates: tuple[tuple[str, Estimate], ...] = field(default=())
     dry: bool = False
     next: tuple[str, ...] | None = None
 
 
-def refuse_done(state: State, kind: type[Any], again: bool) -> None:
-    """Raise ConfigError where a step's table is there and it was not asked to do it again."""
-    if state.has(kind) and not again:
-        raise ConfigError(
-            f"{state.path(kind)} is there already, perhaps with your edits. Do the step anew with --again "
-            "(the former file stays in history/), or go on with the next one: "
-            f"harness testset {state.folder} status"
-        )
+def calls_made(spent: Spending) -> str:
+    """How many calls a step made, at which cost, and how many answers were paid for before."""
+    cost = "at unknown cost (no price)" if spent.cost is None else f"for {spent.cost:.4f}"
+    return f"{counted(spent.calls, 'call')} now {cost}, {spent.from_ledger} from the ledger"
 
 
 def chosen_of(state: State) -> list[Candidate]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.text.characters import width
+from harness.text.spans import trim
 
 # A sentence ends after its closing marks: Western ones need a blank behind them, full-width ones do not.
 _BREAK = re.compile(r"""(?<=[.!?])["'”’)\]]*\s+|[。！？；]["”’）】」』]*\s*|\s*\n\s*\n\s*""")
@@ -31,23 +32,20 @@ def passage_spans(text: str, target: int) -> list[tuple[int, int]]:
         filled += width(text[begin:end])
         paragraph_ends = _PARAGRAPH.search(text[begin:end]) is not None
         if filled >= target or (paragraph_ends and 2 * filled >= target):
-            spans += _trimmed(text, start, end)
+            spans.append(trim(text, (start, end)))
             filled = 0
     if filled:
-        spans += _trimmed(text, start, len(text))
-    return spans
+        spans.append(trim(text, (start, len(text))))
+    return [(start, end) for start, end in spans if start < end]
 
 
 def _sentences(text: str, widest: int) -> Iterator[tuple[int, int]]:
     """Half-open ranges of sentences, blanks behind them included, that cover the text."""
-    ends = [match.end() for match in _BREAK.finditer(text) if not _is_abbreviation(text, match)]
+    breaks = _BREAK.finditer(text)
+    ends = [at.end() for at in breaks if not _ABBREVIATION.search(text[max(0, at.start() - 10) : at.start()])]
     for begin, end in pairwise([0, *ends, len(text)]):
         if begin < end:
             yield from _pieces(text, begin, end, widest)
-
-
-def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
-    return _ABBREVIATION.search(text[max(0, found.start() - 10) : found.start()]) is not None
 
 
 def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[tuple[int, int]]:
@@ -63,12 +61,3 @@ def _pieces(text: str, begin: int, end: int, widest: int) -> Iterator[tuple[int,
         begin = cut
     if begin < end:
         yield begin, end
-
-
-def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    whole = text[start:end]
-    inner = whole.strip()
-    if not inner:
-        return []
-    start += len(whole) - len(whole.lstrip())
-    return [(start, start + len(inner))]

@@ -1,9 +1,12 @@
-"""Records of delimited text (CSV and the like), as offsets; nothing is unquoted."""
+"""Delimited text (CSV and the like): written, and its records as offsets, of which nothing is unquoted."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.text.spans import Span
@@ -18,6 +21,13 @@ class Records:
 
     spans: tuple[Span, ...]
     widths: tuple[int, ...]
+
+
+def delimited_text(rows: Iterable[Iterable[object]], delimiter: str = ",") -> str:
+    """Rows as lines of fields, which are quoted as in CSV where need be; lines end with LF."""
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return out.getvalue()
 
 
 def records_of(text: str, delimiter: str, start: int, end: int) -> Records | None:

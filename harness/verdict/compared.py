@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from harness.comparison import (
-    FEWEST_FOR_INTERVAL,
     Comparison,
     ScoreMatrix,
-    Standing,
     Step,
     Verdict,
     cross_validate,
@@ -16,7 +14,7 @@ from harness.comparison import (
     sentences_of,
 )
 from harness.report import Part, Table
-from harness.report.tables import interval, number, signed, signed_interval
+from harness.text.numbers import FEWEST_FOR_INTERVAL, interval, number, signed, signed_interval
 from harness.verdict.verdicts import Scores, turning_of
 
 SHOWN = 30
@@ -48,7 +46,8 @@ def standings_table(verdict: Verdict) -> Table:
     on_front = {step.setting for step in _steps(verdict)}
     rows = []
     for one in verdict.standings:
-        row = [one.setting, str(people.queries), number(one.mean), _interval(one, people.queries)]
+        bounds = interval(one.low, one.high, people.queries)
+        row = [one.setting, str(people.queries), number(one.mean), bounds]
         row += [one.place] if len(verdict.standings) > 1 else []
         row += [f"{prices[one.setting]:,.0f}", "yes" if one.setting in on_front else ""] if prices else []
         rows.append(tuple(row))
@@ -68,10 +67,6 @@ def standings_table(verdict: Verdict) -> Table:
     )
 
 
-def _interval(one: Standing, n: int) -> str:
-    return interval(one.low, one.high, n)
-
-
 def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
     found = verdict.comparisons
     shown = [one for one in found if one.real or not only_real]
@@ -83,16 +78,8 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
     return [
         Table(
             f"{'real differences' if only_real else 'differences'}, the clearest first",
-            (
-                "setting",
-                "against",
-                "difference",
-                bounds,
-                "p",
-                "won/tied/lost",
-                "real?",
-            ),
-            tuple(difference_row(one) for one in shown[:SHOWN]),
+            ("setting", "against", "difference", bounds, "p", "won/tied/lost", "real?"),
+            tuple((one.setting, one.against, *difference_cells(one)) for one in shown[:SHOWN]),
             names=2,
             left=frozenset({0, 1}),
             notes=(
@@ -107,11 +94,6 @@ def _held(verdict: Verdict) -> str:
     if verdict.turning is None:
         return ""
     return ", unless longer or shorter labels change the sign (no: labels)"
-
-
-def difference_row(one: Comparison) -> tuple[str, ...]:
-    """One comparison as a row of a table."""
-    return (one.setting, one.against, *difference_cells(one))
 
 
 def difference_cells(one: Comparison) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.comparison import Comparison, Turning
 from harness.report import LabelSensitivityRow, Part, Table
-from harness.report.tables import number
+from harness.text.numbers import listed, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class LabelSensitivity:
             )
         told += [
             f"{one.setting} against {one.against}: do not rely on it. The difference changes sign with "
-            f"labels {_listed(ways)}."
+            f"labels {listed(ways, len(ways))}."
             for one, ways in turned
         ]
         return tuple(told)
@@ -138,7 +138,3 @@ def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison
 
 def _sign(difference: float) -> int:
     return (difference > 0) - (difference < 0)
-
-
-def _listed(ways: Sequence[str]) -> str:
-    return ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} and {ways[-1]}"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from harness.comparison.words import listed
-from harness.report import counted
+from harness.text.numbers import counted, listed
 
 _NAMED = 3
 
@@ -20,7 +19,7 @@ def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, 
     same = [names for names in ranked_alike(settings) if len(names) > 1]
     if not same:
         return ()
-    shown = "; ".join(_told(names) for names in same[:_NAMED])
+    shown = "; ".join(listed(names, 4) for names in same[:_NAMED])
     more = len(same) - _NAMED
     rest = f"; and {counted(more, 'more group')}" if more > 0 else ""
     return (
@@ -36,7 +35,3 @@ def ranked_alike(settings: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
         own = {key: value for key, value in setting.items() if key not in ("name", "answer")}
         groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(called)
     return list(groups.values())
-
-
-def _told(names: Iterable[str]) -> str:
-    return listed(list(names), 4)

@@ -116,17 +116,15 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     Raises HarnessError where they were not scored on the same queries and judged text.
     """
     stored = {name: one for name, (_, one) in results.items()}
-    measures = common_measures(list(stored.values()))
     # one result is scored on what it was scored on, whatever its record says
     scored_on = {name: one.scored_on for name, one in stored.items()} if len(stored) > 1 else None
     matrices: dict[str, ScoreMatrix] = {}
-    for measure in measures:
+    names: dict[tuple[str, str], str] = {}
+    for measure in common_measures(list(stored.values())):
         own = {name: one.matrix(measure) for name, one in stored.items()}
-        # what they were scored on is the same for every measure: once is enough
-        joined = join(own, None if matrices else scored_on)
-        matrices[measure] = replace(joined, clusters=next(iter(own.values())).clusters)
-    first = {name: one.matrix(measures[0]) for name, one in stored.items()}
-    names = joined_names(first)
+        # settings, and what they were scored on, are the same for every measure: once is enough
+        names = names or joined_names(own)
+        matrices[measure] = join(own, None if matrices else scored_on)
     prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
     drawn = {name: read_any(folder, LabelSensitivityRow) for name, (folder, _) in results.items()}
     filtered = {name: read_any(folder, FilterRow) for name, (folder, _) in results.items()}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from harness.answer import AnswerScore, Case, Shown
 from harness.answering.losses import _Texts, losses_of
 from harness.measures.projection import Projection
-from harness.report.rows.answer_losses import (
+from harness.report.rows.answers import (
     ADDS,
     CONTRADICTS,
     CUT,

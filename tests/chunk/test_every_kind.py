@@ -175,7 +175,7 @@ def test_the_fingerprint_knows_the_rules_and_libraries_that_cut(monkeypatch):
     rows, tokens = parse({"kind": "rows"}), parse({"kind": "langchain", "splitter": "TokenTextSplitter"})
     before = chunker_fingerprint(rows)
     assert "tiktoken" in json.loads(chunker_fingerprint(tokens))["libraries"]
-    monkeypatch.setattr("harness.chunk.OUTLINE_VERSION", -1)
+    monkeypatch.setattr(type(rows), "versions", {"tables": -1})
     assert chunker_fingerprint(rows) != before
 
 

@@ -5,13 +5,13 @@ import numpy as np
 from harness.comparison import ScoreMatrix
 
 
-def matrix(rows, measure="ndcg_exp@10", splits=None, strata=(), ids=None):
+def matrix(rows, measure="ndcg_exp@10", splits=None, ids=None):
     """A matrix from {setting: scores}; every second query is validation unless ``splits`` says otherwise."""
     values = np.array(list(rows.values()), dtype=np.float64)
     n = values.shape[1]
     queries = ids or tuple(f"q{i}" for i in range(n))
     default = tuple("validation" if i % 2 else "train" for i in range(n))
-    return ScoreMatrix(measure, tuple(rows), tuple(queries), values, splits or default, tuple(strata))
+    return ScoreMatrix(measure, tuple(rows), tuple(queries), values, splits or default)
 
 
 def noisy(n, means, seed=0, spread=0.2):

@@ -38,12 +38,7 @@ def test_the_final_stage_is_the_last_of_each_setting():
     np.testing.assert_array_equal(scores.means, [0.3, 0.2])
 
 
-def test_stages_can_stand_side_by_side_or_alone():
-    assert from_scores(ROWS, "m", SPLITS, stage=None).settings == (
-        "a [retrieve]",
-        "a [rerank]",
-        "b [retrieve]",
-    )
+def test_a_stage_can_stand_alone():
     assert from_scores(ROWS, "m", SPLITS, stage="rerank").settings == ("a",)
     with pytest.raises(HarnessError, match="no scores for m for the stage fusion"):
         from_scores(ROWS, "m", SPLITS, stage="fusion")
@@ -104,14 +99,17 @@ def test_an_unknown_setting_is_answered_with_the_known_ones():
 RECORD = {
     "config": {
         "queries": "c/queries.csv",
-        "labels": "c/labels.csv",
         "relevance": {"rule": "any_overlap"},
         "anchor": {"threshold": 90.0},
-        "parser": {"kind": "pypdf"},
     },
-    "hashes": {"c/queries.csv": "11", "c/labels.csv": "22", "c/docs/report.pdf": "33"},
+    "hashes": {"c/queries.csv": "11", "c/labels.csv": "22"},
     "counts": {"conventions": ["gain"]},
 }
+TEXTS = {"report": "33"}
+
+
+def scored_on(record=RECORD, texts=TEXTS, judged="44"):
+    return ScoredOn.of(record, texts, judged)
 
 
 def changed(*path, value):
@@ -124,51 +122,45 @@ def changed(*path, value):
 def test_a_record_is_comparable_with_itself_from_another_folder():
     moved = {
         **changed("config", "queries", value="d/queries.csv"),
-        "hashes": {"d/queries.csv": "11", "c/labels.csv": "22", "elsewhere/report.pdf": "33"},
+        "hashes": {"d/queries.csv": "11", "c/labels.csv": "22"},
     }
-    assert differences(ScoredOn.of(RECORD), ScoredOn.of(moved)) == []
+    assert differences(scored_on(), scored_on(moved)) == []
 
 
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
         (("hashes", "c/queries.csv"), "99", "the files of queries differ"),
-        (("hashes", "c/labels.csv"), "99", "the files of labels differ"),
-        (("hashes", "c/docs/report.pdf"), "99", "the text differs for the documents report"),
         (("config", "relevance", "rule"), "full_cover", "the rules of relevance differ"),
         (("config", "anchor", "threshold"), 50.0, "the anchoring of quotes differ"),
-        (("config", "parser", "kind"), "pypdfium2", "the parser differ"),
         (("counts", "conventions"), [], "the conventions differ"),
     ],
 )
 def test_every_difference_is_a_reason(path, value, reason):
-    found = differences(ScoredOn.of(RECORD), ScoredOn.of(changed(*path, value=value)))
+    found = differences(scored_on(), scored_on(changed(*path, value=value)))
     assert len(found) == 1
     assert found[0].startswith(reason)
 
 
 def test_hashes_of_judged_spans_are_told_short():
-    one, other = (ScoredOn.of(RECORD, {}, digit * 64) for digit in "ab")
+    one, other = (scored_on(judged=digit * 64) for digit in "ab")
     assert differences(one, other) == [f"the judged spans differ: {'a' * 12}… and {'b' * 12}…"]
 
 
-def test_one_document_more_is_a_reason():
-    more = changed("hashes", value={**RECORD["hashes"], "c/docs/second.pdf": "44"})
-    assert differences(ScoredOn.of(RECORD), ScoredOn.of(more)) == ["only one result has the documents second"]
-
-
-def test_the_extracted_text_counts_more_than_the_parser():
-    other = changed("config", "parser", "kind", value="pypdfium2")
-    same = {"report": "aa"}
-    assert differences(ScoredOn.of(RECORD, same), ScoredOn.of(other, same)) == []
-    assert differences(ScoredOn.of(RECORD, same), ScoredOn.of(other, {"report": "bb"})) == [
+def test_other_texts_are_a_reason_whatever_the_label_file():
+    other_labels = changed("hashes", "c/labels.csv", value="99")
+    assert differences(scored_on(), scored_on(other_labels)) == []
+    assert differences(scored_on(), scored_on(texts={**TEXTS, "second": "44"})) == [
+        "only one result has the documents second"
+    ]
+    assert differences(scored_on(), scored_on(texts={"report": "99"})) == [
         "the text differs for the documents report"
     ]
 
 
 def test_a_record_that_says_too_little_is_refused():
     with pytest.raises(HarnessError, match="does not say 'relevance'"):
-        ScoredOn.of({**RECORD, "config": {"queries": "c/queries.csv", "labels": "c/labels.csv"}})
+        scored_on({**RECORD, "config": {"queries": "c/queries.csv"}})
 
 
 def test_joined_settings_keep_their_own_scores_whatever_the_order_of_queries():

@@ -145,7 +145,11 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ("chunk: {kind: recursiv}", 6, ["no kind 'recursiv'", "recursive", "sentence", "page"]),
         ("chunk: {chunk_size: [500, many]}", 6, ["chunk.chunk_size", "'many'"]),
         ("chunk: {chunk_size: []}", 6, ["list is empty"]),
-        ("chunk: {chunk_size: [100, 500], chunk_overlap: 200}", 6, ["chunk_size=100", "chunk_overlap=200"]),
+        (
+            "chunk: {chunk_size: [100, 500], chunk_overlap: 200}",
+            6,
+            ["chunk.chunk_overlap", "size (100)"],
+        ),
         ("chunk: 500", 6, ["must be a mapping", "recursive_token"]),
         ("retrieve: {top_k: 0}", 6, ["retrieve.top_k", "greater than or equal to 1"]),
         ("retrieve: {top_k: 5}\nrerank: {kind: late_interaction, top_n: 10}", 7, ["top_n", "only 5"]),

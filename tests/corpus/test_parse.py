@@ -6,7 +6,6 @@ import logging
 import pytest
 
 from harness.corpus import (
-    PARSERS,
     DocumentFile,
     ParsedDocument,
     PypdfConfig,
@@ -17,7 +16,6 @@ from harness.corpus.parsers import Pypdfium2Config
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.text import join_pages, text_sha256, without_surrogates
 from harness.errors import CorpusError
-from harness.kinds import Kind
 from tests.corpus.attacks import raw_pdf
 from tests.corpus.conftest import encrypted, pdf_bytes
 
@@ -135,11 +133,10 @@ def test_pypdf_warnings_are_kept_and_do_not_reach_the_terminal(write, capsys, mo
 
 
 def test_characters_that_cannot_be_decoded_are_counted_not_dropped(write, monkeypatch):
-    def read(path, on_page):
+    def read(self, path, on_page):
         return PdfPages(("lone \ud800 here", "pair \ud83d\ude00 and \ufffd, a\u00a0b\u00a0c"), "none")
 
-    kinds = {**PARSERS._kinds, "pypdf": Kind(PypdfConfig, lambda config: read)}
-    monkeypatch.setattr(PARSERS, "_kinds", kinds)
+    monkeypatch.setattr(PypdfConfig, "read", read)
     parsed = parse(write("a.pdf", SOUND))
     assert parsed.document.text == "lone \ufffd here\npair \U0001f600 and \ufffd, a\u00a0b\u00a0c"
     assert (parsed.stats.undecodable_characters, parsed.stats.no_break_spaces) == (2, 2)

@@ -26,6 +26,10 @@ def document(name, text, page_starts=()):
     return Document(name, text, page_starts, hashlib.sha256(text.encode()).hexdigest())
 
 
+DOCUMENTS = {name: document(name, text) for name, text in TEXTS.items()}
+SHAS = {name: one.sha256 for name, one in DOCUMENTS.items()}
+
+
 def item(query_id, doc_id, start, end, text="", **more):
     return Item(item_id(query_id, doc_id, start, end), query_id, doc_id, start, end, None, text, **more)
 
@@ -44,7 +48,6 @@ ITEMS = [
     part("q2", "strange", "他𠀋说：𠮷野家 🚗 在这里。"),
     part("q2", "strange", "שלום and 🚗🚗 cars."),
 ]
-SHAS = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in TEXTS.items()}
 
 
 class Requests:
@@ -67,9 +70,8 @@ def state_at(path, items=ITEMS, questions=QUESTIONS):
 def desk_at(folder, items=ITEMS, questions=QUESTIONS, **more):
     """A desk over the three texts; its cache and its labels are in ``folder``."""
     context = Context.at(Path(folder) / "cache", Silent(), may_ask=False)
-    documents = [document(name, text) for name, text in TEXTS.items()]
     state = state_at(Path(folder) / "pool.labelling.sqlite", items, questions)
-    return make_desk(state, Shelf(documents, context, {}), "# How\n\n- 4: all", **more)
+    return make_desk(state, Shelf(list(DOCUMENTS.values()), context, {}), "# How\n\n- 4: all", **more)
 
 
 def write_folder(folder, items=ITEMS):

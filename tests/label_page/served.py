@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -35,6 +36,12 @@ class Page:
         self.link = found[0]
         self.client = httpx.Client(base_url=self.home, headers={"origin": self.home}, timeout=30)
         self.client.get(self.link, follow_redirects=True).raise_for_status()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop(signal.SIGKILL)
 
     def post(self, path, **body):
         return self.client.post(f"/api/{path}", json=body)

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from harness.label_page.app import LARGEST_REQUEST, make_app
 from harness.label_page.guard import Keys
-from tests.label_page.pools import ITEMS, desk_at
+from tests.label_page.pools import ITEMS
 
 HOME = "http://127.0.0.1:8765"
 SAY = {
@@ -19,13 +19,6 @@ SAY = {
     "value": 3,
     "seen": 0,
 }
-
-
-@pytest.fixture
-def desk(tmp_path):
-    desk = desk_at(tmp_path)
-    yield desk
-    desk.state.close()
 
 
 @pytest.fixture

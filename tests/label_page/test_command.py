@@ -8,7 +8,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.cli import main
 from harness.errors import ConfigError, HarnessError, LabelError
 from harness.label_page.items import item_id
 from harness.label_page.opening import Source, open_desk
@@ -17,7 +16,8 @@ from harness.labelling.sheet import sheet_rows, write_sheet
 from harness.labelling.unjudged import Wanted
 from harness.progress import Silent
 from harness.report import cells_of
-from tests.label_page.pools import ITEMS, QUESTIONS, TEXTS, Requests, document, write_folder
+from tests.command import exit_code
+from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, Requests, document, write_folder
 from tests.label_page.served import Page
 
 YAML = (
@@ -25,12 +25,6 @@ YAML = (
     "retrieve: {kind: bm25, top_k: 10}\nmeasures: [ndcg_exp@10, judged@10]\n"
     "chunk:\n  - {kind: recursive_token, chunk_size: [40, 200], chunk_overlap: 0}\n"
 )
-
-
-def ended(words):
-    with pytest.raises(SystemExit) as end:
-        main([str(word) for word in words])
-    return end.value.code
 
 
 @pytest.fixture
@@ -69,14 +63,14 @@ def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
     total = grade_all(Source(config=Path("my.yaml")))
     assert total >= 4
     assert (folder / "labels.labelling.sqlite").exists()
-    assert ended(["label", "my.yaml", "--merge"]) == 0
+    assert exit_code("label", "my.yaml", "--merge") == 0
     assert f"{total} labels added" in capsys.readouterr().out
-    assert ended(["bench", "my.yaml"]) == 0
+    assert exit_code("bench", "my.yaml") == 0
     assert judged() == {1.0}
     # everything is a label now: there is nothing to do, and nothing is added twice
-    assert ended(["label", "my.yaml", "--no-browser"]) == 1
+    assert exit_code("label", "my.yaml", "--no-browser") == 1
     assert "nothing to label" in capsys.readouterr().err
-    assert ended(["label", "my.yaml", "--merge"]) == 0
+    assert exit_code("label", "my.yaml", "--merge") == 0
     assert f"0 labels added; {total} were there already" in capsys.readouterr().out
 
 
@@ -89,20 +83,20 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
     source = Source(pool=Path("pool.csv"), documents=("docs/*",))
     assert grade_all(source) == len(ITEMS)
     words = ["label", "--pool", "pool.csv"]
-    assert ended([*words, "--export", "labels.csv"]) == 0
+    assert exit_code(*words, "--export", "labels.csv") == 0
     assert f"labels.csv: {len(ITEMS)} labels." in capsys.readouterr().out
-    assert ended([*words, "--export", "labels.csv"]) == 1
+    assert exit_code(*words, "--export", "labels.csv") == 1
     assert "exists already" in capsys.readouterr().err
-    assert ended([*words, "--export", "more.csv"]) == 0
+    assert exit_code(*words, "--export", "more.csv") == 0
     assert "Next" not in capsys.readouterr().out
     # beside the pool of a test set it says how its labels become grades
     Path("testset.yaml").write_text("documents: docs/*\n")
-    assert ended([*words, "--export", "graded.csv", "--rater", "Ada"]) == 0
+    assert exit_code(*words, "--export", "graded.csv", "--rater", "Ada") == 0
     assert "harness testset . grade --from graded.csv --by Ada" in capsys.readouterr().out
-    assert ended([*words, "--ratings", "ratings.csv"]) == 0
+    assert exit_code(*words, "--ratings", "ratings.csv") == 0
     with Path("ratings.csv").open(encoding="utf-8", newline="") as file:
         assert [row["rater"] for row in csv.DictReader(file)] == ["Ada"] * len(ITEMS)
-    assert ended(["bench", "my.yaml"]) == 0
+    assert exit_code("bench", "my.yaml") == 0
     found = {
         (row["document"], int(row["start"]), int(row["end"]))
         for row in cells_of(Path("results/mine"), "judgments")
@@ -121,9 +115,9 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
     grade_all(source)
     grade_all(source, 3, "Bob")
     words = ["label", "--pool", "pool.csv", "--export"]
-    assert ended([*words, "all.csv"]) == 0
+    assert exit_code(*words, "all.csv") == 0
     assert f"all.csv: 0 labels; {len(ITEMS)} left out, on which raters differ" in capsys.readouterr().out
-    assert ended([*words, "bob.csv", "--rater", "Bob"]) == 0
+    assert exit_code(*words, "bob.csv", "--rater", "Bob") == 0
     with Path("bob.csv").open(encoding="utf-8", newline="") as file:
         assert {row["grade"] for row in csv.DictReader(file)} == {"3"}
 
@@ -144,7 +138,7 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
     ],
 )
 def test_what_cannot_be_done_is_told_with_the_remedy(folder, words, told, capsys):
-    assert ended(["label", *words]) == 1
+    assert exit_code("label", *words) == 1
     assert told in " ".join(capsys.readouterr().err.split())
 
 
@@ -169,9 +163,8 @@ def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path
         writer = csv.DictWriter(file, [*rows[0], "priority"], restval="")
         writer.writeheader()
         writer.writerows(rows)
-    documents = {name: document(name, text) for name, text in TEXTS.items()}
     with pytest.raises(LabelError, match="line 3") as error:
-        read_pool(path, documents)
+        read_pool(path, DOCUMENTS)
     assert told in str(error.value)
 
 
@@ -189,13 +182,12 @@ def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):
 
 
 def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
-    documents = {name: document(name, text) for name, text in TEXTS.items()}
     spans = [(one.query_id, one.doc_id, one.start, one.end) for one in ITEMS]
-    wanted = [Wanted(*span, frozenset("a"), 1) for span in spans]
+    wanted = [Wanted(*span, {"a": 1}) for span in spans]
     questions = {one.query_id: one.text for one in QUESTIONS}
     for name in ("sheet.csv", "sheet.xlsx"):
-        write_sheet(tmp_path / name, sheet_rows(wanted, documents, questions))
-        found, items = read_pool(tmp_path / name, documents)
+        write_sheet(tmp_path / name, sheet_rows(wanted, DOCUMENTS, questions))
+        found, items = read_pool(tmp_path / name, DOCUMENTS)
         assert [one.item_id for one in items] == [one.item_id for one in ITEMS]
         assert found == QUESTIONS
 
@@ -208,9 +200,8 @@ def test_a_table_that_is_no_pool_is_refused(tmp_path):
 
 def test_the_same_passage_twice_is_refused(tmp_path):
     path = write_folder(tmp_path, [ITEMS[0], ITEMS[0]])
-    documents = {name: document(name, text) for name, text in TEXTS.items()}
     with pytest.raises(LabelError, match="further up"):
-        read_pool(path, documents)
+        read_pool(path, DOCUMENTS)
 
 
 def test_a_text_that_changed_is_refused(folder):

@@ -7,21 +7,9 @@ import pytest
 from harness.errors import LabelError
 from harness.label_page.items import Said
 from harness.label_page.state import By
-from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, Requests, desk_at, item
+from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, desk_at, item
 
 HIDDEN = {"priority", "settings", "best_rank", "score", "rank"}
-
-
-@pytest.fixture
-def desk(tmp_path):
-    desk = desk_at(tmp_path)
-    yield desk
-    desk.state.close()
-
-
-@pytest.fixture
-def by():
-    return Requests().by
 
 
 def test_a_rater_goes_from_passage_to_passage_until_all_are_done(desk, by):

@@ -6,26 +6,13 @@ import pytest
 
 from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.errors import LabelError
-from harness.label_page.export import label_rows, rating_rows
+from harness.label_page.export import label_rows, new_rows, rating_rows
 from harness.label_page.items import Said
-from harness.label_page.merging import new_rows
 from harness.labelling.adding import add_rows
 from harness.labelling.rows import write_rows
-from tests.label_page.pools import ITEMS, PLAIN, STRANGE, TEXTS, Requests, desk_at, document, part
+from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, part
 
 LYON, GRAZ, TABLE, CJK, CARS = ITEMS
-
-
-@pytest.fixture
-def desk(tmp_path):
-    desk = desk_at(tmp_path)
-    yield desk
-    desk.state.close()
-
-
-@pytest.fixture
-def by():
-    return Requests().by
 
 
 @pytest.fixture
@@ -54,8 +41,7 @@ def test_what_is_exported_anchors_where_it_was_marked(desk, grade, mark, tmp_pat
     mark("strange", "Head\r\nA first", 1)
     path = tmp_path / "out.csv"
     add_rows(path, label_rows(desk.state).rows)
-    documents = {name: document(name, text) for name, text in TEXTS.items()}
-    found = anchor(read_labels(path), documents, AnchorConfig()).judgments
+    found = anchor(read_labels(path), DOCUMENTS, AnchorConfig()).judgments
     texts = {TEXTS[one.doc_id][one.start : one.end]: one.grade for one in found}
     assert texts == {LYON.text: 3, TABLE.text: 0, CJK.text: 4, "𠮷野家": 2, "Head\r\nA first": 1}
     passage = next(one for one in found if one.end - one.start == len(CJK.text))
@@ -147,15 +133,14 @@ def test_merging_passes_over_what_is_there_and_refuses_another_grade(desk, grade
     grade(LYON, 3)
     grade(GRAZ, 1)
     labels = tmp_path / "labels.csv"
-    documents = {name: document(name, text) for name, text in TEXTS.items()}
     rows = label_rows(desk.state).rows
     labels.write_text("query_id,document,quote,grade\n", encoding="utf-8")
-    add_rows(labels, new_rows(rows, labels, documents, AnchorConfig()))
-    assert new_rows(rows, labels, documents, AnchorConfig()) == []
+    add_rows(labels, new_rows(rows, labels, DOCUMENTS, AnchorConfig()))
+    assert new_rows(rows, labels, DOCUMENTS, AnchorConfig()) == []
     grade(GRAZ, 2)
     before = labels.read_bytes()
     with pytest.raises(LabelError, match="says 1, the page 2"):
-        new_rows(label_rows(desk.state).rows, labels, documents, AnchorConfig())
+        new_rows(label_rows(desk.state).rows, labels, DOCUMENTS, AnchorConfig())
     assert labels.read_bytes() == before
     assert PLAIN.count("Graz") == 1
     assert part("q1", "plain", GRAZ.text).item_id == GRAZ.item_id

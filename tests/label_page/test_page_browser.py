@@ -5,7 +5,7 @@ import json
 import shutil
 import signal
 import sqlite3
-import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,17 +23,6 @@ LYON = ITEMS[0]
 
 class Tab(Browser):
     """A tab of the page with the few things that the tests do."""
-
-    def open(self, url, width=1440, theme="light"):
-        self.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
-        )
-        wanted = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
-        media = {"features": [{"name": name, "value": value} for name, value in wanted.items()]}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-        self.driver.get(url)
-        self.until("return 'ready' in document.documentElement.dataset")
 
     def enter(self, url, name, **more):
         self.open(url, **more)
@@ -103,27 +92,6 @@ def units(text):
     return len(text.encode("utf-16-le")) // 2
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, of the dev extra")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    profile = tmp_path_factory.mktemp("profile")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={profile}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        driver = webdriver.Chrome(
-            options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
-        )
-    except Exception as error:  # a browser that this machine cannot start says nothing about the page
-        pytest.skip(f"chromium does not start here: {error}")
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
-
-
 @pytest.fixture
 def tab(driver):
     # a tab whose server is gone goes on trying: each test has one of its own, which ends with it
@@ -146,9 +114,8 @@ def tab(driver):
 def page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_folder(tmp_path)
-    page = Page("--pool", "pool.csv", "--documents", "docs/*")
-    yield page
-    page.stop(signal.SIGKILL)
+    with Page("--pool", "pool.csv", "--documents", "docs/*") as page:
+        yield page
 
 
 def labels(rater="Ada"):
@@ -189,13 +156,11 @@ def test_a_passage_is_skipped_with_a_reason_and_has_a_note(tab, page):
     assert labels()[first].note == "0 is not 4, s"
     assert labels()[first].grade is None
     tab.keys("ESCAPE")
-    tab.keys("s")
-    tab.until("return document.getElementById('panel').open")
+    tab.opened("s")
     tab.keys("2")
     tab.status("Saved: skipped")
     assert labels()[first].skipped == "text is damaged"
-    tab.keys("s")
-    tab.until("return document.getElementById('panel').open")
+    tab.opened("s")
     tab.find("#reason").send_keys("my own reason", "\n")
     tab.until("return !document.getElementById('panel').open")
     tab.status("Saved: skipped")
@@ -289,8 +254,7 @@ def test_the_documents_are_searched_and_guidelines_are_at_hand(tab, page):
     tab.keys("g")
     assert "How to grade" in tab.find("#panel-body").text
     assert "Examples" in tab.find("#panel-body").text
-    tab.keys("ESCAPE")
-    tab.until("return !document.getElementById('panel').open")
+    tab.closed()
     tab.keys("/")
     tab.find("#words").send_keys("Nothing else\n")
     tab.until("return document.querySelectorAll('.found-list li').length > 0")
@@ -383,8 +347,7 @@ def test_a_page_of_a_pdf_is_shown_beside_its_text(tab, tmp_path, monkeypatch):
         writer.writerow(["query_id", "question", "doc_id", "start", "end", "text"])
         start = text.index("Dayton")
         writer.writerow(["q1", "Where?", "meridian-q3-2025", start, start + 60, text[start : start + 60]])
-    page = Page("--pool", "pool.csv", "--documents", PDF.name, "--rater", "Ada")
-    try:
+    with Page("--pool", "pool.csv", "--documents", PDF.name, "--rater", "Ada") as page:
         tab.open(page.link)
         tab.until("return document.documentElement.dataset.ready === 'item'")
         tab.until(
@@ -396,8 +359,6 @@ def test_a_page_of_a_pdf_is_shown_beside_its_text(tab, tmp_path, monkeypatch):
         assert width <= 1200
         assert height <= 1800
         assert max(width / 1200, height / 1800) > 0.9
-    finally:
-        page.stop(signal.SIGKILL)
 
 
 def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatch):
@@ -410,8 +371,7 @@ def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatc
     many = [one for one in many if one.text.strip()]
     monkeypatch.setattr("tests.label_page.pools.QUESTIONS", [type_of_question(place) for place in range(500)])
     write_folder(tmp_path, many)
-    page = Page("--pool", "pool.csv", "--documents", "docs/*", "--rater", "Ada")
-    try:
+    with Page("--pool", "pool.csv", "--documents", "docs/*", "--rater", "Ada") as page:
         tab.open(page.link)
         assert "10,000" in tab.find("#far").text
         tab.until("return document.getElementById('leaf') !== null")
@@ -432,8 +392,6 @@ def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatc
         assert max(sizes) < 4_000
         tab.keys("q")
         tab.until("return document.querySelectorAll('.question-list li').length === 50")
-    finally:
-        page.stop(signal.SIGKILL)
 
 
 def type_of_question(place):
@@ -448,13 +406,11 @@ def test_nothing_sticks_out_and_all_of_it_works_on_a_phone(tab, page, width, the
     tab.enter(page.link, "Ada", width=width, theme=theme)
     tab.go_to(LYON.item_id)
     for opened in ("g", "s", "/", "q", "r", "?"):
-        tab.keys(opened)
-        tab.until("return document.getElementById('panel').open")
+        tab.opened(opened)
         assert tab.run(
             "const p = document.getElementById('panel'); return p.scrollWidth <= p.clientWidth + 1"
         )
-        tab.keys("ESCAPE")
-        tab.until("return !document.getElementById('panel').open")
+        tab.closed()
     assert tab.run("return document.documentElement.scrollWidth") <= width
     for button in tab.driver.find_elements("css selector", ".work > .grades button"):
         place = button.rect
@@ -468,8 +424,7 @@ def test_nothing_sticks_out_and_all_of_it_works_on_a_phone(tab, page, width, the
         tab.select("#leaf", 0, 9)
         tab.find("#mark").click()
         tab.until("return document.getElementById('marking') !== null")
-        tab.keys("ESCAPE")
-        tab.until("return !document.getElementById('panel').open")
+        tab.closed()
         tab.find("#book .narrow").click()
     tab.find('.grades [data-grade="3"]').click()
     tab.status("Saved: 3")
@@ -486,84 +441,44 @@ def test_nothing_that_a_document_or_a_rater_writes_becomes_markup(tab, tmp_path,
     monkeypatch.setitem(__import__("tests.label_page.pools", fromlist=["TEXTS"]).TEXTS, "plain", bad + PLAIN)
     write_folder(tmp_path, [part("q1", "plain", bad)])
     (tmp_path / "how.md").write_text(f"# {bad}\n\n- 4: {bad}\n", encoding="utf-8")
-    page = Page("--pool", "pool.csv", "--documents", "docs/*", "--guidelines", "how.md")
-    try:
+    with Page("--pool", "pool.csv", "--documents", "docs/*", "--guidelines", "how.md") as page:
         tab.enter(page.link, bad[:34])
         tab.keys("n")
         tab.find("#note").send_keys(bad)
         tab.status("Saved: note")
-        tab.keys("ESCAPE", "g")
-        tab.until("return document.getElementById('panel').open")
+        tab.opened("ESCAPE", "g")
         assert tab.run("return window.hit ?? null") is None
         assert tab.run("return document.querySelectorAll('main img, dialog img').length") == 0
-    finally:
-        page.stop(signal.SIGKILL)
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory):
-    if shutil.which("npm") is None:
-        pytest.skip("needs npm, for axe-core")
-    folder = tmp_path_factory.mktemp("axe")
-    command = [
-        "npm",
-        "install",
-        "--silent",
-        "--no-audit",
-        "--no-fund",
-        "--prefix",
-        str(folder),
-        "axe-core@4.11",
-    ]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
-    source = folder / "node_modules" / "axe-core" / "axe.min.js"
-    if done.returncode or not source.exists():
-        pytest.skip("axe-core could not be installed")
-    return source.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_axe_finds_nothing(tab, page, axe, theme, width):
     tab.open(page.link, width=width, theme=theme)
-    tab.run(axe)
-    assert violations(tab) == []
+    assert tab.violations(axe) == []
     with State(Path("pool.labelling.sqlite")) as state:
         for rater, grade in (("Ada", 4), ("Bob", 1)):
             by = By(rater, f"request-of-{rater}")
-            state.change(by, ITEMS[1].item_id, "grade", lambda said, grade=grade: said.but(grade=grade))
+            state.change(by, ITEMS[1].item_id, "grade", lambda said, grade=grade: replace(said, grade=grade))
     tab.enter(page.home, "Ada", width=width, theme=theme)
-    tab.run(axe)
     tab.go_to(LYON.item_id)
-    assert violations(tab) == []
+    assert tab.violations(axe) == []
     tab.select("#passage", 0, 9)
     for key in ("m", "g", "s", "/", "q", "r", "?"):
-        tab.keys(key)
-        tab.until("return document.getElementById('panel').open")
+        tab.opened(key)
         tab.until("return !document.getElementById('panel-body').textContent.match(/Loading|Looking/)")
         if key == "r":
             tab.until("return document.querySelectorAll('.difference').length === 1")
             tab.until("return document.querySelector('#panel-body table') !== null")
-        assert violations(tab) == [], key
-        tab.keys("ESCAPE")
-        tab.until("return !document.getElementById('panel').open")
-
-
-def violations(tab):
-    found = tab.driver.execute_async_script(
-        "const done = arguments[0];"
-        "axe.run(document, {resultTypes: ['violations']}).then(r => done(JSON.stringify("
-        "r.violations.map(v => [v.id, v.help, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))]))))"
-    )
-    return json.loads(found)
+        assert tab.violations(axe) == [], key
+        tab.closed()
 
 
 def test_the_verdict_is_closed_until_it_is_opened_and_firms_up_by_the_labels(tab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     results = write_results(tmp_path)
-    page = Page("--results", str(results), "--top", "5")
     text = "document.getElementById('verdict-body').textContent"
-    try:
+    with Page("--results", str(results), "--top", "5") as page:
         tab.enter(page.link, "Ada")
         assert tab.run(
             "const box = document.getElementById('verdict'); return !box.hidden && !box.open && "
@@ -592,19 +507,13 @@ def test_the_verdict_is_closed_until_it_is_opened_and_firms_up_by_the_labels(tab
         tab.find("#verdict summary").click()
         tab.until(f"return {text}.includes('12 of ')")
         assert tab.run("return document.documentElement.scrollWidth <= innerWidth")
-    finally:
-        page.stop(signal.SIGKILL)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_verdict(tab, axe, tmp_path, monkeypatch, theme):
     monkeypatch.chdir(tmp_path)
-    page = Page("--results", str(write_results(tmp_path)), "--top", "5")
-    try:
+    with Page("--results", str(write_results(tmp_path)), "--top", "5") as page:
         tab.enter(page.link, "Ada", theme=theme)
         tab.find("#verdict summary").click()
         tab.until("return document.querySelector('#verdict-body table') !== null")
-        tab.run(axe)
-        assert violations(tab) == []
-    finally:
-        page.stop(signal.SIGKILL)
+        assert tab.violations(axe) == []

@@ -7,7 +7,7 @@ import pytest
 
 from harness.corpus.page_picture import scale_of
 from harness.errors import LabelError
-from harness.label_page.picture import Pictures
+from harness.label_page.shelf import Pictures
 
 WIDEST, HIGHEST = 1200, 1800
 PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents" / "meridian-q3-2025.pdf"
@@ -32,13 +32,12 @@ def test_a_page_without_a_size_is_refused(size):
 def test_a_page_is_drawn_once(monkeypatch):
     pytest.importorskip("pypdfium2")
     pictures = Pictures()
-    assert pictures.possible
     png = pictures.page(PDF, 1)
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", png[16:24])
     assert 600 < width <= WIDEST
     assert 600 < height <= HIGHEST
-    monkeypatch.setattr("harness.label_page.picture.draw_page", lambda *_: pytest.fail("drawn twice"))
+    monkeypatch.setattr("harness.label_page.shelf.draw_page", lambda *_: pytest.fail("drawn twice"))
     assert pictures.page(PDF, 1) == png
 
 

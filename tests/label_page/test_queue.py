@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from harness.label_page.order import AsListed, ByPriority, ByQuestion, usual_order
-from harness.label_page.queue import AGAIN, Queues, next_open, progress
+from harness.label_page.queue import AGAIN, Queues, as_listed, next_open, progress, usual_order
 from tests.label_page.pools import item
 
 ITEMS = [item(f"q{query}", "d", 10 * place, 10 * place + 5) for query in range(3) for place in range(8)]
@@ -17,17 +16,17 @@ def query_of(item_id):
 
 
 def test_questions_stay_in_order_and_passages_are_shuffled_for_each_rater():
-    ada, bob = (ByQuestion(name).order(ITEMS, []) for name in ("Ada", "Bob"))
+    ada, bob = (usual_order(name, ITEMS, []) for name in ("Ada", "Bob"))
     assert sorted(ada) == sorted(bob) == sorted(IDS)
     assert [query_of(one) for one in ada] == [one.query_id for one in ITEMS]
     assert len({tuple(ada), tuple(bob), tuple(IDS)}) == 3
-    assert ByQuestion("Ada").order(ITEMS, []) == ada
-    assert ByQuestion("Ada", seed=1).order(ITEMS, []) != ada
+    assert usual_order("Ada", ITEMS, []) == ada
+    assert usual_order("Ada", ITEMS, [], seed=1) != ada
 
 
 def test_an_item_that_is_added_leaves_the_others_in_their_order():
-    before = ByQuestion("Ada").order(ITEMS[1:], [])
-    after = ByQuestion("Ada").order(ITEMS, [])
+    before = usual_order("Ada", ITEMS[1:], [])
+    after = usual_order("Ada", ITEMS, [])
     assert [one for one in after if one != IDS[0]] == before
 
 
@@ -35,15 +34,12 @@ def test_priority_goes_from_the_highest_down_and_what_has_none_comes_last():
     items = [
         item("q", "d", place, place + 1, priority=value) for place, value in enumerate([1.0, None, 3.5, -2.0])
     ]
-    order = usual_order(items, "Ada")
-    assert isinstance(order, ByPriority)
     place = {one.item_id: at for at, one in enumerate(items)}
-    assert [place[one] for one in order.order(items, [])] == [2, 0, 3, 1]
-    assert isinstance(usual_order(ITEMS, "Ada"), ByQuestion)
+    assert [place[one] for one in usual_order("Ada", items, [])] == [2, 0, 3, 1]
 
 
 def test_what_was_ordered_on_purpose_is_taken_as_listed():
-    assert AsListed().order(ITEMS, []) == IDS
+    assert as_listed("Ada", ITEMS, []) == IDS
 
 
 @pytest.mark.parametrize(
@@ -80,43 +76,42 @@ def test_what_an_order_names_comes_before_the_rest(after, done, expected):
     assert next_open("abcde", frozenset(done), after, 2) == expected
 
 
-def test_an_order_is_asked_again_as_soon_as_all_that_it_named_is_done():
-    own = Own()
-    queues = Queues(ITEMS, lambda rater: own)
-    named = frozenset([IDS[5], IDS[2]])
-    queues.ordered("Ada", list, 0, frozenset())
-    assert queues.named("Ada") == 2
-    queues.ordered("Ada", list, 1, named - {IDS[2]})
-    assert own.asked == 1
-    queues.ordered("Ada", list, 2, named)
-    assert own.asked == 2
-    # nothing was said since
-    queues.ordered("Ada", list, 2, named)
-    assert own.asked == 2
-
-
 class Own:
     """An order of someone else's: what it forgets still gets its turn, what it invents does not."""
 
     def __init__(self):
         self.asked = 0
 
-    def order(self, items, labels):
+    def __call__(self, rater, items, labels):
         self.asked += 1
         return ["unknown", IDS[5], IDS[2], IDS[5]]
 
 
+def test_an_order_is_asked_again_as_soon_as_all_that_it_named_is_done():
+    own = Own()
+    queues = Queues(ITEMS, own)
+    named = frozenset([IDS[5], IDS[2]])
+    assert queues.line("Ada", list, 0, frozenset()).named == named
+    queues.line("Ada", list, 1, named - {IDS[2]})
+    assert own.asked == 1
+    queues.line("Ada", list, 2, named)
+    assert own.asked == 2
+    # nothing was said since
+    queues.line("Ada", list, 2, named)
+    assert own.asked == 2
+
+
 def test_an_order_may_forget_repeat_or_invent_items_and_is_asked_again_after_25_labels():
     own = Own()
-    queues = Queues(ITEMS, lambda rater: own)
-    ids = queues.ordered("Ada", list, 0)
-    assert ids[:2] == [IDS[5], IDS[2]]
-    assert sorted(ids) == sorted(IDS)
-    assert queues.place("Ada", IDS[2]) == 1
-    assert queues.place("Ada", "unknown") is None
-    queues.ordered("Ada", list, AGAIN - 1)
+    queues = Queues(ITEMS, own)
+    line = queues.line("Ada", list, 0)
+    assert line.ids[:2] == [IDS[5], IDS[2]]
+    assert sorted(line.ids) == sorted(IDS)
+    assert line.place[IDS[2]] == 1
+    assert "unknown" not in line.place
+    queues.line("Ada", list, AGAIN - 1)
     assert own.asked == 1
-    queues.ordered("Ada", list, AGAIN)
+    queues.line("Ada", list, AGAIN)
     assert own.asked == 2
 
 
@@ -129,6 +124,6 @@ def test_the_rest_takes_the_median_time_an_item():
 
 def test_no_two_neighbours_of_the_pool_stay_neighbours_everywhere():
     # by chance alone a pair may; that all seven of a question do is 1 in 8!
-    shuffled = ByQuestion("Ada").order(ITEMS, [])
+    shuffled = usual_order("Ada", ITEMS, [])
     kept = sum((a, b) in set(pairwise(IDS)) for a, b in pairwise(shuffled))
     assert kept < len(IDS) - 3

@@ -15,7 +15,8 @@ from harness.label_page.state import By
 from harness.label_page.verdict import AGAIN
 from harness.progress import Silent
 from harness.report.by_labels import read_by_labels
-from tests.labelling.mines import ended, relevant, write_results
+from tests.command import exit_code
+from tests.labelling.mines import relevant, write_results
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def told(desk, fresh=True):
 
 
 def test_passages_come_as_labels_next_draws_them_for_every_rater(results):
-    assert ended(["labels", "next", results, "--top", 5, "--output", "sheet.csv"]) == 0
+    assert exit_code("labels", "next", results, "--top", 5, "--output", "sheet.csv") == 0
     with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as file:
         drawn = [(row["query_id"], row["document"], int(row["start"])) for row in csv.DictReader(file)]
     assert len(drawn) == 25
@@ -150,9 +151,9 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
     with opened(results) as desk:
         walk(desk, "Ada", 48, lambda n, item: ("skip", "torn") if n % 6 == 0 else ("grade", grade(item)))
         last = told(desk)
-    assert ended(["label", "--results", results, "--merge"]) == 0
+    assert exit_code("label", "--results", results, "--merge") == 0
     assert "40 labels added; 8 skipped" in capsys.readouterr().out
-    assert ended(["labels", "next", results, "--top", 5]) == 0
+    assert exit_code("labels", "next", results, "--top", 5) == 0
     assert read_by_labels(results).sentences == last["sentences"]
     # what is merged, skipped passages among it, is not asked for again
     with opened(results) as desk:
@@ -160,9 +161,9 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
 
 
 def test_words_that_exclude_each_other_are_told(results, capsys):
-    assert ended(["label", "my.yaml", "--results", results]) != 0
+    assert exit_code("label", "my.yaml", "--results", results) != 0
     assert "leave out CONFIG" in capsys.readouterr().err
-    assert ended(["label", "my.yaml", "--hide-verdict"]) != 0
+    assert exit_code("label", "my.yaml", "--hide-verdict") != 0
     assert "go with --results" in capsys.readouterr().err
 
 
@@ -181,5 +182,5 @@ def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):
         walk(desk, "Ada", 12)
         assert "model-2026" in " ".join(told(desk)["sentences"])
     assert Path("people.labelling.sqlite").exists()
-    assert ended(["label", "--results", results, "--labels", "people.csv", "--merge"]) == 0
+    assert exit_code("label", "--results", results, "--labels", "people.csv", "--merge") == 0
     assert "people.csv: 12 labels added" in capsys.readouterr().out

@@ -2,18 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
-from harness.cli import main
+from tests.command import exit_code
 
 WORDS = ["copper", "iron", "zinc", "gold", "lead", "silver", "nickel", "tin", "chrome", "steel", "brass"]
 WORDS += ["bronze"]
-
-
-def ended(words):
-    with pytest.raises(SystemExit) as end:
-        main([str(word) for word in words])
-    return end.value.code
 
 
 def write_results(folder: Path) -> Path:
@@ -33,7 +25,7 @@ def write_results(folder: Path) -> Path:
         "chunk: {kind: recursive_token, chunk_size: [40, 120], chunk_overlap: 0}\n"
         "retrieve: {kind: bm25, top_k: 5}\nmeasures: [ndcg_exp@5, judged@5]\n"
     )
-    assert ended(["bench", "my.yaml"]) == 0
+    assert exit_code("bench", "my.yaml") == 0
     return folder / "results" / "mine"
 
 

@@ -12,8 +12,7 @@ from harness.config import load_config
 from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.corpus.text import text_sha256
 from harness.errors import CorpusError
-from harness.labelling.finding import find_evidence
-from harness.labelling.passages import passage_spans
+from harness.labelling.finding import find_evidence, passage_spans
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.corpus import load_documents

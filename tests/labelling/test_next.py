@@ -9,7 +9,8 @@ import pytest
 from harness.bench.page import write_page
 from harness.errors import HarnessError
 from harness.report.by_labels import FILE, read_by_labels
-from tests.labelling.mines import ended, relevant, write_results
+from tests.command import exit_code
+from tests.labelling.mines import relevant, write_results
 from tests.report.test_page import payload_of
 
 
@@ -35,7 +36,7 @@ def test_sheets_follow_each_other_until_it_says_stop(results, capsys):
         sheet = Path(f"sheet{round_}.csv")
         capsys.readouterr()
         asked = ["labels", "next", results, "--top", 5, "--count", 20, "--output", sheet]
-        assert ended(asked) == 0
+        assert exit_code(*asked) == 0
         told = " ".join(capsys.readouterr().out.split())
         if "Stop:" in told:
             break
@@ -43,75 +44,75 @@ def test_sheets_follow_each_other_until_it_says_stop(results, capsys):
         keys = {(row["query_id"], row["document"], row["start"]) for row in rows}
         assert not keys & seen
         seen |= keys
-        assert ended(["labels", "add", sheet, "--in", "my.yaml"]) == 0
+        assert exit_code("labels", "add", sheet, "--in", "my.yaml") == 0
     assert "Stop:" in told
     assert round_ > 1
     assert Path("labels.order.json").exists()
 
 
 def test_what_is_not_graded_comes_again(results):
-    assert ended(["labels", "next", results, "--top", 5, "--count", 6, "--output", "one.csv"]) == 0
-    assert ended(["labels", "next", results, "--top", 5, "--count", 6, "--output", "two.csv"]) == 0
+    assert exit_code("labels", "next", results, "--top", 5, "--count", 6, "--output", "one.csv") == 0
+    assert exit_code("labels", "next", results, "--top", 5, "--count", 6, "--output", "two.csv") == 0
     assert Path("one.csv").read_text() == Path("two.csv").read_text()
-    assert ended(["labels", "next", results, "--output", "two.csv"]) != 0
+    assert exit_code("labels", "next", results, "--output", "two.csv") != 0
 
 
 def test_what_is_skipped_does_not_come_again_and_blocks_nothing(results, capsys):
     asked = ["labels", "next", results, "--top", 5, "--count", 10]
-    assert ended([*asked, "--output", "one.csv"]) == 0
+    assert exit_code(*asked, "--output", "one.csv") == 0
     rows = grade(Path("one.csv"), lambda row: "Skip" if row["query_id"] < "q3" else relevant(row))
     skipped = {(row["query_id"], row["document"], row["start"]) for row in rows if row["query_id"] < "q3"}
     assert 0 < len(skipped) < len(rows)
     capsys.readouterr()
-    assert ended(["labels", "add", "one.csv", "--in", "my.yaml"]) == 0
+    assert exit_code("labels", "add", "one.csv", "--in", "my.yaml") == 0
     assert f"{len(skipped)} skipped, listed in labels.skipped.csv" in capsys.readouterr().out
     assert "skip" not in Path("labels.csv").read_text().casefold()
     # all ten count as done, so another batch is drawn, and no skipped passage is ever in one
     seen = set()
     for round_ in range(2, 40):
         sheet = Path(f"sheet{round_}.csv")
-        assert ended([*asked, "--output", sheet]) == 0
+        assert exit_code(*asked, "--output", sheet) == 0
         if not sheet.exists():
             break
         rows = grade(sheet, relevant)
         seen |= {(row["query_id"], row["document"], row["start"]) for row in rows}
-        assert ended(["labels", "add", sheet, "--in", "my.yaml"]) == 0
+        assert exit_code("labels", "add", sheet, "--in", "my.yaml") == 0
     assert round_ > 2
     assert not sheet.exists()
     assert not seen & skipped
     # adding the sheet again skips nothing twice; without its row a passage is asked for again
     before = Path("labels.skipped.csv").read_text()
-    assert ended(["labels", "add", "one.csv", "--in", "my.yaml"]) == 0
+    assert exit_code("labels", "add", "one.csv", "--in", "my.yaml") == 0
     assert Path("labels.skipped.csv").read_text() == before
     Path("labels.skipped.csv").unlink()
-    assert ended([*asked, "--output", "last.csv"]) == 0
+    assert exit_code(*asked, "--output", "last.csv") == 0
     rows = grade(Path("last.csv"), relevant)
     assert {(row["query_id"], row["document"], row["start"]) for row in rows} == skipped
 
 
 def test_a_damaged_list_of_skips_is_told_by_its_line(results, capsys):
     Path("labels.skipped.csv").write_text("query_id,document,start,end\nq1,iron,0,\n")
-    assert ended(["labels", "next", results]) != 0
+    assert exit_code("labels", "next", results) != 0
     assert "labels.skipped.csv, line 2" in capsys.readouterr().err
 
 
 def test_terminal_comparison_and_page_show_it(results, capsys):
-    assert ended(["labels", "next", results, "--top", 5, "--count", 12, "--output", "one.csv"]) == 0
+    assert exit_code("labels", "next", results, "--top", 5, "--count", 12, "--output", "one.csv") == 0
     grade(Path("one.csv"), relevant)
-    assert ended(["labels", "add", "one.csv", "--in", "my.yaml"]) == 0
-    assert ended(["labels", "next", results, "--top", 5, "--count", 12]) == 0
+    assert exit_code("labels", "add", "one.csv", "--in", "my.yaml") == 0
+    assert exit_code("labels", "next", results, "--top", 5, "--count", 12) == 0
     found = read_by_labels(results)
     assert any("passages of 12 queries are labelled" in text for text in found.sentences)
     for command in ("show", "compare"):
         capsys.readouterr()
-        assert ended([command, results]) == 0
+        assert exit_code(command, results) == 0
         out = " ".join(capsys.readouterr().out.split())
         assert "People's labels:" in out
         assert found.sentences[0] in out
         if command == "show":
             assert "What more labels would do to the interval" in out
     capsys.readouterr()
-    assert ended(["show", results, "--format", "json"]) == 0
+    assert exit_code("show", results, "--format", "json") == 0
     lines = json.loads(capsys.readouterr().out)["lines"]
     assert {"role": "labels", "label": "People's labels", "text": found.sentences[0]} in lines
     from harness.report.page.build import unpack
@@ -129,11 +130,11 @@ def test_a_damaged_file_is_told(results, text):
 
 
 def test_faults_are_told(results, capsys):
-    assert ended(["labels", "next", results, "--count", 0]) != 0
+    assert exit_code("labels", "next", results, "--count", 0) != 0
     assert "--count counts from 1" in capsys.readouterr().err
-    assert ended(["labels", "next", results]) == 0
+    assert exit_code("labels", "next", results) == 0
     Path("labels.order.json").write_text("{}")
-    assert ended(["labels", "next", results]) != 0
+    assert exit_code("labels", "next", results) != 0
     assert "labels.order.json is damaged" in capsys.readouterr().err
 
 
@@ -145,11 +146,11 @@ def test_people_correct_the_grades_of_a_judge(results, capsys):
     record["judge"] = {"model": "model-2026"}
     path.write_text(json.dumps(record))
     asked = ["labels", "next", results, "--top", 5, "--count", 15, "--labels", "people.csv"]
-    assert ended([*asked, "--output", "one.csv"]) == 0
+    assert exit_code(*asked, "--output", "one.csv") == 0
     grade(Path("one.csv"), relevant)
-    assert ended(["labels", "add", "one.csv", "--in", "my.yaml", "--to", "people.csv"]) == 0
+    assert exit_code("labels", "add", "one.csv", "--in", "my.yaml", "--to", "people.csv") == 0
     capsys.readouterr()
-    assert ended(asked) == 0
+    assert exit_code(*asked) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "grades of model-2026, corrected by people's" in out
     assert "The grades of model-2026 are corrected by 15 of people" in out
@@ -160,7 +161,7 @@ def test_people_correct_the_grades_of_a_judge(results, capsys):
     assert read_by_labels(results).sentences[0].startswith("15 of ")
     # what people have corrected comes first: in the verdict, in harness show, and on the page
     headline = "Corrected verdict: By the grades of model-2026, corrected by people's: "
-    assert ended(["show", results]) == 0
+    assert exit_code("show", results) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert told.index(headline) < told.index("By the judge alone: ")
     assert told.index("passage NDCG@5 by grades of") < told.index("means over queries")

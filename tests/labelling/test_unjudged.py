@@ -6,21 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.errors import LabelError
 from harness.labelling.adding import add_rows
 from harness.labelling.sheet import COLUMNS, is_passage, write_sheet
 from harness.report import cells_of
+from tests.command import exit_code
 
 PLANTS = "=SUM of plants: Lyon was closed in May.\n\nThe plant in Graz makes gears. " + "It is old. " * 90
 WORKERS = "The plant employs 400 people.\x07 The plant in Lyon employed 300 before it was closed in May."
 TABLE = "Plant\tPeople\n" + "".join(f"Town {i}\t{i}00\n" for i in range(99)) + "Graz\t400\n"
-
-
-def ended(words):
-    with pytest.raises(SystemExit) as end:
-        main([str(word) for word in words])
-    return end.value.code
 
 
 @pytest.fixture
@@ -42,7 +36,7 @@ def corpus(tmp_path, monkeypatch):
         "retrieve: {kind: bm25, top_k: 10}\nmeasures: [ndcg_exp@10, judged@10]\n"
         "chunk:\n  - {kind: recursive_token, chunk_size: [60, 700], chunk_overlap: 0}\n  - {kind: rows}\n"
     )
-    assert ended(["bench", "my.yaml"]) == 0
+    assert exit_code("bench", "my.yaml") == 0
     return tmp_path
 
 
@@ -56,7 +50,7 @@ def judged():
 
 
 def sheet(path="sheet.csv", *more):
-    assert ended(["labels", "unjudged", "results/mine", "--output", path, *more]) == 0
+    assert exit_code("labels", "unjudged", "results/mine", "--output", path, *more) == 0
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -77,22 +71,22 @@ def test_a_graded_sheet_makes_the_whole_top_judged(corpus, mark, capsys):
     rows = sheet()
     save([{**row, "grade": "2.0"} for row in rows], mark=mark)
     capsys.readouterr()
-    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
+    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 0
     assert f"{len(rows)} labels added." in capsys.readouterr().out
-    assert ended(["bench", "my.yaml"]) == 0
+    assert exit_code("bench", "my.yaml") == 0
     after = judged()
     assert all(after[key] >= before[key] for key in before)
     assert set(after.values()) == {1.0}
     (corpus / "sheet.csv").unlink()
     capsys.readouterr()
-    assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.csv"]) == 0
+    assert exit_code("labels", "unjudged", "results/mine", "--output", "sheet.csv") == 0
     told = capsys.readouterr().out
     assert "All of the first 10 is judged; 1 unanswerable query left out." in told
 
 
 def test_a_workbook_is_graded_as_well(corpus):
     openpyxl = pytest.importorskip("openpyxl")
-    assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.xlsx"]) == 0
+    assert exit_code("labels", "unjudged", "results/mine", "--output", "sheet.xlsx") == 0
     book = openpyxl.load_workbook("sheet.xlsx")
     page = book.active
     names = [cell.value for cell in page[1]]
@@ -100,8 +94,8 @@ def test_a_workbook_is_graded_as_well(corpus):
         assert line[names.index("passage")].data_type == "s"
         line[names.index("grade")].value = 1
     book.save("sheet.xlsx")
-    assert ended(["labels", "add", "sheet.xlsx", "--in", "my.yaml"]) == 0
-    assert ended(["bench", "my.yaml"]) == 0
+    assert exit_code("labels", "add", "sheet.xlsx", "--in", "my.yaml") == 0
+    assert exit_code("bench", "my.yaml") == 0
     assert set(judged().values()) == {1.0}
 
 
@@ -128,12 +122,12 @@ def test_a_row_of_a_table_shows_its_heading(corpus):
 def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
     rows = [{**row, "grade": "0"} for row in sheet()]
     save(rows)
-    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
+    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 0
     before = (corpus / "labels.csv").read_bytes()
-    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 0
+    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 0
     assert f"0 labels added; {len(rows)} were there already." in capsys.readouterr().out
     save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}])
-    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 1
+    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 1
     told = " ".join(capsys.readouterr().err.split())
     assert "sheet.csv, line 2: the passage has grade 0 on line 4 of labels.csv, and 3 here" in told
     assert "grade is '9'" in told
@@ -143,7 +137,7 @@ def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
 def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
     rows = [{**row, "grade": "1"} for row in sheet()]
     save([{**rows[0], "passage": rows[0]["passage"] + " and more"}, {**rows[1], "document": "plantz"}])
-    assert ended(["labels", "add", "sheet.csv", "--in", "my.yaml"]) == 1
+    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 1
     told = " ".join(capsys.readouterr().err.split())
     assert "line 2: the passage does not stand at" in told
     assert "did you mean" in told
@@ -151,10 +145,10 @@ def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
 
 def test_a_sheet_is_never_overwritten_and_needs_the_texts_of_the_run(corpus, capsys):
     sheet()
-    assert ended(["labels", "unjudged", "results/mine", "--output", "sheet.csv"]) == 1
+    assert exit_code("labels", "unjudged", "results/mine", "--output", "sheet.csv") == 1
     assert "exists already" in capsys.readouterr().err
     (corpus / "docs" / "plants.txt").write_text("Another text.")
-    assert ended(["labels", "unjudged", "results/mine", "--output", "other.csv"]) == 1
+    assert exit_code("labels", "unjudged", "results/mine", "--output", "other.csv") == 1
     assert "made of other texts: plants" in " ".join(capsys.readouterr().err.split())
 
 

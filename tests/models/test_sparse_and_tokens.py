@@ -92,7 +92,7 @@ def test_a_matrix_comes_back_as_it_was_kept_to_half_precision():
 
 def test_a_bi_encoder_gives_its_own_token_embeddings_without_a_projection(bi):
     encoder = TokenConfig(model=bi).make()
-    first, second = encoder.matrices(TEXTS)
+    first, second = encoder.numbers(TEXTS)
     assert first.shape == (7, tiny.WIDTH)
     assert second.shape == (1, tiny.WIDTH)
     assert np.linalg.norm(first, axis=1) == pytest.approx(np.ones(7), abs=1e-5)
@@ -111,14 +111,14 @@ def test_a_colbert_model_is_encoded_as_its_library_does(form, colbert, tmp_path)
     passages, queries = (TokenConfig(model=name, role=role).make() for role in ("passage", "query"))
     assert passages.fingerprint != queries.fingerprint
     for ours, own in (
-        (passages.matrices(TEXTS), theirs.encode_document(TEXTS, convert_to_numpy=True)),
-        (queries.matrices(TEXTS), theirs.encode_query(TEXTS, convert_to_numpy=True)),
+        (passages.numbers(TEXTS), theirs.encode_document(TEXTS, convert_to_numpy=True)),
+        (queries.numbers(TEXTS), theirs.encode_query(TEXTS, convert_to_numpy=True)),
     ):
         for one, other in zip(ours, own, strict=True):
             assert one == pytest.approx(other, abs=1e-5)
     # queries are filled up with marks of their own
-    assert [len(matrix) for matrix in queries.matrices(TEXTS)] == [16, 16]
-    assert queries.matrices(TEXTS)[0].shape[1] == 32
+    assert [len(matrix) for matrix in queries.numbers(TEXTS)] == [16, 16]
+    assert queries.numbers(TEXTS)[0].shape[1] == 32
 
 
 def test_a_multi_vector_model_without_its_projection_is_refused(colbert, tmp_path):

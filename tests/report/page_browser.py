@@ -1,4 +1,4 @@
-"""A browser that the tests of report.html drive, and what must hold whatever they did."""
+"""A browser that the tests of pages drive, and what must hold of report.html whatever they did."""
 
 import json
 import shutil
@@ -59,6 +59,16 @@ class Browser:
 
     def errors(self):
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def violations(self, axe):
+        """What axe finds on the page as it stands: rule, help, the elements."""
+        self.run(axe)
+        found = self.driver.execute_async_script(
+            "const done = arguments[0];"
+            "axe.run(document, {resultTypes: ['violations']}).then(r => done(JSON.stringify("
+            "r.violations.map(v => [v.id, v.help, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))]))))"
+        )
+        return json.loads(found)
 
     def requests(self):
         events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))

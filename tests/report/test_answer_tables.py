@@ -1,7 +1,11 @@
 """The tables about answers that a run prints."""
 
-from harness.report.answer_tables import answer_loss_table, best_predictors, prediction_table
-from harness.report.answers import answer_tables
+from harness.report.answer_tables import (
+    answer_loss_table,
+    answer_tables,
+    best_predictors,
+    prediction_table,
+)
 from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
 
 

@@ -13,8 +13,8 @@ from harness.bench.figure import write_figure
 from harness.cli import main
 from harness.commands import plot
 from harness.errors import ConfigError, HarnessError
+from harness.report.figures import KINDS
 from harness.report.figures.cost import front
-from harness.report.figures.draw import KINDS
 from harness.report.figures.style import FORMATS
 from tests.report.page_results import fuse, rewrite, write_folder
 

@@ -15,7 +15,7 @@ from harness.bench.page import headline, statistics, write_page
 from harness.cli import main
 from harness.errors import HarnessError
 from harness.progress import Silent
-from harness.report.page import build_page, read_tables
+from harness.report.page import Axes, build_page, read_tables
 from harness.report.page.build import SCRIPTS, unpack
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import MEASURED
@@ -325,8 +325,7 @@ def test_what_does_not_fit_is_cut_and_this_is_said(tmp_path):
 def test_a_shortened_passage_keeps_its_judged_evidence(tmp_path):
     folder = write_folder(tmp_path / "r", settings=2, queries=12)
     tables = read_tables(folder)
-    queries = [f"q{i}" for i in range(12)]
-    shown = passages_detail(tables, ["chunk=200/0"], ["retrieve"], queries, Detail(10, 5))
+    shown = passages_detail(tables, Axes.of(tables), Detail(10, 5))
     kept = {at + i for _, at, text in shown["texts"] for i in range(len(text))}
     judged = {n for row in tables["judgments"] for n in range(int(row["start"]), int(row["end"]))}
     covered = {n for c in tables["passages"] for n in range(int(c["start"]), int(c["end"]))}
@@ -337,8 +336,7 @@ def test_a_shortened_passage_keeps_its_judged_evidence(tmp_path):
 def test_texts_are_pieces_of_the_document_in_order_and_without_overlap(tmp_path):
     text = words(3, 20_000)
     tables = read_tables(write_folder(tmp_path / "r", settings=4, text=text))
-    names = [row["setting"] for row in tables["summary"]]
-    shown = passages_detail(tables, list(dict.fromkeys(names)), ["retrieve", "rerank"], ["q1"], Detail())
+    shown = passages_detail(tables, Axes.of(tables), Detail())
     reached = -1
     for _, start, piece in shown["texts"]:
         assert start > reached

@@ -8,7 +8,7 @@ import pytest
 from harness.bench.answer_verdict import answer_lines
 from harness.bench.page import write_page
 from harness.report.page.replies import answers_payload, replies_detail
-from harness.report.page.tables import read_tables
+from harness.report.page.tables import Axes, read_tables
 from tests.report.page_answers import LOSSES
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import rewrite, write_folder
@@ -20,8 +20,13 @@ def folder(tmp_path):
 
 
 def detail(folder, characters=None):
-    names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
-    return replies_detail(read_tables(folder), names, ["q0", "q1", "q2", "q3"], characters)
+    tables = read_tables(folder)
+    return replies_detail(tables, Axes.of(tables), characters)
+
+
+def payload(folder):
+    tables = read_tables(folder)
+    return answers_payload(tables, Axes.of(tables))
 
 
 def test_an_answer_stands_with_what_was_read_cited_scored_and_claimed(folder):
@@ -55,9 +60,7 @@ def test_details_of_another_form_are_no_claims(folder, details):
 
 
 def test_means_and_predictions_stand_by_their_places(folder):
-    names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
-    found = answers_payload(read_tables(folder), {name: i for i, name in enumerate(names)}, {})
-    assert found["losses"] is None
+    found = payload(folder)
     assert found["answered"] == [[3, 4], [3, 4]]
     assert found["means"][0][1] == [0.5, 0.4, 0.6, 4, 4, "refusal x4"]
     assert ["token_f1", "ndcg_exp@10", "settings", "kendall", 0.4, 0.1, 0.7, 12, ""] in found["prediction"]
@@ -67,9 +70,7 @@ def test_means_and_predictions_stand_by_their_places(folder):
 
 
 def test_the_waterfall_goes_on_to_the_answers_and_sums_exactly(folder):
-    names = [one["name"] for one in json.loads((folder / "record.json").read_text())["config"]["settings"]]
-    queries = {f"q{k}": k for k in range(4)}
-    found = answers_payload(read_tables(folder), {name: i for i, name in enumerate(names)}, queries)["losses"]
+    found = payload(folder)["losses"]
     assert found["measure"] == "token_f1"
     assert [one["name"] for one in found["parts"]] == list(LOSSES)
     # q2 has no answer, and so loses nothing that anybody knows
@@ -89,7 +90,7 @@ def test_the_page_has_the_verdict_on_answers(folder):
 
 def test_results_without_answers_say_nothing_of_them(tmp_path):
     bare = write_folder(tmp_path / "r", extras=False)
-    assert answers_payload(read_tables(bare), {}, {}) is None
+    assert payload(bare) is None
 
 
 @pytest.mark.slow

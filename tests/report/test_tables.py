@@ -14,8 +14,8 @@ from harness.report import (
     summary_table,
     worst_table,
 )
-from harness.report.tables import counted, interval, number, signed
 from harness.report.text import to_text
+from harness.text.numbers import counted, interval, number, signed
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
 

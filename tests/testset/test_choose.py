@@ -61,7 +61,8 @@ def test_without_a_passage_nothing_is_copied():
 
 def candidates(*rows):
     return [
-        Candidate(keep, f"q{n}", f"text {n}", kind, document=doc) for n, (keep, kind, doc) in enumerate(rows)
+        Candidate(f"q{n}", f"text {n}", kind, keep=keep, document=doc)
+        for n, (keep, kind, doc) in enumerate(rows)
     ]
 
 
@@ -94,7 +95,7 @@ def test_edits_and_marks_survive_choosing_again(folder, capsys):
     assert "0 kept" in capsys.readouterr().out
     rows = SET.rows(Candidate)
     edited = [replace(rows[0], keep="yes", text="=My own words?"), replace(rows[1], keep="no"), *rows[2:]]
-    own = Candidate("yes", "mine1", "A question of my own?", "given")
+    own = Candidate("mine1", "A question of my own?", "given", keep="yes")
     SET.path(Candidate).write_text(to_csv(Candidate, [*edited, own]), encoding="utf-8")
     assert testset("choose", "--auto") == 0
     now = {one.query_id: one for one in SET.rows(Candidate)}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from harness.corpus.text import text_sha256
 from harness.errors import CorpusError, LabelError
 from harness.testset.formats import FORMATS
-from harness.testset.formats.values import label_of, offsets_meant, span_of
-from harness.testset.made import Made, TestQuestion
+from harness.testset.formats.values import offsets_meant, span_of
+from harness.testset.made import Made, TestQuestion, label_of
 from harness.types import Document
 from tests.testset.helpers import run
 
@@ -34,13 +34,13 @@ def part(text):
 
 MADE = Made(
     (
-        TestQuestion("q1", "What was total revenue?", "fact", True, "96,773 million", "Ann", ""),
-        TestQuestion("q2", "=Wie viele Leute, bitte?", "table", True, "", "", "a note"),
-        TestQuestion("q3", "Who is on Mars?", "unanswerable", False, "", "", ""),
+        TestQuestion("q1", "What was total revenue?", "fact", True, "96,773 million", "Ann"),
+        TestQuestion("q2", "=Wie viele Leute, bitte?", "table", note="a note"),
+        TestQuestion("q3", "Who is on Mars?", "unanswerable", False),
     ),
     (
         # the answer, the first 14 characters, begins like a formula
-        label_of("q1", part("=Total revenue was 96,773 million."), 4, "Ann", "revenue", (0, 14)),
+        label_of("q1", part("=Total revenue was 96,773 million."), 4, "Ann", "revenue", "=Total revenue"),
         label_of("q1", (OTHER, 0, len(OTHER.text)), 0, "Ann"),
         label_of("q2", part("Turin 😀 beschäftigt 1.240 Leute."), 3, "Ben"),
         label_of("q2", part("苏州工厂有1200人。"), 3, "Ben"),

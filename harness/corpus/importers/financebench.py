@@ -99,41 +99,28 @@ def _check_references(documents: Table, questions: Table, evidence: Table) -> No
 
 
 def _document(row: Row) -> tuple[str, ...]:
-    form = row.get("doc_type")
-    return (
-        row.get("document"),
-        row.get("company"),
-        row.get("sector"),
-        _FORMS.get(form.lower(), form),
-        row.get("period"),
+    name, company, sector, form, period = map(
+        row.get, ("document", "company", "sector", "doc_type", "period")
     )
+    return name, company, sector, _FORMS.get(form.lower(), form), period
 
 
 def _query(row: Row, facts: Mapping[str, Row]) -> tuple[str, ...]:
-    return (
-        row.get("query_id"),
-        row.get("question"),
-        row.get("answer"),
-        row.get("question_type"),
-        row.get("question_reasoning"),
-        row.get("document"),
-        facts[row.get("document")].get("doc_type"),
-        row.get("justification"),
-    )
+    own = ("query_id", "question", "answer", "question_type", "question_reasoning", "document")
+    form = facts[row.get("document")].get("doc_type")
+    return (*map(row.get, own), form, row.get("justification"))
 
 
 def _labels(rows: Sequence[Row]) -> list[tuple[object, ...]]:
     passages = Counter(row.get("query_id") for row in rows)
     return [
         (
-            row.get("query_id"),
-            row.get("document"),
-            row.get("page"),
-            row.get("evidence_text"),
-            _ANSWERS_ALONE if passages[row.get("query_id")] == 1 else _ANSWERS_IN_PART,
-            "" if passages[row.get("query_id")] == 1 else f"one of {passages[row.get('query_id')]} passages",
+            *map(row.get, ("query_id", "document", "page", "evidence_text")),
+            _ANSWERS_ALONE if count == 1 else _ANSWERS_IN_PART,
+            "" if count == 1 else f"one of {count} passages",
         )
         for row in rows
+        for count in [passages[row.get("query_id")]]
     ]
 
 

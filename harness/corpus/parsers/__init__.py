@@ -1,43 +1,26 @@
-"""The PDF parsers to choose from: ``PARSERS`` maps each kind to its config and to its page reader.
+"""The PDF parsers to choose from, by kind.
 
-A page reader is ``(path, config, on_page) -> PdfPages``. It tells ``on_page`` the number of every page
-before it reads it, and raises CorpusError for every file it cannot read.
+The configuration of each has ``read(path, on_page) -> PdfPages``. It calls ``on_page`` with the number of
+every page before it reads it, and raises CorpusError for every file it cannot read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field
 
 from harness.corpus.documents import PDF_SUFFIXES
 from harness.corpus.parsers.content_streams import read_content_streams
-from harness.corpus.parsers.pdf_file import PageReading, PdfPages, SecondReader
-from harness.corpus.parsers.pypdf import PypdfConfig, read_with_pypdf
-from harness.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2, read_with_pypdfium2
-from harness.corpus.parsers.python import PythonParserConfig, read_with_python
-from harness.kinds import Kind, Kinds, StageConfig
+from harness.corpus.parsers.pdf_file import PageReading, SecondReader
+from harness.corpus.parsers.pypdf import PypdfConfig
+from harness.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2
+from harness.corpus.parsers.python import PythonParserConfig
+from harness.kinds import Kinds
 
-ReadPdf = Callable[[Path, Callable[[int], None]], PdfPages]
 ParserConfig = Annotated[PypdfConfig | Pypdfium2Config | PythonParserConfig, Field(discriminator="kind")]
-Configured = TypeVar("Configured", bound=StageConfig)
-
-
-def _with_config(
-    read: Callable[[Path, Configured, Callable[[int], None]], PdfPages],
-) -> Callable[[Configured], ReadPdf]:
-    return lambda config: lambda path, on_page: read(path, config, on_page)
-
-
-PARSERS: Kinds[ReadPdf] = Kinds(
-    "parse",
-    Kind(PypdfConfig, _with_config(read_with_pypdf)),
-    Kind(Pypdfium2Config, _with_config(read_with_pypdfium2)),
-    Kind(PythonParserConfig, _with_config(read_with_python)),
-)
+PARSERS: Kinds[ParserConfig] = Kinds.of_configs("parse", PypdfConfig, Pypdfium2Config, PythonParserConfig)
 
 
 def suffixes_of(parser: ParserConfig) -> tuple[str, ...]:

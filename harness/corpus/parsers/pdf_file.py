@@ -92,9 +92,15 @@ def page_error(path: Path, page: int, parser: str, problem: BaseException) -> Co
     )
 
 
-def no_pages_error(path: Path) -> CorpusError:
-    """The error for a file with an empty page tree."""
-    return CorpusError(f"{path}: the PDF has 0 pages. Export it again, or leave it out.")
+def read_pages(path: Path, count: int, on_page: OnPage, text_of: Callable[[int], str]) -> tuple[str, ...]:
+    """The texts of all pages; ``on_page`` gets the number of each first. CorpusError where there is none."""
+    if not count:
+        raise CorpusError(f"{path}: the PDF has 0 pages. Export it again, or leave it out.")
+    pages = []
+    for number in range(1, count + 1):
+        on_page(number)
+        pages.append(text_of(number))
+    return tuple(pages)
 
 
 def _one_line(problem: object) -> str:

@@ -14,9 +14,9 @@ from harness.corpus.parsers.pdf_file import (
     PdfPages,
     check_pdf_file,
     damaged_error,
-    no_pages_error,
     page_error,
     password_error,
+    read_pages,
 )
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
@@ -34,30 +34,18 @@ class PypdfConfig(StageConfig):
         description="`plain` follows the order of the content stream, `layout` imitates the page by spaces.",
     )
 
-
-def read_with_pypdf(path: Path, config: PypdfConfig, on_page: OnPage) -> PdfPages:
-    """Extract the text of every page; raises CorpusError for a file or page that cannot be read."""
-    check_pdf_file(path)
-    with path.open("rb") as stream, collect_warnings() as warnings:
-        reader = _open(path, stream)
-        encryption = _encryption_of(reader)
-        try:
-            count = len(reader.pages)
-        except MemoryError:
-            raise
-        except Exception as error:  # a damaged page tree can raise anything
-            raise damaged_error(path, "pypdf", error) from error
-        if count == 0:
-            raise no_pages_error(path)
-        pages = []
-        for number in range(1, count + 1):
-            on_page(number)
-            pages.append(_page_text(path, reader, number, config))
-    return PdfPages(tuple(pages), encryption, tuple(warnings))
+    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+        """Extract the text of every page; raises CorpusError for a file or page that cannot be read."""
+        check_pdf_file(path)
+        with path.open("rb") as stream, collect_warnings() as warnings:
+            reader = _open(path, stream)
+            encryption, count = _encryption_of(reader), len(reader.pages)
+            pages = read_pages(path, count, on_page, lambda number: _page_text(path, reader, number, self))
+        return PdfPages(pages, encryption, tuple(warnings))
 
 
 def _open(path: Path, stream: Any) -> Any:
-    """The reader; pypdf tries the empty password by itself."""
+    """The reader, once it has found the pages; pypdf tries the empty password by itself."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, FileNotDecryptedError, WrongPasswordError
 

@@ -11,9 +11,9 @@ from harness.corpus.parsers.pdf_file import (
     PdfPages,
     check_pdf_file,
     damaged_error,
-    no_pages_error,
     page_error,
     password_error,
+    read_pages,
 )
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
@@ -31,21 +31,15 @@ class Pypdfium2Config(StageConfig):
 
     kind: Literal["pypdfium2"] = "pypdfium2"
 
-
-def read_with_pypdfium2(path: Path, config: Pypdfium2Config, on_page: OnPage) -> PdfPages:
-    """Extract the text of every page; line ends become LF, PDFium's line-end hyphen marks become hyphens."""
-    check_pdf_file(path)
-    pdf = _open(path)
-    try:
-        if len(pdf) == 0:
-            raise no_pages_error(path)
-        pages = []
-        for number in range(1, len(pdf) + 1):
-            on_page(number)
-            pages.append(_page_text(path, pdf, number))
-        return PdfPages(tuple(pages), _encryption_of(pdf))
-    finally:
-        pdf.close()
+    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+        """Extract the text of every page; line ends become LF, PDFium's marks for hyphens become hyphens."""
+        check_pdf_file(path)
+        pdf = _open(path)
+        try:
+            pages = read_pages(path, len(pdf), on_page, lambda number: _page_text(path, pdf, number))
+            return PdfPages(pages, _encryption_of(pdf))
+        finally:
+            pdf.close()
 
 
 def count_with_pypdfium2(path: Path, on_page: OnPage) -> list[PageReading]:

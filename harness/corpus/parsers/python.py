@@ -36,21 +36,20 @@ class PythonParserConfig(StageConfig):
                 raise ValueError(f"{suffix!r} is no ending of file names in small letters, such as .docx")
         return suffixes
 
+    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+        """Call ``function(path, **arguments)``; it returns the texts of the pages, or one text without pages.
 
-def read_with_python(path: Path, config: PythonParserConfig, on_page: OnPage) -> PdfPages:
-    """Call ``function(path, **arguments)``; it returns the texts of the pages, or one text without pages.
-
-    Raises CorpusError, as every parser does, where it fails or returns anything else.
-    """
-    refuse_special(path)
-    on_page(1)
-    try:
-        returned = ask(config.call, str(path), **config.arguments)
-        texts = (returned,) if isinstance(returned, str) else returned
-        if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-            raise wrong(config.call, "must return a text, or a list with the text of every page")
-    except HarnessError as error:
-        raise CorpusError(f"{path}: {error}") from error
-    if not texts:
-        raise CorpusError(f"{path}: call: {config.call} returned no page.")
-    return PdfPages(tuple(texts), "none", paged=not isinstance(returned, str))
+        Raises CorpusError, as every parser does, where it fails or returns anything else.
+        """
+        refuse_special(path)
+        on_page(1)
+        try:
+            returned = ask(self.call, str(path), **self.arguments)
+            texts = (returned,) if isinstance(returned, str) else returned
+            if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+                raise wrong(self.call, "must return a text, or a list with the text of every page")
+        except HarnessError as error:
+            raise CorpusError(f"{path}: {error}") from error
+        if not texts:
+            raise CorpusError(f"{path}: call: {self.call} returned no page.")
+        return PdfPages(tuple(texts), "none", paged=not isinstance(returned, str))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.corpus.reading import read_utf8
+from harness.corpus.reading import read_json
 from harness.errors import CorpusError
 from harness.outside.exchange import Passage
 
@@ -81,14 +81,7 @@ def _first(value: dict[str, Any], keys: Sequence[str]) -> str:
 
 def read_records(path: Path) -> list[dict[str, Any]]:
     """All objects of a JSON or JSON Lines file; raises CorpusError that names the line at fault."""
-    text = read_utf8(path).removeprefix("\ufeff")
-    try:
-        found: list[Any] = [json.loads(text)]
-    except RecursionError as error:
-        raise CorpusError(f"{path}: is nested too deeply for JSON of an export. Export it again.") from error
-    except ValueError:
-        found = [_line(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    records = [one for whole in found for one in _unpacked(whole)]
+    records = [one for whole in read_json(path) for one in _unpacked(whole)]
     if not records:
         raise CorpusError(f"{path}: there is no record. Export some traces.")
     odd = next((one for one in records if not isinstance(one, dict)), None)
@@ -97,18 +90,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _line(path: Path, number: int, line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(
-            f"{path}, line {number}: not valid JSON ({error}). Write one object a line, or one list."
-        ) from error
-
-
 def _unpacked(whole: Any) -> list[Any]:
-    if isinstance(whole, list):
-        return whole
     if isinstance(whole, dict):
         for key in _LISTS:
             if isinstance(whole.get(key), list) and not {"resourceSpans", "run_type", "traceId"} & set(whole):

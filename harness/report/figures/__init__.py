@@ -1,4 +1,35 @@
 """Figures of results for a paper or a pull request: one kind a file, the same bytes for the same results."""
 
-from harness.report.figures.draw import drawn
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.report.figures.board import board
+from harness.report.figures.cost import cost
+from harness.report.figures.curve import curve
+from harness.report.figures.losses import losses
+from harness.report.figures.prediction import prediction
+from harness.report.figures.reranker import reranker
 from harness.report.figures.shown import Shown
+from harness.report.figures.style import saved, style
+
+KINDS: dict[str, Callable[[Shown], Any]] = {
+    "board": board,
+    "curve": curve,
+    "cost": cost,
+    "losses": losses,
+    "reranker": reranker,
+    "prediction": prediction,
+}
+
+
+def drawn(kind: str, shown: Shown, form: str) -> bytes:
+    """A figure as a file. Raises HarnessError where the results lack what it shows, or without matplotlib."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise HarnessError("Figures need matplotlib: pip install 'harness[plots]'.") from error
+    with style():
+        return saved(KINDS[kind](shown), form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.report.figures.shown import Shown
-from harness.report.figures.style import BLUE, GREY, axes, short
+from harness.report.figures.style import BLUE, GREY, axes, grid, name_rows
 
 
 def board(shown: Shown) -> Any:
@@ -19,11 +19,8 @@ def board(shown: Shown) -> Any:
         if mean.low is not None:
             plot.plot([mean.low, mean.high], [y, y], color=colour, linewidth=2.2, alpha=0.55)
         plot.plot(mean.mean, y, "o", color=colour, markerfacecolor="white" if out else colour, markersize=5.5)
-    plot.set_yticks(range(len(rows)), [short(shown.name(setting)) for setting, _ in rows])
-    plot.invert_yaxis()
-    plot.grid(axis="x")
-    plot.set_axisbelow(True)
-    plot.tick_params(axis="y", length=0)
+    name_rows(plot, (shown.name(setting) for setting, _ in rows))
+    grid(plot, "x")
     counts = sorted({mean.n for _, mean in rows})
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     hollow = "\nhollow: another setting is really better" if "ruled out" in standing else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.report.figures.shown import Shown
-from harness.report.figures.style import BLUE, GREY, axes, short
+from harness.report.figures.style import BLUE, GREY, axes, grid, short
 
 Point = tuple[float, float, int]
 
@@ -44,8 +44,7 @@ def cost(shown: Shown) -> Any:
             markersize=6,
         )
     plot.margins(x=0.18, y=0.18)
-    plot.grid(axis="y")
-    plot.set_axisbelow(True)
+    grid(plot, "y")
     k = next((row["k"] for row in tokens.values() if row.get("k") is not None), None)
     plot.set_xlabel(f"tokens a reader must read{f', first {k} ranks' if k is not None else ''}")
     plot.set_ylabel(shown.measure)

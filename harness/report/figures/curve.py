@@ -7,7 +7,7 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.printable import printable
 from harness.report.figures.shown import Shown
-from harness.report.figures.style import COLOURS, MARKERS, axes
+from harness.report.figures.style import COLOURS, MARKERS, axes, grid
 
 
 def curve(shown: Shown) -> Any:
@@ -47,8 +47,7 @@ def curve(shown: Shown) -> Any:
     plot.set_xscale("log")
     plot.set_xticks(sorted(ticks), [f"{size:,}" for size in sorted(ticks)])
     plot.minorticks_off()
-    plot.grid(axis="y")
-    plot.set_axisbelow(True)
+    grid(plot, "y")
     plot.set_xlabel(f"chunk size, {units[0]}")
     plot.set_ylabel(f"{shown.measure}, {shown.level} intervals")
     figure.legend(loc="outside lower center", ncols=2)

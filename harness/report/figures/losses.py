@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.report.figures.shown import Shown
-from harness.report.figures.style import axes, short
+from harness.report.figures.style import axes, name_rows
 from harness.report.page.numbers import SCALE
 
 _LEFT, _GAIN = "#17608f", "#5b9ec4"
@@ -28,32 +28,29 @@ def losses(shown: Shown) -> Any:
         )
     ways.sort(key=lambda way: -fmean(way["left"]))
     figure, plot = axes(1.3 + 0.28 * len(ways))
-    said: set[str] = set()
+    named: set[str] = set()
 
-    def bar(y: int, left: float, width: float, label: str, colour: str, **more: Any) -> None:
+    def bar(y: int, left: float, width: float, name: str, colour: str, **more: Any) -> None:
+        # the legend names each part once; it passes over names that begin with a line
+        label = "_" if name in named else name
         plot.barh(y, width, left=left, height=0.66, color=colour, label=label, **more)
-        said.add(label)
-
-    def label(text: str) -> str:
-        return text if text not in said else "_"
+        named.add(name)
 
     for y, way in enumerate(ways):
         means = [fmean(values) / SCALE if values else 0.0 for values in way["losses"]]
         levels = [1.0]
         for mean in means:
             levels.append(levels[-1] - mean)
-        bar(y, 0, min(levels), label("what is left"), _LEFT)
+        bar(y, 0, min(levels), "what is left", _LEFT)
         # in the order of the steps: what is won back lies over what was lost before it
         for number, (mean, level) in enumerate(zip(means, levels, strict=False)):
             if mean > 0:
                 name = found["parts"][number]["name"]
-                bar(y, level - mean, mean, label(name), _PARTS[number % len(_PARTS)])
+                bar(y, level - mean, mean, name, _PARTS[number % len(_PARTS)])
             elif mean < 0:
-                bar(y, level, -mean, label("won back"), _GAIN, hatch="///", edgecolor="white", linewidth=0)
-    plot.set_yticks(range(len(ways)), [short(shown.name(way["setting"])) for way in ways])
-    plot.invert_yaxis()
+                bar(y, level, -mean, "won back", _GAIN, hatch="///", edgecolor="white", linewidth=0)
+    name_rows(plot, (shown.name(way["setting"]) for way in ways))
     plot.set_xlim(0, 1)
-    plot.tick_params(axis="y", length=0)
     plot.set_xlabel(f"{found['measure']}, mean over {len(ways[0]['query'])} queries")
     handles, words = plot.get_legend_handles_labels()
     # in the order of the bar, from the left

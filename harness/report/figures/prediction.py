@@ -6,10 +6,9 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.report.figures.shown import Shown
-from harness.report.figures.style import COLOURS, GREY, MARKERS, axes, short
+from harness.report.figures.style import COLOURS, GREY, MARKERS, axes, grid, name_rows, short
 
 _OVER = ("within queries", "settings", "queries")
-_MOST = len(COLOURS)
 
 
 def prediction(shown: Shown) -> Any:
@@ -28,8 +27,8 @@ def prediction(shown: Shown) -> Any:
             "These results have no answer_prediction.csv: predicting answers from rankings takes settings "
             "with an `answer` section, answer_measures and ten questions."
         )
-    # more would not be told apart; the table has them all
-    answers = list(dict.fromkeys(row[0] for row in known))[:_MOST]
+    # more have no colour of their own; the table has them all
+    answers = list(dict.fromkeys(row[0] for row in known))[: len(COLOURS)]
     values = {(row[0], row[1]): row[4:7] for row in known if row[0] in answers}
     rankings = sorted(
         dict.fromkeys(name for _, name in values),
@@ -53,16 +52,10 @@ def prediction(shown: Shown) -> Any:
             linestyle="none",
             label=short(answer),
         )
-    plot.set_yticks(range(len(rankings)), [short(name) for name in rankings])
-    plot.invert_yaxis()
+    name_rows(plot, rankings)
     plot.set_xlim(-1, 1)
-    plot.tick_params(axis="y", length=0)
-    plot.grid(axis="x")
-    plot.set_axisbelow(True)
-    plot.set_xlabel(f"Kendall's tau-b {_said(over)}, {shown.level} intervals")
+    grid(plot, "x")
+    where = over if over == "within queries" else f"over {over}"
+    plot.set_xlabel(f"Kendall's tau-b {where}, {shown.level} intervals")
     figure.legend(loc="outside lower center", ncols=3)
     return figure
-
-
-def _said(over: str) -> str:
-    return over if over == "within queries" else f"over {over}"

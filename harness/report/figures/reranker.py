@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.report.figures.shown import Shown
-from harness.report.figures.style import BLUE, GREY, ORANGE, axes, short
+from harness.report.figures.style import BLUE, GREY, ORANGE, axes, grid, short
 
 
 def reranker(shown: Shown) -> Any:
@@ -25,20 +25,18 @@ def reranker(shown: Shown) -> Any:
             [0, 1], [before, after], color=colour, linestyle="-" if real else "--", marker="o", markersize=5
         )
         change = f"{difference:+.3f}".replace("-", "\N{MINUS SIGN}")
-        told = f"{short(shown.name(setting), 40)}  {change}"
-        chance = "p < 0.001" if p is not None and p < 0.001 else f"p {p:.3f}" if p is not None else ""
-        ends.append((after, f"{told}, {chance}" if chance else told))
+        chance = "" if p is None else ", p < 0.001" if p < 0.001 else f", p {p:.3f}"
+        ends.append((after, f"{short(shown.name(setting), 40)}  {change}{chance}"))
     low, high = plot.get_ylim()
     # names keep a line's distance from each other
     least, reached = (high - low) * 0.055, float("-inf")
-    for after, told in sorted(ends):
-        y = max(after, reached + least)
-        reached = y
-        plot.annotate(told, (1, after), xytext=(1.06, y), va="center", fontsize=8, annotation_clip=False)
+    for after, name in sorted(ends):
+        reached = max(after, reached + least)
+        place = (1.06, reached)
+        plot.annotate(name, (1, after), xytext=place, va="center", fontsize=8, annotation_clip=False)
     plot.set_xlim(-0.15, 2.4)
     plot.set_xticks([0, 1], ["retrieved", "reranked"])
-    plot.grid(axis="y")
-    plot.set_axisbelow(True)
+    grid(plot, "y")
     plot.set_ylabel(shown.measure)
     n = rows[0][-1]
     plot.set_xlabel(f"{n} queries; in colour: real, by one test of all {len(rows)}", loc="left")

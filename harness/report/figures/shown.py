@@ -8,9 +8,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.printable import printable
-
-# An interval of fewer queries bounds nothing.
-FEWEST = 5
+from harness.text.numbers import FEWEST_FOR_INTERVAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Shown:
         if not found or found[-1][0] is None:
             return None
         mean, low, high, n, *_ = found[-1]
-        return Mean(mean, low if n >= FEWEST else None, high if n >= FEWEST else None, n)
+        return Mean(mean, low, high, n) if n >= FEWEST_FOR_INTERVAL else Mean(mean, None, None, n)
 
     def last_stage(self, setting: int) -> str:
         """The name of the last stage at which a setting was scored."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from typing import Any
 
 FORMATS = ("svg", "png", "pdf")
@@ -51,6 +52,20 @@ def axes(height: float) -> tuple[Any, Any]:
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     return figure, figure.add_subplot()
+
+
+def grid(plot: Any, axis: str) -> None:
+    """Lines of one axis, behind what is drawn."""
+    plot.grid(axis=axis)
+    plot.set_axisbelow(True)
+
+
+def name_rows(plot: Any, names: Iterable[str]) -> None:
+    """Name the rows 0, 1, … of a plot, the first on top."""
+    shown = [short(name) for name in names]
+    plot.set_yticks(range(len(shown)), shown)
+    plot.invert_yaxis()
+    plot.tick_params(axis="y", length=0)
 
 
 def saved(figure: Any, form: str) -> bytes:

@@ -2,5 +2,4 @@
 
 from harness.report.page.build import Page, build_page
 from harness.report.page.numbers import figure
-from harness.report.page.payload import Axes
-from harness.report.page.tables import Tables, read_tables
+from harness.report.page.tables import Axes, Tables, read_tables

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.report.page.tables import DEEPEST, Tables
+from harness.report.page.tables import DEEPEST, Axes, Tables
 from harness.report.rows.ranked import spans_of_chunk
 from harness.report.stored import Row
 from harness.text.spans import merge
@@ -55,9 +55,7 @@ LADDER = (
 )
 
 
-def passages_detail(
-    tables: Tables, settings: Sequence[str], stages: Sequence[str], queries: Sequence[str], detail: Detail
-) -> dict[str, Any]:
+def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any]:
     """Rankings, passages, texts and evidence as plain values, cut down to ``detail``.
 
     ``rankings[stage][setting][query]`` is ``[chunks, scores, grades, earned]`` or None; ``chunks`` holds
@@ -66,7 +64,7 @@ def passages_detail(
     """
     ranked = [row for row in tables["rankings"] if int(row["rank"]) <= detail.ranks]
     known: dict[str, int] = {}
-    rankings = _rankings(ranked, settings, stages, queries, known)
+    rankings = _rankings(ranked, axes, known)
     evidence = _evidence(tables["judgments"])
     documents: dict[str, int] = {}
     page = {row["chunk_id"]: row["page"] for row in ranked}
@@ -99,7 +97,7 @@ def passages_detail(
                 + ([] if detail.characters == 0 else [row.get("snippet", "")])
                 for row in evidence.get(query, [])
             ]
-            for query in queries
+            for query in axes.queries
         ],
         "documents": list(documents),
         "ranks": detail.ranks,
@@ -117,25 +115,16 @@ def before(chunk_id: str) -> list[Interval]:
     return spans_of_chunk(chunk_id)[:-1]
 
 
-def _rankings(
-    ranked: Iterable[Row],
-    settings: Sequence[str],
-    stages: Sequence[str],
-    queries: Sequence[str],
-    known: dict[str, int],
-) -> list[list[list[Any]]]:
-    at_setting = {name: i for i, name in enumerate(settings)}
-    at_stage = {name: i for i, name in enumerate(stages)}
-    at_query = {name: i for i, name in enumerate(queries)}
-    out: list[list[list[Any]]] = [[[None] * len(queries) for _ in settings] for _ in stages]
+def _rankings(ranked: Sequence[Row], axes: Axes, known: dict[str, int]) -> list[list[list[Any]]]:
+    out: list[list[list[Any]]] = [[[None] * len(axes.queries) for _ in axes.settings] for _ in axes.stages]
     # chunks that stand near each other in a document get near numbers: they compress better
     for chunk_id in sorted({row["chunk_id"] for row in ranked}, key=place):
         known[chunk_id] = len(known)
     for row in ranked:
-        query = at_query.get(row["query_id"])
-        if query is None or row["setting"] not in at_setting or row["stage"] not in at_stage:
+        if not axes.know(row) or row["stage"] not in axes.stage:
             continue
-        of_setting = out[at_stage[row["stage"]]][at_setting[row["setting"]]]
+        query = axes.query[row["query_id"]]
+        of_setting = out[axes.stage[row["stage"]]][axes.setting[row["setting"]]]
         if of_setting[query] is None:
             of_setting[query] = [[], [], [], []]
         chunks, scores, grades, earned = of_setting[query]

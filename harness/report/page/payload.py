@@ -8,16 +8,15 @@ from typing import Any
 
 from harness.report.by_labels import read_by_labels
 from harness.report.columns import TABLES, spec_of
-from harness.report.losses import is_route, losses_by_query, name_of, names_in_order
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.factors import factors, retrievals
 from harness.report.page.lines import curves
-from harness.report.page.numbers import figure, in_millionths, plain, scaled
+from harness.report.page.losses import losses
+from harness.report.page.numbers import figure, plain, scaled
 from harness.report.page.replies import answers_payload, replies_detail
-from harness.report.page.tables import Tables
-from harness.report.rows import FilterRow, LossRow
-from harness.report.rows.filters import count_filters
-from harness.report.rows.losses import CHANGE, PARTS
+from harness.report.page.tables import Axes, Tables
+from harness.report.rows import FilterRow
+from harness.report.rows.steps import count_filters
 from harness.report.stored import Row
 from harness.text.text_id import BY
 
@@ -55,8 +54,8 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "curves": curves(configured, measured),
         "factors": factors(configured, measured),
         "retrievals": retrievals(configured),
-        "losses": _losses(tables, axes),
-        "answers": answers_payload(tables, axes.setting, axes.query),
+        "losses": losses(tables, axes),
+        "answers": answers_payload(tables, axes),
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),
@@ -84,40 +83,14 @@ def _by_labels(tables: Tables) -> dict[str, Any] | None:
 
 def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict[str, Any]:
     """The whole payload, its rankings and texts cut down to ``detail``."""
-    shown = passages_detail(tables, base["settings"], base["stages"], base["queries"]["id"], detail)
-    settings, queries = (
-        {name: i for i, name in enumerate(names)} for names in (base["settings"], base["queries"]["id"])
-    )
-    shown |= parsers_detail(tables, base["settings"], shown["documents"])
-    shown["asked"] = asked_detail(tables["asked"], settings, queries, detail.characters)
+    axes = Axes(base["settings"], base["stages"], base["measures"], base["queries"]["id"])
+    shown = passages_detail(tables, axes, detail)
+    shown |= _parsers(tables, axes, shown["documents"])
+    shown["asked"] = _asked(tables["asked"], axes, detail.characters)
     if "replies" in tables:
-        shown["replies"] = replies_detail(tables, base["settings"], base["queries"]["id"], detail.characters)
+        shown["replies"] = replies_detail(tables, axes, detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
     return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
-
-
-class Axes:
-    """The names that tables refer to, each in the order of first mention, and their places."""
-
-    def __init__(self, settings: list[str], stages: list[str], measures: list[str], queries: list[str]):
-        self.settings, self.stages, self.measures, self.queries = settings, stages, measures, queries
-        self.setting = {name: i for i, name in enumerate(settings)}
-        self.stage = {name: i for i, name in enumerate(stages)}
-        self.measure = {name: i for i, name in enumerate(measures)}
-        self.query = {name: i for i, name in enumerate(queries)}
-
-    @classmethod
-    def of(cls, tables: Tables) -> Axes:
-        """Gather the names of a result; queries that were not scored come last."""
-        scored, listed = tables["per_query"], tables["queries"]
-        rows = [*tables["summary"], *scored]
-        return cls(
-            list(dict.fromkeys(row["setting"] for row in rows)),
-            # routes before the steps, whichever setting names them first: the last scored is the final one
-            sorted(dict.fromkeys(row["stage"] for row in rows), key=lambda stage: not is_route(stage)),
-            list(dict.fromkeys(row["measure"] for row in rows)),
-            list(dict.fromkeys(row["query_id"] for row in [*scored, *listed])),
-        )
 
 
 def _queries(tables: Tables, axes: Axes) -> dict[str, list[Any]]:
@@ -168,38 +141,6 @@ def _scores(rows: Sequence[Row], axes: Axes) -> list[list[list[list[int | None] 
     return out
 
 
-def _losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
-    """The losses of every setting in millionths; None where the file is missing.
-
-    ``ways`` holds one column a query for every setting and route ('': none): its losses, by the places of
-    their names in ``parts``, None where it has no such part, and what is left.
-    """
-    if "waterfall" not in tables:
-        return None
-    rows = [spec_of(LossRow).parsed(row) for row in tables["waterfall"]]
-    rows = [row for row in rows if row.setting in axes.setting and row.query_id in axes.query]
-    found = list(losses_by_query(rows))
-    names = names_in_order(one.losses for one in found)
-    part = {name_of(row.step, row.part): row.part for row in rows}
-    ways: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in found:
-        way = ways.setdefault(
-            (one.setting, one.route),
-            {"setting": axes.setting[one.setting], "route": one.route, "query": [], "blame": [], "left": []}
-            | {"losses": [[] if name in one.losses else None for name in names]},
-        )
-        way["query"].append(axes.query[one.query_id])
-        way["blame"].append(names.index(one.blame) if one.blame else None)
-        way["left"].append(in_millionths(one.final))
-        for name, loss in one.losses.items():
-            way["losses"][names.index(name)].append(in_millionths(loss))
-    return {
-        "measure": found[0].measure if found else "",
-        "parts": [{"name": name, "part": part[name], "about": _about(name, part[name])} for name in names],
-        "ways": list(ways.values()),
-    }
-
-
 def _filters(tables: Tables, axes: Axes) -> list[dict[str, Any]]:
     """What each filter came to, by the place of its setting."""
     rows = [spec_of(FilterRow).parsed(row) for row in tables["filters"]]
@@ -208,10 +149,6 @@ def _filters(tables: Tables, axes: Axes) -> list[dict[str, Any]]:
         for (setting, step), counts in count_filters(rows).items()
         if setting in axes.setting
     ]
-
-
-def _about(name: str, part: str) -> str:
-    return f"made worse by {name}" if part == CHANGE else PARTS[part]
 
 
 def _table(tables: Tables, name: str, axes: Axes) -> list[dict[str, Any]] | None:
@@ -266,7 +203,7 @@ def _configured(record: Mapping[str, Any], settings: Sequence[str]) -> list[Mapp
     return [by_name.get(name, {}) for name in settings]
 
 
-def parsers_detail(tables: Tables, settings: Sequence[str], documents: Sequence[str]) -> dict[str, Any]:
+def _parsers(tables: Tables, axes: Axes, documents: Sequence[str]) -> dict[str, Any]:
     """The parser of every setting and of every document of the page; nothing where there is one parser."""
     configured = [one.get("parse") for one in tables.record.get("config", {}).get("settings", [])]
     if all(one == configured[0] for one in configured):
@@ -274,7 +211,7 @@ def parsers_detail(tables: Tables, settings: Sequence[str], documents: Sequence[
     own = {row["setting"]: _parser(row["document"]) for row in tables["rankings"]}
     return {
         "parsers": {
-            "settings": [own.get(name, "") for name in settings],
+            "settings": [own.get(name, "") for name in axes.settings],
             "documents": [_parser(name) for name in documents],
         }
     }
@@ -284,9 +221,7 @@ def _parser(text: str) -> str:
     return text.rpartition(BY)[2]
 
 
-def asked_detail(
-    rows: Sequence[Row], settings: Mapping[str, int], queries: Mapping[str, int], characters: int | None
-) -> dict[str, Any]:
+def _asked(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str, Any]:
     """``texts``, and ``steps``: setting, name of the step, and for every query the places of its texts.
 
     Texts are cut to ``characters`` and no shorter than a question is long; None: whole.
@@ -295,17 +230,17 @@ def asked_detail(
     places: dict[str, int] = {}
     steps: dict[tuple[str, str], list[list[int]]] = {}
     for row in rows:
-        if row["setting"] not in settings or row["query_id"] not in queries:
+        if not axes.know(row):
             continue
         text = row["text"]
         if most is not None and len(text) > most:
             text = text[:most] + " …"
-        by_query = steps.setdefault((row["setting"], row["step"]), [[] for _ in queries])
-        by_query[queries[row["query_id"]]].append(places.setdefault(text, len(places)))
+        by_query = steps.setdefault((row["setting"], row["step"]), [[] for _ in axes.queries])
+        by_query[axes.query[row["query_id"]]].append(places.setdefault(text, len(places)))
     return {
         "texts": list(places),
         "steps": [
-            {"setting": settings[setting], "step": step, "by": by_query}
+            {"setting": axes.setting[setting], "step": step, "by": by_query}
             for (setting, step), by_query in steps.items()
         ],
     }

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.report.page.answer_losses import answer_losses
+from harness.report.page.losses import answer_losses
 from harness.report.page.numbers import figure
-from harness.report.page.tables import Tables
-from harness.report.stored import Row
+from harness.report.page.tables import Axes, Tables
 from harness.text.golden import golden_answers
 
 # What stands in an answer is seldom longer; a page that has to be small cuts it no shorter.
 _SHORTEST = 400
 
 
-def answers_payload(
-    tables: Tables, settings: Mapping[str, int], queries: Mapping[str, int]
-) -> dict[str, Any] | None:
+def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     """The means of all measures of answers, where answers are lost, and what predicts them.
 
     None where nothing was answered.
@@ -31,18 +27,20 @@ def answers_payload(
         return None
     asked = Counter(row["setting"] for row in tables["replies"])
     silent = Counter(row["setting"] for row in tables["replies"] if row["reason"])
-    rows = [row for row in tables["answer_summary"] if row["split"] == "all" and row["setting"] in settings]
+    rows = [
+        row for row in tables["answer_summary"] if row["split"] == "all" and row["setting"] in axes.setting
+    ]
     measures = list(dict.fromkeys(row["measure"] for row in rows))
-    means: list[list[Any]] = [[None] * len(settings) for _ in measures]
+    means: list[list[Any]] = [[None] * len(axes.settings) for _ in measures]
     for row in rows:
         numbers = [figure(row[name]) for name in ("mean", "ci_low", "ci_high")]
         cell = [*numbers, int(row["n_queries"]), int(row["n_not_scored"]), row["reasons"]]
-        means[measures.index(row["measure"])][settings[row["setting"]]] = cell
+        means[measures.index(row["measure"])][axes.setting[row["setting"]]] = cell
     return {
         "measures": measures,
         "means": means,
-        "answered": [[asked[s] - silent[s], asked[s]] if s in asked else None for s in settings],
-        "losses": answer_losses(tables, settings, queries),
+        "answered": [[asked[s] - silent[s], asked[s]] if s in asked else None for s in axes.settings],
+        "losses": answer_losses(tables, axes),
         "prediction": [
             [row["answer_measure"], row["ranking_measure"], row["over"], row["coefficient"]]
             + [figure(row[name]) for name in ("value", "ci_low", "ci_high")]
@@ -52,24 +50,20 @@ def answers_payload(
     }
 
 
-def replies_detail(
-    tables: Tables, settings: Sequence[str], queries: Sequence[str], characters: int | None
-) -> dict[str, Any]:
+def replies_detail(tables: Tables, axes: Axes, characters: int | None) -> dict[str, Any]:
     """What was answered: ``by[setting][query]`` is None or the answer, the reason for none, what was read.
 
     What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` beside it
     are value and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first
     measure that has any tells them.
     """
-    at_setting = {name: i for i, name in enumerate(settings)}
-    at_query = {name: i for i, name in enumerate(queries)}
-    by: list[list[Any]] = [[None] * len(queries) for _ in settings]
-    golden: list[str] = [""] * len(queries)
+    by: list[list[Any]] = [[None] * len(axes.queries) for _ in axes.settings]
+    golden: list[str] = [""] * len(axes.queries)
     measures = list(dict.fromkeys(row["measure"] for row in tables["answer_scores"]))
-    for row in _known(tables["replies"], at_setting, at_query):
-        query = at_query[row["query_id"]]
+    for row in filter(axes.know, tables["replies"]):
+        query = axes.query[row["query_id"]]
         golden[query] = _cut(" · or: ".join(golden_answers(row["golden"])), characters)
-        by[at_setting[row["setting"]]][query] = {
+        by[axes.setting[row["setting"]]][query] = {
             "text": _cut(row["answer"], characters),
             "reason": row["reason"],
             "bad": int(row["bad_citations"]),
@@ -77,19 +71,15 @@ def replies_detail(
             "scores": [None] * len(measures),
             "claims": [],
         }
-    for row in _known(tables["reply_passages"], at_setting, at_query):
-        own = by[at_setting[row["setting"]]][at_query[row["query_id"]]]
+    for row in filter(axes.know, tables["reply_passages"]):
+        own = by[axes.setting[row["setting"]]][axes.query[row["query_id"]]]
         own["read"].append([int(row["rank"]), int(row["cited"] == "yes")])
-    for row in _known(tables["answer_scores"], at_setting, at_query):
-        own = by[at_setting[row["setting"]]][at_query[row["query_id"]]]
+    for row in filter(axes.know, tables["answer_scores"]):
+        own = by[axes.setting[row["setting"]]][axes.query[row["query_id"]]]
         own["scores"][measures.index(row["measure"])] = [figure(row["value"]), row["reason"]]
         if not own["claims"]:
             own["claims"] = _claims(row["details"], characters)
     return {"measures": measures, "by": by, "golden": golden}
-
-
-def _known(rows: Iterable[Row], settings: Mapping[str, int], queries: Mapping[str, int]) -> list[Row]:
-    return [row for row in rows if row["setting"] in settings and row["query_id"] in queries]
 
 
 def _claims(details: str, characters: int | None) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""The tables of a folder of results, as rows of text with the apostrophes of spreadsheets taken off."""
+"""The tables of a folder of results as rows of text, and the names that they refer to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.report.losses import is_route
 from harness.report.read import no_result
 from harness.report.stored import Row, read_record, read_rows
 
@@ -55,6 +56,34 @@ def read_tables(folder: Path, name: str = "") -> Tables:
     except FileNotFoundError as error:
         raise no_result(folder, error) from None
     return Tables(name or folder.resolve().name, record, folder, rows)
+
+
+class Axes:
+    """The names that tables refer to, each in the order of first mention, and their places."""
+
+    def __init__(self, settings: list[str], stages: list[str], measures: list[str], queries: list[str]):
+        self.settings, self.stages, self.measures, self.queries = settings, stages, measures, queries
+        self.setting = {name: i for i, name in enumerate(settings)}
+        self.stage = {name: i for i, name in enumerate(stages)}
+        self.measure = {name: i for i, name in enumerate(measures)}
+        self.query = {name: i for i, name in enumerate(queries)}
+
+    def know(self, row: Row) -> bool:
+        """Whether the setting and the query of a row were scored or listed."""
+        return row["setting"] in self.setting and row["query_id"] in self.query
+
+    @classmethod
+    def of(cls, tables: Tables) -> Axes:
+        """Gather the names of a result; queries that were not scored come last."""
+        scored, listed = tables["per_query"], tables["queries"]
+        rows = [*tables["summary"], *scored]
+        return cls(
+            list(dict.fromkeys(row["setting"] for row in rows)),
+            # routes before the steps, whichever setting names them first: the last scored is the final one
+            sorted(dict.fromkeys(row["stage"] for row in rows), key=lambda stage: not is_route(stage)),
+            list(dict.fromkeys(row["measure"] for row in rows)),
+            list(dict.fromkeys(row["query_id"] for row in [*scored, *listed])),
+        )
 
 
 def _is_shown(row: Row) -> bool:

@@ -1,4 +1,4 @@
-"""Whether scores tell answerable queries from others, and the seed ratio."""
+"""What settings answered, how good the answers are, where they are lost, and what predicts them."""
 
 from __future__ import annotations
 
@@ -6,65 +6,218 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import Column, table
-from harness.report.rows.common import QueryId, QuerySplit, Setting, Stage
+from harness.report.rows.common import ChunkId, CiHigh, CiLow, Measure, QueryId, QuerySplit, Setting
+
+AnswerMeasureName = Annotated[str, Column("a measure of answers", filled=True)]
+_WHEN = "where a setting has an `answer` section"
+_MEASURED = "where answers are measured (`answer_measures`)"
 
 
-@table(
-    "answerability",
-    "does the top score show whether there is an answer?",
-    key=("setting", "stage"),
-    needs=("setting", "stage"),
-    when="if some queries have no answer",
-)
+@table("replies", "what was answered", key=("setting", "query_id"), when=_WHEN)
 @dataclass(frozen=True, slots=True)
-class AnswerabilityRow:
-    """How well the top score of a ranking tells answerable from unanswerable queries."""
+class ReplyRow:
+    """The answer of one setting to one question.
+
+    Tokens, price and seconds are those of the call that brought the answer, whether this run made it or an
+    earlier one; they are empty where no language model was asked.
+    """
 
     setting: Setting
-    stage: Stage
-    auroc: Annotated[
-        float,
-        Column(
-            "the chance that an answerable query has a higher top score than an unanswerable one",
-        ),
-    ]
-    ci_low: Annotated[float | None, Column("the lower end of its interval")]
-    ci_high: Annotated[float | None, Column("the upper end of its interval")]
-    n_answerable: Annotated[int, Column("answerable queries")]
-    n_unanswerable: Annotated[int, Column("unanswerable queries")]
-    remark: Annotated[str, Column("a note where either group has fewer than five queries")] = ""
-
-
-@table(
-    "thresholds",
-    "answering only from a given score upwards",
-    when="if some queries have no answer",
-)
-@dataclass(frozen=True, slots=True)
-class ThresholdRow:
-    """What comes of answering only where the top score reaches a threshold."""
-
-    setting: Setting
-    stage: Stage
-    threshold: Annotated[float, Column("the lowest top score that is answered")]
-    answerable_kept: Annotated[float, Column("the share of answerable queries that are answered")]
-    unanswerable_refused: Annotated[float, Column("the share of unanswerable queries that are not answered")]
-
-
-@table(
-    "seed_ratio",
-    "not NDCG",
-    key=("setting", "stage", "query_id"),
-    when="where `relevance: {seed_ratio: 5}` asks for it",
-)
-@dataclass(frozen=True, slots=True)
-class SeedRatioRow:
-    """The seed ratio of one ranking, which is *not* NDCG; docs/conventions.md says what it is worth."""
-
-    setting: Setting
-    stage: Stage
     query_id: QueryId
     split: QuerySplit
-    depth: Annotated[int, Column("how many ranks")]
-    seed_ratio: Annotated[float | None, Column("the ratio; empty where it is undefined")]
-    reason: Annotated[str, Column("why it is undefined")]
+    answered_by: Annotated[str, Column("the prompt and the model, or the kind that needs none", filled=True)]
+    answer: Annotated[str, Column("the answer as it was given; empty where there is none")]
+    reason: Annotated[str, Column("why there is no answer; otherwise empty")]
+    golden: Annotated[str, Column("the golden answer of the query file, several as a JSON list; empty: none")]
+    passages: Annotated[int, Column("how many passages were read; `reply_passages.csv` has them")]
+    bad_citations: Annotated[
+        int, Column("marks in the answer that look like citations but match no passage that was read")
+    ]
+    prompt_tokens: Annotated[int | None, Column("tokens the model read", unit="tokens")]
+    completion_tokens: Annotated[int | None, Column("tokens the model wrote", unit="tokens")]
+    price: Annotated[float | None, Column("what the call cost, in the currency of `prices`; empty: unknown")]
+    seconds: Annotated[float | None, Column("how long the call took", unit="seconds")]
+
+
+@table(
+    "reply_passages",
+    "the passages that were read to answer",
+    key=("setting", "query_id", "place"),
+    when=_WHEN,
+)
+@dataclass(frozen=True, slots=True)
+class ReplyPassageRow:
+    """A passage that was read to answer a question. Its text stands in ``passages.csv``."""
+
+    setting: Setting
+    query_id: QueryId
+    place: Annotated[int, Column("its place in the prompt, from 1: the number by which it is cited")]
+    rank: Annotated[int, Column("its rank in the last ranking of the setting, from 1")]
+    chunk_id: ChunkId
+    cited: Annotated[bool, Column("`yes` where the answer cites it")]
+
+
+@table("answer_scores", "every value of every answer", key=("setting", "query_id", "measure"), when=_MEASURED)
+@dataclass(frozen=True, slots=True)
+class AnswerScoreRow:
+    """The value of one measure for one answer. What is not scored has no value, which is not 0."""
+
+    setting: Setting
+    query_id: QueryId
+    split: QuerySplit
+    cluster: Annotated[str, Column("as in `per_query.csv`")]
+    measure: AnswerMeasureName
+    value: Annotated[float | None, Column("the value; empty where there is none")]
+    reason: Annotated[str, Column("why there is no value; otherwise empty")]
+    details: Annotated[
+        str,
+        Column(
+            "how it was derived, as JSON: statements with their verdicts, and the like; `{}` if there is "
+            "nothing"
+        ),
+    ]
+
+
+@table("answer_summary", "how good the answers are", key=("setting", "split", "measure"), when=_MEASURED)
+@dataclass(frozen=True, slots=True)
+class AnswerSummaryRow:
+    """The mean of one measure of answers over the questions of a split that have a value.
+
+    Intervals are those of ``summary.csv``. A mean leaves out what is not scored, and ``n_not_scored`` says
+    how much that is.
+    """
+
+    setting: Setting
+    split: Annotated[str, Column("`train`, `validation` or `all`", filled=True)]
+    measure: AnswerMeasureName
+    mean: Annotated[float | None, Column("the mean; empty where no answer has a value")]
+    ci_low: CiLow
+    ci_high: CiHigh
+    n_queries: Annotated[int, Column("questions in the mean")]
+    n_not_scored: Annotated[int, Column("questions without a value")]
+    reasons: Annotated[str, Column("why they have none, each reason with its count, the most frequent first")]
+
+
+@table(
+    "answer_comparisons",
+    "whose answers are better",
+    key=("measure", "setting", "against"),
+    when="where the answers of several settings are measured",
+)
+@dataclass(frozen=True, slots=True)
+class AnswerComparisonRow:
+    """A setting against the one with the highest mean of a measure, on the questions that all have a value.
+
+    The interval and ``p`` are those of ``harness compare`` (docs/statistics.md): they hold for all settings
+    of one measure at once.
+    """
+
+    measure: AnswerMeasureName
+    setting: Setting
+    against: Annotated[str, Column("the setting with the best mean", filled=True)]
+    n: Annotated[int, Column("questions with a value for every setting")]
+    n_left_out: Annotated[int, Column("questions with a value for only some settings")]
+    difference: Annotated[float, Column("the mean of `setting` minus that of `against`")]
+    ci_low: CiLow
+    ci_high: CiHigh
+    p: Annotated[float, Column("the probability of a difference this large if there is none")]
+    finding: Annotated[
+        str,
+        Column(
+            "`real`: the interval excludes 0; `open`: it does not; `few`: fewer than 30 questions",
+            among=("real", "open", "few", "turns"),
+        ),
+    ]
+
+
+NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW = "not extracted", "cut apart", "not found", "ranked too low"
+LEFT_OUT, CONTRADICTS, ADDS = "left out", "contradicts", "adds"
+SOMETHING_ELSE, WITHOUT = "something else", "without evidence"
+
+ANSWER_PARTS = {
+    NOT_EXTRACTED: "the evidence is not in the extracted text",
+    CUT: "no chunk holds it",
+    NOT_FOUND: "a chunk holds it, but the setting did not retrieve it",
+    TOO_LOW: "it was found, but ranked too low to be read",
+    LEFT_OUT: "it was read, and the answer leaves it out",
+    CONTRADICTS: "it was read, and the answer contradicts the golden answer",
+    ADDS: "it was read, and the answer adds what the golden answer does not say",
+    SOMETHING_ELSE: "it was read, and the answer says something else: whether it contradicts or adds "
+    "is not known",
+    WITHOUT: "right without the evidence being read; below 0, as it offsets losses",
+}
+"""How an answer loses, from the first part to the last."""
+
+_LISTED = "; ".join(f"`{part}`: {what}" for part, what in ANSWER_PARTS.items())
+
+
+@table(
+    "answer_losses",
+    "where answers are lost",
+    key=("setting", "query_id", "part"),
+    when="if answers are measured against golden ones and evidence is labelled",
+)
+@dataclass(frozen=True, slots=True)
+class AnswerLossRow:
+    """What one answer loses at one part of the way, and what is left after it.
+
+    The unit is ``measure``, the one of ``answer_measures`` that compares with the golden answer:
+    ``answer_correctness`` where it is measured, else ``token_f1``, else ``exact_match``. From a perfect 1
+    each part takes its loss; the losses of a question sum to 1 minus its value, and so in the mean.
+
+    Up to what is read, every labelled fact counts the same: one of four facts that was not read costs 1/4,
+    charged to the part that lost it. What the answer then falls short of the share of facts read is charged
+    to ``left out`` and to what the answer says beyond the golden one, in the proportion of what it lacks in
+    recall and in precision. A model that scored the statements tells what ``contradicts`` from what ``adds``;
+    without one, an answer that holds every word of the golden answer adds to it, one that gives one other
+    figure for the only figure of the golden answer contradicts it, and the rest is ``something else``.
+    An answer that is better than that share earns the rest back under ``without evidence``: it was right
+    without having read all that is labelled. Questions without a golden answer, without labelled evidence or
+    without an answer have no rows. docs/answers.md has an example.
+    """
+
+    setting: Setting
+    query_id: QueryId
+    split: QuerySplit
+    measure: Annotated[str, Column("the answer measure that is decomposed", filled=True)]
+    part: Annotated[str, Column(f"what happened to the evidence: {_LISTED}", among=tuple(ANSWER_PARTS))]
+    loss: Annotated[float, Column("what is lost there")]
+    left: Annotated[
+        float, Column("the best value still possible after it; at the end, the value of the measure")
+    ]
+
+
+OVER = ("settings", "queries", "within queries")
+
+
+@table(
+    "answer_prediction",
+    "does the ranking predict the answers?",
+    key=("answer_measure", "ranking_measure", "over", "coefficient"),
+    when="where answers are measured",
+)
+@dataclass(frozen=True, slots=True)
+class AnswerPredictionRow:
+    """How a measure of rankings goes with a measure of answers, by the last ranking of every setting.
+
+    Over ``settings``: whether settings with a higher mean of one have a higher mean of the other. Over
+    ``queries``: whether questions whose rankings score higher, on average over the settings, are answered
+    better. ``within queries``: whether, for one and the same question, settings with a better ranking answer
+    better; the mean over the questions for which both measures differ between settings. Intervals are
+    percentiles of 1,000 resamples of the questions, by whole clusters where there are enough. Where less is
+    better in the measure of answers, its sign is turned, so that above 0 always means: a better ranking goes
+    with a better answer. docs/answers.md says how to read them.
+    """
+
+    answer_measure: Annotated[str, Column("a measure of answers", filled=True)]
+    ranking_measure: Measure
+    over: Annotated[str, Column("the measures that are correlated", among=OVER)]
+    coefficient: Annotated[str, Column("`kendall`: tau-b; `spearman`: rho", among=("kendall", "spearman"))]
+    value: Annotated[float | None, Column("-1 to 1; empty where undefined")]
+    ci_low: CiLow
+    ci_high: CiHigh
+    n_settings: Annotated[int, Column("settings that answer")]
+    n_queries: Annotated[
+        int, Column("questions that count: those for which all of these settings have both values")
+    ]
+    reason: Annotated[str, Column("why there is no value; otherwise empty")]

@@ -32,19 +32,17 @@ class ChunkRow:
     tokens_p95: Annotated[int, Column("one in twenty is longer", unit="tokens")]
     tokens_max: Annotated[int, Column("the longest", unit="tokens")]
     share_under_32: Annotated[
-        float,
-        Column("the share with fewer than 32 tokens: headings, leftovers, page numbers"),
+        float, Column("the share with fewer than 32 tokens: headings, leftovers, page numbers")
     ]
     share_overlong: Annotated[
         float | None,
         Column(
             "the share longer than the encoder reads; the rest of each is not searched (the run warns). "
-            "Empty where its window is unknown",
+            "Empty where its window is unknown"
         ),
     ]
     share_cut_mid_sentence: Annotated[
-        float,
-        Column("the share that ends inside a sentence, according to the sentence splitter"),
+        float, Column("the share that ends inside a sentence, according to the sentence splitter")
     ]
     tables_cut: Annotated[int, Column("tables that no chunk contains completely")]
     share_covered_twice: Annotated[

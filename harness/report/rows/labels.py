@@ -21,28 +21,19 @@ class JudgmentRow:
     end: End
     page: Page
     evidence: Annotated[
-        str,
-        Column("spans of a query that share one, unless it is empty, are copies of one fact"),
+        str, Column("spans of a query that share one, unless it is empty, are copies of one fact")
     ]
     answer: Annotated[str, Column("the part of the span that answers, as `start-end`; empty: all of it")]
     grade: Annotated[int | None, Column("the grade; empty: not scored")]
     reason: Annotated[str, Column("why it was not scored")]
     judge: Annotated[str, Column("who graded")]
     scored_on: Annotated[
-        bool,
-        Column("`no` for labels that are only compared with a judge's: settings are not scored on them"),
+        bool, Column("`no` for labels that are only compared with a judge's: settings are not scored on them")
     ]
     samples: Annotated[str, Column("the grades that were combined, separated by blanks")]
     spread: Annotated[int, Column("their range")]
     cost: Annotated[float | None, Column("its price; empty: unknown", unit="money")]
-    text: Annotated[
-        str,
-        Column(
-            "the beginning of the span on one line",
-            header="snippet",
-            shown=snippet,
-        ),
-    ]
+    text: Annotated[str, Column("the beginning of the span on one line", header="snippet", shown=snippet)]
 
 
 @table("anchoring", "where each label's quote was found", needs=())
@@ -59,8 +50,7 @@ class AnchoringRow:
         float, Column("the similarity of quote and text, up to 100; below 100 only with `fuzzy`")
     ]
     start: Annotated[
-        int | None,
-        Column("the first character; empty where nothing similar was found", unit="characters"),
+        int | None, Column("the first character; empty where nothing similar was found", unit="characters")
     ]
     end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
     quote: Annotated[str, Column("the beginning of the quote")]

@@ -22,17 +22,14 @@ class RankedRow:
     rank: Annotated[int, Column("its rank, from 1")]
     chunk_id: ChunkId
     document: DocumentId
-    page: Annotated[int | None, Column("the page where it begins, from 1")]
+    page: Page
     score: Annotated[
         float | None,
         Column("the score of the step; empty where it gave none: such chunks keep their earlier order"),
     ]
     grade: Annotated[int | None, Column("the grade of its text; empty: unjudged")]
     earned: Annotated[int, Column("the grade, or 0 if its evidence was already read above")]
-    text: Annotated[
-        str,
-        Column("the beginning of its text on one line", header="snippet", shown=snippet),
-    ]
+    text: Annotated[str, Column("the beginning of its text on one line", header="snippet", shown=snippet)]
 
 
 Before = Annotated[

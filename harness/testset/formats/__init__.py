@@ -21,23 +21,20 @@ from harness.types import Document
 class Format:
     """How a test set is written and read. ``reads`` says what `harness import` is to be given."""
 
-    description: str
     reads: str
     write: Callable[[Made, Mapping[str, Document], Path], Written]
     read: Callable[[Path, Mapping[str, Document]], Read]
 
 
 FORMATS: dict[str, Format] = {
-    "csv": Format("queries.csv and labels.csv", "the folder", write_csv, read_tables),
-    "jsonl": Format("queries.jsonl and labels.jsonl", "the folder", write_jsonl, read_tables),
-    "xlsx": Format("queries.xlsx and labels.xlsx", "the folder", write_xlsx, read_tables),
-    "trec": Format("qrels and topics", "the folder", write_trec, read_trec),
-    "label_studio": Format(
-        "tasks of Label Studio as JSON", "the JSON file", write_label_studio, read_label_studio
-    ),
-    "argilla": Format("records of Argilla as JSON", "the JSON file", write_argilla, read_argilla),
-    "quepid": Format("judgments of Quepid as CSV", "the CSV file", write_quepid, read_quepid),
-    "ragas": Format("samples of ragas as JSON lines", "the JSONL file", write_ragas, read_ragas),
+    "csv": Format("the folder", write_csv, read_tables),
+    "jsonl": Format("the folder", write_jsonl, read_tables),
+    "xlsx": Format("the folder", write_xlsx, read_tables),
+    "trec": Format("the folder", write_trec, read_trec),
+    "label_studio": Format("the JSON file", write_label_studio, read_label_studio),
+    "argilla": Format("the JSON file", write_argilla, read_argilla),
+    "quepid": Format("the CSV file", write_quepid, read_quepid),
+    "ragas": Format("the JSONL file", write_ragas, read_ragas),
 }
 
 __all__ = ["FORMATS", "Format", "Read", "Written"]

@@ -12,8 +12,8 @@ from typing import Any
 
 from harness.errors import LabelError
 from harness.store import write_text
-from harness.testset.formats.values import Read, Written, checked, grade_from, label_of, read_json
-from harness.testset.made import Label, Made, TestQuestion
+from harness.testset.formats.values import Read, Written, grade_from, passage_meant, read_objects
+from harness.testset.made import Label, Made, TestQuestion, label_of
 from harness.types import Document
 
 FILE, SETTINGS = "records.json", "settings.py"
@@ -87,7 +87,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> Read:
     questions: dict[str, TestQuestion] = {}
     labels: list[Label] = []
     unjudged = suggested = 0
-    for number, record in enumerate(read_json(source), 1):
+    for number, record in enumerate(read_objects(source), 1):
         where = f"{source}, record {record.get('id', number)}"
         fields, meta = record.get("fields") or {}, record.get("metadata") or {}
         if "question" not in fields or not {"query_id", "document", "start", "end"} <= meta.keys():
@@ -96,25 +96,15 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> Read:
             )
         query_id = str(meta["query_id"])
         answerable = str(meta.get("answerable", "yes")) != "no"
-        known = TestQuestion(
-            query_id, str(fields["question"]), str(meta.get("type") or ""), answerable, "", "", ""
-        )
+        known = TestQuestion(query_id, str(fields["question"]), str(meta.get("type") or ""), answerable)
         questions.setdefault(query_id, known)
         grade, spans, by = _graded(record)
         if grade is None:
             unjudged += 1
             continue
         suggested += not (record.get("responses") or {}).get(GRADE)
-        document = documents.get(str(meta["document"]))
-        if document is None:
-            raise LabelError(
-                f"{where}: there is no document {meta['document']!r}. Name the documents with --documents."
-            )
-        _, start, end = checked(document, int(meta["start"]), int(meta["end"]), where)
-        if fields.get("passage", document.text[start:end]) != document.text[start:end]:
-            raise LabelError(
-                f"{where}: the text at {start}-{end} of {document.doc_id} is not the one of the record."
-            )
+        place = (meta["document"], meta["start"], meta["end"])
+        document, start, end = passage_meant(documents, *place, fields.get("passage"), where)
         value, fact = grade_from(grade, where), str(meta.get("fact") or "")
         for a, b in spans if value and spans else [(0, end - start)]:
             if not 0 <= a < b <= end - start:

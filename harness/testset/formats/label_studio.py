@@ -18,11 +18,11 @@ from harness.testset.formats.values import (
     Written,
     checked,
     grade_from,
-    label_of,
     offsets_meant,
-    read_json,
+    passage_meant,
+    read_objects,
 )
-from harness.testset.made import Label, Made, TestQuestion
+from harness.testset.made import Label, Made, TestQuestion, label_of
 from harness.types import Document
 
 FILE, CONFIG = "tasks.json", "labeling-config.xml"
@@ -48,9 +48,11 @@ def write_label_studio(made: Made, documents: Mapping[str, Document], folder: Pa
     tasks = []
     for one in made.labels:
         question = questions[one.query_id]
-        result: list[dict[str, Any]] = [_choice(one.grade)]
+        grade = {"from_name": "grade", "to_name": "text", "type": "choices"}
+        result: list[dict[str, Any]] = [{**grade, "value": {"choices": [str(one.grade)]}}]
         if one.grade:
-            result.append(_span(0, len(one.text), one.text))
+            value = {"start": 0, "end": len(one.text), "text": one.text, "labels": [EVIDENCE]}
+            result.append({"from_name": EVIDENCE, "to_name": "text", "type": "labels", "value": value})
         tasks.append(
             {
                 "data": {
@@ -85,7 +87,7 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
     questions: dict[str, TestQuestion] = {}
     labels: list[Label] = []
     unjudged = several = 0
-    for number, task in enumerate(read_json(source), 1):
+    for number, task in enumerate(read_objects(source), 1):
         where = f"{source}, task {task.get('id', number)}"
         data = task.get("data")
         if (
@@ -113,22 +115,11 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
     return Read(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
-def _choice(grade: int) -> dict[str, Any]:
-    return {"from_name": "grade", "to_name": "text", "type": "choices", "value": {"choices": [str(grade)]}}
-
-
-def _span(start: int, end: int, text: str) -> dict[str, Any]:
-    value = {"start": start, "end": end, "text": text, "labels": [EVIDENCE]}
-    return {"from_name": EVIDENCE, "to_name": "text", "type": "labels", "value": value}
-
-
 def _question(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
     answer = str(data.get("answer") or "")
     by = "as imported" if answer else ""
     answerable = str(data.get("answerable", "yes")) != "no"
-    return TestQuestion(
-        query_id, str(data["question"]), str(data.get("type") or ""), answerable, answer, by, ""
-    )
+    return TestQuestion(query_id, str(data["question"]), str(data.get("type") or ""), answerable, answer, by)
 
 
 def _labels(
@@ -138,17 +129,9 @@ def _labels(
     documents: Mapping[str, Document],
     where: str,
 ) -> list[Label]:
-    document = documents.get(str(data["document"]))
-    if document is None:
-        raise LabelError(
-            f"{where}: there is no document {data['document']!r}. Name the documents with --documents."
-        )
-    _, start, end = checked(document, int(data["start"]), int(data["end"]), where)
+    place = (data["document"], data["start"], data["end"])
+    document, start, end = passage_meant(documents, *place, data.get("text"), where)
     text = document.text[start:end]
-    if data.get("text", text) != text:
-        raise LabelError(
-            f"{where}: the text at {start}-{end} of {document.doc_id} is not the one of the task."
-        )
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
         raise LabelError(f"{where}: {len(chosen)} grades are chosen, one is expected.")

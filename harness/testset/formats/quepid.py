@@ -13,8 +13,8 @@ from harness.corpus.table import FaultsOfRows, meant, read_table
 from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.formats.tables import csv_of
-from harness.testset.formats.values import Read, Written, grade_from, label_of, passage_id, span_of
-from harness.testset.made import Label, Made, TestQuestion
+from harness.testset.formats.values import Read, Written, grade_from, passage_id, span_of
+from harness.testset.made import Label, Made, TestQuestion, label_of
 from harness.types import Document
 
 FILE = "judgments.csv"
@@ -57,7 +57,7 @@ def read_quepid(source: Path, documents: Mapping[str, Document]) -> Read:
             grade = grade_from(rating, where)
             labels.append(label_of(query_id, span_of(row.get("docid"), documents, where), grade, "Quepid"))
     faults.end()
-    questions = tuple(TestQuestion(query_id, text, "", True, "", "", "") for text, query_id in ids.items())
+    questions = tuple(TestQuestion(query_id, text) for text, query_id in ids.items())
     notes = ["Every question counts as answerable: Quepid does not say."]
     if unjudged:
         notes.append(f"{unjudged} rows without a rating are unjudged.")

@@ -15,8 +15,8 @@ from typing import Any
 from harness.corpus import AnchorConfig, LabelRow, anchor
 from harness.errors import CorpusError, LabelError
 from harness.store import write_text
-from harness.testset.formats.values import Read, Written, label_of, passage_id, read_json, span_of
-from harness.testset.made import Label, Made, TestQuestion
+from harness.testset.formats.values import Read, Written, passage_id, read_objects, span_of
+from harness.testset.made import Label, Made, TestQuestion, label_of
 from harness.text.golden import golden_answers
 from harness.types import Document
 
@@ -52,7 +52,7 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
     questions: list[TestQuestion] = []
     labels: list[Label] = []
     lost = 0
-    for number, sample in enumerate(read_json(source), 1):
+    for number, sample in enumerate(read_objects(source), 1):
         where = f"{source}, sample {number}"
         sample = {_OLD.get(name, name): value for name, value in sample.items()}
         text, answer = sample.get("user_input"), sample.get("reference") or ""
@@ -65,9 +65,7 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
         spans = _spans(contexts, sample.get("reference_context_ids") or [], documents, where)
         lost += len(contexts) - len(spans)
         by = "ragas" if answer else ""
-        questions.append(
-            TestQuestion(query_id, " ".join(text.split()), "", bool(contexts), str(answer), by, "")
-        )
+        questions.append(TestQuestion(query_id, " ".join(text.split()), "", bool(contexts), str(answer), by))
         labels += [label_of(query_id, span, 4 if len(contexts) == 1 else 3, "ragas") for span in spans]
     notes = ["ragas knows no grades: one context of a question has grade 4, several have 3 each."]
     notes.append("A question without a context counts as unanswerable.")

@@ -12,9 +12,10 @@ from harness.corpus.table import TABLES
 from harness.errors import ConfigError, CorpusError
 from harness.labelling.rows import harmless, quote_of
 from harness.store import write_bytes, write_text
-from harness.testset.formats.values import Read, Written, label_of
-from harness.testset.made import Label, Made, TestQuestion
+from harness.testset.formats.values import Read, Written
+from harness.testset.made import Label, Made, TestQuestion, label_of
 from harness.text.characters import on_one_line
+from harness.text.records import delimited_text
 from harness.types import Document
 
 QUERIES = ("query_id", "text", "type", "answerable", "answer", "note")
@@ -58,26 +59,30 @@ def label_cells(labels: Sequence[Label]) -> list[Cells]:
 
 def csv_of(columns: Sequence[str], rows: Sequence[Cells]) -> str:
     """Rows as CSV that no spreadsheet runs a formula of."""
-    import csv
+    return delimited_text([columns, *([harmless(row[name]) for name in columns] for row in rows)])
 
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([harmless(row[name]) for name in columns] for row in rows)
-    return out.getvalue()
+
+def tables_of(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> dict[str, str]:
+    """The content of queries.csv and labels.csv, by name."""
+    return {
+        "queries.csv": csv_of(QUERIES, query_cells(questions)),
+        "labels.csv": csv_of(LABELS, label_cells(labels)),
+    }
 
 
 def write_csv(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
     """queries.csv and labels.csv."""
-    write_text(folder / "queries.csv", csv_of(QUERIES, query_cells(made.questions)))
-    write_text(folder / "labels.csv", csv_of(LABELS, label_cells(made.labels)))
-    return Written(("queries.csv", "labels.csv"))
+    files = tables_of(made.questions, made.labels)
+    for name, text in files.items():
+        write_text(folder / name, text)
+    return Written(tuple(files))
 
 
 def write_jsonl(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
     """queries.jsonl and labels.jsonl."""
     for name, rows in (("queries", query_cells(made.questions)), ("labels", label_cells(made.labels))):
-        lines = (json.dumps(_filled(row), ensure_ascii=False) + "\n" for row in rows)
+        filled = ({column: cell for column, cell in row.items() if cell != ""} for row in rows)
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in filled)
         write_text(folder / f"{name}.jsonl", "".join(lines))
     return Written(("queries.jsonl", "labels.jsonl"))
 
@@ -108,7 +113,7 @@ def read_tables(source: Path, documents: Mapping[str, Document]) -> Read:
             one.grade or 0,
             one.judge,
             one.evidence,
-            one.answer,
+            "" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
         )
         for one in judgments
     ]
@@ -121,10 +126,6 @@ def _table(source: Path, name: str) -> Path:
         what = "is not there" if not found else f"is there {len(found)} times"
         raise CorpusError(f"{source}: {name} ({', '.join(TABLES)}) {what}. Name the folder that holds one.")
     return found[0]
-
-
-def _filled(row: Cells) -> Cells:
-    return {name: value for name, value in row.items() if value != ""}
 
 
 def _workbook(columns: Sequence[str], rows: Sequence[Cells]) -> bytes:

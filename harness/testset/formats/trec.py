@@ -9,8 +9,8 @@ from harness.corpus.reading import read_utf8
 from harness.errors import CorpusError
 from harness.report.trec import trec_qrels
 from harness.store import write_text
-from harness.testset.formats.values import Read, Written, grade_from, label_of, passage_id, span_of
-from harness.testset.made import Made, TestQuestion
+from harness.testset.formats.values import Read, Written, grade_from, passage_id, span_of
+from harness.testset.made import Made, TestQuestion, label_of
 from harness.types import Document
 
 TOPICS, QRELS, OF_DOCUMENTS = "topics.tsv", "qrels.txt", "qrels-documents.txt"
@@ -39,7 +39,7 @@ def read_trec(source: Path, documents: Mapping[str, Document]) -> Read:
         if line.strip() and not (tab and text.strip()):
             raise CorpusError(f"{source / TOPICS}, line {number}: an id, a tab and the text are expected.")
         if line.strip():
-            questions.append(TestQuestion(query_id.strip(), text.strip(), "", True, "", "", ""))
+            questions.append(TestQuestion(query_id.strip(), text.strip()))
     known = {one.query_id for one in questions}
     labels = []
     for number, line in enumerate(read_utf8(source / QRELS).split("\n"), 1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus import ids_meant
-from harness.corpus.reading import read_utf8
+from harness.corpus.reading import read_json
 from harness.errors import CorpusError, LabelError
 from harness.testset.made import Label, TestQuestion
 from harness.types import Document
@@ -65,19 +64,20 @@ def checked(document: Document, start: int, end: int, where: str) -> tuple[Docum
     return document, start, end
 
 
-def label_of(
-    query_id: str,
-    span: tuple[Document, int, int],
-    grade: int,
-    by: str,
-    evidence: str = "",
-    answer: tuple[int, int] | None = None,
-) -> Label:
-    """A graded range as a label."""
-    document, start, end = span
-    page = document.page_of(start)
-    text, part = document.text[start:end], "" if answer is None else document.text[slice(*answer)]
-    return Label(query_id, document.doc_id, start, end, page, grade, evidence, by, text, part)
+def passage_meant(
+    documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
+) -> tuple[Document, int, int]:
+    """The passage that another tool was given; raises LabelError where its document or its text is another.
+
+    ``text`` None: the tool says nothing of the text.
+    """
+    document = documents.get(str(name))
+    if document is None:
+        raise LabelError(f"{where}: there is no document {name!r}. Name the documents with --documents.")
+    span = checked(document, int(str(start)), int(str(end)), where)
+    if text is not None and text != document.text[slice(*span[1:])]:
+        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} is another one.")
+    return span
 
 
 def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tuple[int, int]:
@@ -99,26 +99,17 @@ def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tup
         if inside == said:
             return len(before), len(before) + len(inside)
     raise LabelError(
-        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {said[:60]!r}. The text is "
-        "another one than "
-        "was labelled."
+        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {said[:60]!r}. The text differs "
+        "from the one that was labelled."
     )
 
 
-def read_json(path: Path) -> list[dict[str, Any]]:
+def read_objects(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSON list or of JSON lines; raises CorpusError for anything else."""
-    text = read_utf8(path).removeprefix("\ufeff")
-    try:
-        found = json.loads(text) if text.lstrip().startswith("[") else [json.loads(x) for x in _lines(text)]
-    except ValueError as error:
-        raise CorpusError(f"{path}: not valid JSON ({error}).") from error
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    found = read_json(path)
+    if not all(isinstance(one, dict) for one in found):
         raise CorpusError(f"{path}: a list of objects, or one object a line, is expected.")
     return found
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.split("\n") if line.strip()]
 
 
 def grade_from(value: object, where: str) -> int:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
+from typing import Any
 
 from harness.testset.kinds import KINDS, quotas
 from harness.testset.propose.material import (
@@ -113,26 +114,15 @@ def draft(documents: Sequence[Document], count: int, seed: int) -> list[Question
 
 def question(text: str, kind: str, first: Place, second: Place | None = None) -> Question:
     """A question whose evidence would be in one or two places."""
-    own = Question(
-        query_id="",
-        text=text,
-        kind=kind,
-        document=first.document.doc_id,
-        page=first.page,
-        start=first.start,
-        end=first.end,
-        passage=on_one_line(first.text),
-    )
-    if second is None:
-        return own
-    return replace(
-        own,
-        document_2=second.document.doc_id,
-        page_2=second.page,
-        start_2=second.start,
-        end_2=second.end,
-        passage_2=on_one_line(second.text),
-    )
+    more = {} if second is None else _suggested(second, "_2")
+    return Question(query_id="", text=text, kind=kind, **_suggested(first), **more)
+
+
+def _suggested(place: Place, suffix: str = "") -> dict[str, Any]:
+    """The columns that say where evidence is."""
+    values = (place.document.doc_id, place.page, place.start, place.end, on_one_line(place.text))
+    names = ("document", "page", "start", "end", "passage")
+    return {f"{name}{suffix}": value for name, value in zip(names, values, strict=True)}
 
 
 def is_chinese(text: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus.reading import read_utf8
+from harness.corpus.reading import read_json
 from harness.corpus.table import read_table
 from harness.errors import CorpusError
 from harness.outside.traces import read_traces
@@ -106,22 +106,7 @@ def _traces(path: Path) -> Given | None:
 def _entries(path: Path) -> list[dict[str, Any]]:
     if path.suffix.lower() not in (".json", ".jsonl"):
         return [dict(row.cells) for row in read_table(path, (), CorpusError).rows]
-    text = read_utf8(path).removeprefix("\ufeff")
-    try:
-        whole = json.loads(text) if path.suffix.lower() == ".json" else None
-        lines = whole if isinstance(whole, list) else [whole] if whole is not None else list(_lines(text))
-    except ValueError as error:
-        raise CorpusError(f"{path}: not valid JSON ({error}). Write one object a line, or a list.") from error
-    return [one for line in lines for one in _spans(line)]
-
-
-def _lines(text: str) -> Iterator[Any]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise ValueError(f"line {number}: {error}") from error
+    return [one for whole in read_json(path) for one in _spans(whole)]
 
 
 def _spans(entry: Any) -> Iterator[dict[str, Any]]:

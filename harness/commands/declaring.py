@@ -1,0 +1,115 @@
+"""How a command is declared: its name, its help, its options, and the function that does the work."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Run = Callable[[argparse.Namespace], int]
+# adds itself to a parser, or to a group of options
+Option = Callable[[Any], object]
+
+
+@dataclass(slots=True)
+class Command:
+    """One command or, with ``parts``, a family of them, such as ``harness judge``.
+
+    ``help`` is its line in the list of commands, ``description`` the text of its own help. ``run`` does the
+    work and returns the exit code. ``title`` and ``metavar`` are how the help names the parts.
+    """
+
+    name: str
+    help: str
+    description: str | None = None
+    options: tuple[Option, ...] = ()
+    run: Run | None = None
+    parts: tuple[Command, ...] = ()
+    title: str = "commands"
+    metavar: str = "COMMAND"
+
+    def add_to(self, commands: Any) -> None:
+        """Add a parser that sets ``run`` and, for wrong combinations of options, ``wrong_usage``."""
+        parser = commands.add_parser(self.name, help=self.help, description=self.description)
+        _add(self.options, parser)
+        if not self.parts:
+            parser.set_defaults(run=self.run, wrong_usage=parser.error)
+            return
+        parts = parser.add_subparsers(title=self.title, metavar=self.metavar, required=True)
+        for part in self.parts:
+            part.add_to(parts)
+
+
+def command(
+    name: str, help: str, description: str | None = None, *options: Option
+) -> Callable[[Run], Command]:
+    """Make a command of the function below it."""
+    return lambda run: Command(name, help, description, options, run)
+
+
+def option(*names: str, **settings: Any) -> Option:
+    """An argument or option, in the words of argparse."""
+    return lambda parser: parser.add_argument(*names, **settings)
+
+
+def path(name: str, help: str, metavar: str = "FILE", **settings: Any) -> Option:
+    """A file or folder."""
+    return option(name, help=help, metavar=metavar, type=Path, **settings)
+
+
+def flag(name: str, help: str, **settings: Any) -> Option:
+    """An option without a value, False where it is not given."""
+    return option(name, help=help, action="store_true", **settings)
+
+
+def number(name: str, default: float, help: str, metavar: str = "N") -> Option:
+    """A number of the type of its default, which help names."""
+    return option(
+        name, type=type(default), default=default, metavar=metavar, help=f"{help}; default {default}"
+    )
+
+
+def one_of(*options: Option, required: bool = False) -> Option:
+    """Options of which at most one is given."""
+    return lambda parser: _add(options, parser.add_mutually_exclusive_group(required=required))
+
+
+def group(title: str, *options: Option) -> Option:
+    """Options under a title of their own in the help."""
+    return lambda parser: _add(options, parser.add_argument_group(title))
+
+
+def _add(options: Sequence[Option], parser: Any) -> None:
+    for add_to in options:
+        add_to(parser)
+
+
+def results_folder(example: str = "results/mine") -> Option:
+    """A folder of results."""
+    return path("results", f"folder such as {example}", "RESULTS")
+
+
+def config_file(help: str) -> Option:
+    """The configuration."""
+    return path("config", help, "CONFIG")
+
+
+def formats(*more: str) -> tuple[Option, Option]:
+    """How to write tables, and where."""
+    known = "text (default), markdown for a pull request, latex (with booktabs and graphicx)"
+    return (
+        option(
+            "--format",
+            choices=("text", "markdown", "latex", *more),
+            default="text",
+            help=", ".join((known, *more)),
+        ),
+        OUTPUT,
+    )
+
+
+OUTPUT = path("--output", "write to this file instead of the terminal")
+QUIET = flag("--quiet", "no progress bars and warnings")
+CACHE = path("--cache", "the cache folder; default .cache/harness", "DIR", default=Path(".cache/harness"))

@@ -1,0 +1,195 @@
+"""What single steps do: filters, losses by step, and the routes of a fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from harness.report.columns import Cells, Column, Earlier, table
+from harness.report.rows.common import Measure, QueryId, QuerySplit, Setting, Stage
+
+
+@table(
+    "filters", "what a filter found in each query", key=("setting", "step", "query_id"), when="with a filter"
+)
+@dataclass(frozen=True, slots=True)
+class FilterRow:
+    """What a filter of a setting found in a query, and what of the labelled text it left out.
+
+    A filter is *wrong* for a query where a document with relevant text is not among those left: restricted,
+    the search cannot find it; boosted, other documents are put before it. Text that a judge grades was
+    retrieved, so there ``wrong`` counts what some other setting has found.
+    """
+
+    setting: Setting
+    step: Annotated[str, Column("the step that searches; with a dot, a route", filled=True)]
+    query_id: QueryId
+    mode: Annotated[str, Column("how the remaining documents are used", among=("restrict", "boost"))]
+    named: Annotated[
+        str, Column("what the question names, as `column=value|value`, separated by `; `; empty: nothing")
+    ]
+    dropped: Annotated[
+        str,
+        Column(
+            "columns that were ignored because no document has everything that is named; separated by blanks"
+        ),
+    ]
+    documents: Annotated[int, Column("documents that remain; all of them if nothing is named")]
+    of: Annotated[int, Column("documents that are searched without the filter")]
+    labelled: Annotated[int, Column("documents with text that is relevant to the query")]
+    excluded: Annotated[str, Column("those of them that the filter excludes, separated by blanks")]
+    failed: Annotated[str, Column("why it is unknown what the question names; empty: it is known")]
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it left out a document with relevant text."""
+        return bool(self.excluded)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterCounts:
+    """Counts of queries for one filter: all, those that name something, those with a column set aside.
+
+    ``wrong`` is for how many of the ``labelled`` ones a document with relevant text is left out; ``failed``
+    how many have no answer of a language model. ``left`` is the mean number of documents left.
+    """
+
+    queries: int
+    named: int
+    dropped: int
+    labelled: int
+    wrong: int
+    failed: int
+    left: float
+    of: float
+
+
+def count_filters(rows: Iterable[FilterRow]) -> dict[tuple[str, str], FilterCounts]:
+    """The counts of every filter, by setting and step."""
+    by_filter: dict[tuple[str, str], list[FilterRow]] = {}
+    for row in rows:
+        by_filter.setdefault((row.setting, row.step), []).append(row)
+    return {
+        which: FilterCounts(
+            queries=len(own),
+            named=sum(bool(row.named) for row in own),
+            dropped=sum(bool(row.dropped) for row in own),
+            labelled=sum(row.labelled > 0 for row in own),
+            wrong=sum(row.wrong for row in own),
+            failed=sum(bool(row.failed) for row in own),
+            left=sum(row.documents for row in own) / len(own),
+            of=sum(row.of for row in own) / len(own),
+        )
+        for which, own in by_filter.items()
+    }
+
+
+PARSER, CHUNKING, FILTER = "parser", "chunking", "filter"
+CANDIDATES, ORDER, CHANGE = "candidates", "order", "change"
+
+PARTS = {
+    PARSER: "not in the extracted text",
+    CHUNKING: "cut apart or padded with other text",
+    FILTER: "in documents that a filter leaves out",
+    CANDIDATES: "not retrieved",
+    ORDER: "retrieved, but ranked too low",
+    CHANGE: "made worse by a later step; below 0 where it made it better",
+}
+"""How each part loses evidence, from the first to the last; only a change may be a gain."""
+
+_LISTED = "; ".join(f"`{part}`: {what}" for part, what in PARTS.items())
+_KEPT = ("setting", "query_id", "split", "measure")
+# One row a query, as older versions wrote it: step and part of every column.
+_WIDE = {
+    "parser": ("parse", PARSER),
+    "chunking": ("chunk", CHUNKING),
+    "retriever": ("retrieve", CANDIDATES),
+    "ranking": ("retrieve", ORDER),
+    "reranker": ("rerank", CHANGE),
+}
+
+
+def _from_wide(cells: Cells) -> Iterator[Cells]:
+    left = 1.0
+    for name, (step, part) in _WIDE.items():
+        left -= float(cells[name])
+        # the score that was achieved stands in the row, and is not summed up anew
+        after = cells["final"] if part == CHANGE else repr(left)
+        kept = {key: cells[key] for key in _KEPT}
+        yield {**kept, "step": step, "part": part, "loss": cells[name], "left": after}
+
+
+@table(
+    "waterfall",
+    "where quality is lost",
+    key=("setting", "query_id", "step", "part"),
+    when="if a query has relevant text",
+    earlier=Earlier(frozenset({*_KEPT, *_WIDE, "final"}), _from_wide),
+)
+@dataclass(frozen=True, slots=True)
+class LossRow:
+    """What one query of a setting loses at one part of a step, and what is left after it.
+
+    The unit is ``measure``: the first ``ndcg_text@B`` among the measures, else ``ndcg_text@10000``. From a
+    perfect 1 each part takes its loss; the last ``left`` is the score. So the losses of a query sum to 1
+    minus its score, and so in the mean.
+
+    A filter that restricts the whole search has a part of its own, ``filter``; that of a route is part of
+    what the route does not retrieve. The first step that ranks is charged twice: ``candidates`` is what
+    its best order of what it found falls short of the best order of all chunks left, ``order`` what its
+    own order falls short of that. Each later step has one ``change``. The routes of a fusion (a step with
+    a dot, such as ``retrieve.bm25``) stand beside the sum, not in it: their rows say what would have been
+    lost, and left, had the route stood alone. Leave them out when you add up.
+
+    Queries without relevant text have no rows. A query whose evidence was lost by the parser alone has some,
+    although it has no NDCG in the other tables: there it has no relevant text, here it scores 0. A label
+    counts as lost by the parser where its quote was not found, or its document was skipped. Where that is so
+    the score is below the ``ndcg_text`` of ``per_query.csv`` for the same reason. Evidence that the parser
+    lost is known only where people have labelled; a judge grades text that was retrieved. docs/statistics.md
+    says how the best order is found.
+
+    ``harness show results/<name> --worst 10`` lists the queries that score lowest by ``measure``, the part
+    that cost most, the question and the passage that came first; ``--setting`` takes another setting than
+    the best.
+    """
+
+    setting: Setting
+    query_id: QueryId
+    split: QuerySplit
+    measure: Measure
+    step: Annotated[
+        str, Column("`parse`, `chunk`, or a step that ranks, named as in the other tables", filled=True)
+    ]
+    part: Annotated[str, Column(f"what happened to evidence: {_LISTED}", among=tuple(PARTS))]
+    loss: Annotated[float, Column("what is lost there")]
+    left: Annotated[float, Column("the best score still possible after it; at the end, the score")]
+
+
+@table(
+    "routes", "what each route brings to a fusion", key=("setting", "stage"), when="where routes are fused"
+)
+@dataclass(frozen=True, slots=True)
+class RouteRow:
+    """How much of the first k of a fusion stands in the first k of each of its routes, and of no other.
+
+    Routes that share nearly all find the same: one of them may do. What no route has among its first k has
+    risen by being far up in several.
+    """
+
+    setting: Setting
+    stage: Stage
+    fused: Annotated[str, Column("the fusion that the route is part of", filled=True)]
+    k: Annotated[int | None, Column("the first cutoff in ranks among the measures; empty: the whole ranking")]
+    share: Annotated[
+        float | None,
+        Column(
+            "the share of the fusion's first k, over all queries, that the route also found; empty: "
+            "nothing was found"
+        ),
+    ]
+    share_alone: Annotated[float | None, Column("the share that only this route of the fusion found")]
+    exact_share: Annotated[
+        float | None,
+        Column("the share of the truly nearest chunks that the route found; empty for lexical search"),
+    ] = None

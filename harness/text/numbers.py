@@ -1,0 +1,49 @@
+"""How numbers, counts and lists of names are written, wherever they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+FEWEST_FOR_INTERVAL = 5
+"""With fewer queries an interval says less than it seems to, and none is shown."""
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names for a sentence, such as ``a, b and c``; of more than ``most`` only the first ones."""
+    more = len(names) - most
+    if more > 0:
+        return f"{', '.join(names[:most])} and {more} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A count with its word: ``1 query``, ``2 queries``; ``many`` is ``one`` with an s unless given."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A figure, or a dash where there is none; what rounds to zero has no sign."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text if text.strip("-0.") else f"{0:.{digits}f}"
+
+
+def signed(value: float) -> str:
+    """A figure with its sign; what rounds to zero has none."""
+    text = f"{value:+.3f}"
+    return text if text.strip("+-0.") else "0.000"
+
+
+def signed_interval(low: float | None, high: float | None, n: int) -> str:
+    """`interval` of a difference."""
+    if low is None or high is None or n < FEWEST_FOR_INTERVAL:
+        return "–"
+    return f"{signed(low)} to {signed(high)}"
+
+
+def interval(low: float | None, high: float | None, n: int) -> str:
+    """The two ends of an interval, or a dash where there is none or ``n`` queries are too few for one."""
+    if low is None or high is None or n < FEWEST_FOR_INTERVAL:
+        return "–"
+    return f"{low:.3f}–{high:.3f}"
