@@ -28,7 +28,7 @@ from harness.ordering.pool import make_pool
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.tools import vectors
+from harness.running.passes import vectors
 from harness.stats.agreement import cohen_kappa, kendall_tau, order_agreement
 from harness.types import MAX_GRADE
 

@@ -101,12 +101,12 @@ def without_answer(study: Study, corpus: Corpus, way: str) -> dict[str, tuple[in
         spans = study.ways[way]
         in_trail = {rows[keys(spans.take(np.array([row])))[0]]: at for row, at in known.items()}
         shown = system.table
-        order, offsets = lay_out(system.rankings, study.queries, shown.rows())
+        order, offsets = lay_out(system.rankings, [q.query_id for q in study.queries], shown.rows())
         for name, needed in NEEDED.items():
             place = places(trail, needed(trail))
             found = np.array([row for row in in_trail if place[row] <= study.budget], dtype=np.int64)
             for row, item in zip(found.tolist(), item_at(trail, place, found).tolist(), strict=True):
-                begin = offsets[trail.owner[row]]
+                begin = offsets[trail.spans.query[row]]
                 chunks = order[begin : item + 1]
                 doc = trail.spans.doc_ids[trail.spans.doc[row]]
                 counts[name][0] += 1

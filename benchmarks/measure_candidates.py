@@ -57,7 +57,7 @@ def at_the_end(needed: Needed, enough: int = 200) -> Callable[[Trail, int], Valu
 def item_at(trail: Trail, place: Values, spans: Values) -> Values:
     """The ranked item in which each of ``spans`` was found, at its ``place`` in characters."""
     until = before(trail.item_length.astype(np.float64), trail.offsets) + trail.item_length
-    first, last = trail.offsets[trail.owner[spans]], trail.offsets[trail.owner[spans] + 1]
+    first, last = trail.offsets[trail.spans.query[spans]], trail.offsets[trail.spans.query[spans] + 1]
     return np.array(
         [
             a + np.searchsorted(until[a:b], at - 1e-9)
@@ -80,7 +80,7 @@ def unslotted(needed: Needed, spacing: int = 200, begin: int = 0) -> Callable[[T
         np.minimum.at(first, spans.evidence, place)
         best, owner = np.zeros(n), np.zeros(n, dtype=np.int64)
         np.maximum.at(best, spans.evidence, gain_exp(spans.grade))
-        owner[spans.evidence] = trail.owner
+        owner[spans.evidence] = trail.spans.query
         paid = np.where(first <= budget, best / np.log2(2 + np.minimum(first, budget) / L), 0.0)
         order = np.lexsort((-best, owner))
         rank = np.arange(n) - np.searchsorted(owner[order], owner[order])

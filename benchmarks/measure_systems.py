@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks import meridian_pool
 from harness.chunk import Outline, chunk_documents
 from harness.config import BenchConfig
-from harness.evaluate.scoring import queries_to_score
+from harness.evaluate.evaluating import queries_to_score
 from harness.judging.pool import judged_by_people
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
 from harness.measures.score import lay_out
@@ -59,11 +59,9 @@ class Study:
     ) -> Trail:
         """The rankings of a system, or others of its chunks, read with the labels drawn in one way."""
         spans = self.ways[way] if drawn is None else drawn
-        number = {query_id: i for i, query_id in enumerate(spans.query_ids)}
-        rows = np.array([number.get(query.query_id, -1) for query in self.queries])
         given = system.rankings if rankings is None else rankings
-        chunk, offsets = lay_out(given, self.queries, system.table.rows())
-        return read(chunk, offsets, rows, spans, system.table, Characters())
+        chunk, offsets = lay_out(given, spans.query_ids, system.table.rows())
+        return read(chunk, offsets, spans, system.table, Characters())
 
 
 def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: bool) -> tuple[Study, Corpus]:
@@ -96,7 +94,8 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
             found = [ranking for ranking in everything if ranking.query_id in kept]
         systems.append(System(setting.name, ChunkTable.of(chunks), tuple(found)))
     texts = {d.doc_id: Text(len(d.text), Outline.of(d.text).sentences) for d in corpus.documents}
-    ways = relabelled(SpanQrels.from_judgments(judgments), texts)
+    ids = tuple(query.query_id for query in asked)
+    ways = relabelled(SpanQrels.from_judgments(judgments).for_queries(ids), texts)
     return Study(tuple(systems), asked, ways, budget), corpus
 
 

@@ -19,7 +19,6 @@ _LONGEST_PATH = 4095
 
 Config = TypeVar("Config", bound="StageConfig")
 Made = TypeVar("Made", covariant=True)
-Found = TypeVar("Found")
 
 
 class StageConfig(BaseModel):
@@ -109,7 +108,10 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
 
     def find(self, name: object) -> Kind[Any, Made]:
         """The kind of that name; raises ConfigError that lists the known ones."""
-        return find_kind(self.stage, self._kinds, name)
+        if isinstance(name, str) and name in self._kinds:
+            return self._kinds[name]
+        known = ", ".join(sorted(self._kinds))
+        raise ConfigError(f"{self.stage}: there is no kind {quoted(name)}. Known kinds: {known}.")
 
     def make(self, config: StageConfig) -> Made:
         """What ``config`` asks for; raises ConfigError where it is of no kind of this stage."""
@@ -127,10 +129,3 @@ def kind_of(config: StageConfig) -> str:
     """The kind of a configuration; '' for a section that has no kinds."""
     kind: str = getattr(config, "kind", "")
     return kind
-
-
-def find_kind(stage: str, table: Mapping[str, Found], name: object) -> Found:
-    """Look up a kind by its name; raises ConfigError that lists the known ones."""
-    if isinstance(name, str) and name in table:
-        return table[name]
-    raise ConfigError(f"{stage}: there is no kind {quoted(name)}. Known kinds: {', '.join(sorted(table))}.")

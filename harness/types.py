@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 Split = Literal["train", "validation"]
@@ -268,3 +269,17 @@ class ChunkHealth:
     share_covered_twice: float
     index_tokens: int
     histogram: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The folder of an index on disk, for one reader.
+
+    Unless ``built``, whoever fills it calls ``finish`` once it is whole. ``release`` is called when the index
+    is closed: it keeps what was finished.
+    """
+
+    path: Path
+    built: bool
+    finish: Callable[[], None]
+    release: Callable[[], None]

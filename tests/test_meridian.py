@@ -16,7 +16,7 @@ import pytest
 from pypdf import PdfReader
 
 from harness.config import load_config
-from harness.measures import ChunkTable, SpanQrels, score
+from harness.measures import score
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
@@ -366,8 +366,7 @@ def test_what_was_dismissed_moves_the_share_judged_and_the_upper_bound_and_no_sc
     assert len(alone) == len(judged.labels) - count
 
     def scored(labels, names):
-        spans = SpanQrels.from_judgments(labels)
-        return score(rankings, judged.queries.queries, spans, ChunkTable.of(chunks), names).values
+        return score(rankings, judged.queries.queries, labels, chunks, names).values
 
     np.testing.assert_array_equal(scored(alone, measures), scored(judged.labels, measures))
     before, after = (np.nanmean(scored(labels, bounds), axis=0) for labels in (alone, judged.labels))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from harness.abilities.marking import Marked, mark
 from harness.abilities.trial import ABILITIES, Ability, Trial
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply
 from harness.answering.failing import refuse_unanswered
+from harness.answering.tools import not_asked
 from harness.comparison.means import Estimate
 from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAsked, NotAskedError
+from harness.search import NotAsked
 from harness.stats.share import wilson_interval
 from harness.text.numbers import interval, number
 
@@ -63,12 +65,7 @@ def try_out(
 def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[NotAsked, ...]:
     """What answering would ask for, in a context that may not ask; nothing where it costs nothing."""
     answerer = ANSWERERS.make(config)
-    if answerer.asks:
-        try:
-            answerer.run(_asked(trials), RunTools(context))
-        except NotAskedError as error:
-            return error.missing
-    return ()
+    return not_asked([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
 
 
 def _asked(trials: Sequence[Trial]) -> list[Asking]:

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.abilities.own import Evidence
-from harness.answer import Case, Shown
+from harness.answer import Case
 from harness.answer.evidence import Fact, fact_of, holdings
-from harness.errors import CorpusError, HarnessError
+from harness.errors import HarnessError
 from harness.measures.projection import Projection
 from harness.report.read import cells_of, read_any
 from harness.report.rows import JudgmentRow, PassageRow, RankedRow
 from harness.report.rows.ranked import spans_of_chunk
-from harness.text.golden import golden_answers
-from harness.types import Judgment, Query
+from harness.text.golden import golden_of_query
+from harness.types import Chunk, Judgment, Query
 
 
 def evidence_of(folder: Path) -> list[Evidence]:
@@ -68,26 +68,28 @@ def _judgment(row: JudgmentRow) -> Judgment:
     return Judgment(row.query_id, row.document, row.start, row.end, row.grade, row.evidence, answer=answer)
 
 
+def _chunk(row: PassageRow) -> Chunk:
+    *before, (start, end) = spans_of_chunk(row.chunk_id)
+    return Chunk(row.chunk_id, row.document, start, end, row.text, tuple(before))
+
+
 def _evidence(
     row: Mapping[str, str], passages: Sequence[PassageRow], judgments: Sequence[Judgment]
 ) -> Evidence:
-    shown = tuple(
-        Shown(one.chunk_id, one.document, tuple(spans_of_chunk(one.chunk_id)), one.text) for one in passages
-    )
     query = Query(row["query_id"], row["text"], "train")
-    case = Case(query, shown, None, "not asked", judgments=tuple(judgments))
+    case = Case(query, tuple(map(_chunk, passages)), None, "not asked", judgments=tuple(judgments))
     # the answer is in what has all its words; what shares a letter with evidence is no near miss
     held = holdings(case, 1, Projection())
     touched = holdings(case, 1, Projection("any_overlap"))
     facts: dict[str, list[str]] = {}
     names = _names([one for one in judgments if one.grade])
-    for passage, own in zip(shown, held, strict=True):
+    for passage, own in zip(passages, held, strict=True):
         for name in dict.fromkeys(names[fact] for fact in own.facts if fact in names):
             facts.setdefault(name, []).append(passage.text)
-    answers = _golden(row)
+    answers = golden_of_query(row["query_id"], row.get("answer", ""))
     near = [
         passage.text
-        for passage, own, part in zip(shown, held, touched, strict=True)
+        for passage, own, part in zip(passages, held, touched, strict=True)
         if not own.facts and not part.facts and not _says(passage.text, answers)
     ]
     # where a fact was not found by any ranking, the evidence is not whole
@@ -103,13 +105,6 @@ def _names(relevant: Sequence[Judgment]) -> dict[Fact, str]:
         return {fact_of(one): one.evidence for one in relevant if one.evidence}
     best = max((one.grade or 0 for one in relevant), default=0)
     return {fact_of(one): "evidence" for one in relevant if one.grade == best}
-
-
-def _golden(row: Mapping[str, str]) -> tuple[str, ...]:
-    try:
-        return golden_answers(row.get("answer", ""))
-    except ValueError as error:
-        raise CorpusError(f"Query {row['query_id']}, column answer: {error}.") from error
 
 
 def _says(text: str, answers: Sequence[str]) -> bool:

@@ -1,27 +1,84 @@
-"""Measures that ask a language model: their keys, and the board on which a run of one keeps its cases."""
+"""Measures that ask a language model: their keys, and how the questions about all cases are put together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from abc import abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field, field_validator
 
-from harness.answer.case import (
-    AnswerMeasure,
-    AnswerMeasureConfig,
-    AnswerScore,
-    AnswerTools,
-    Case,
-    Details,
-)
-from harness.answer.steps import Language, Step, form_of, prompt_of
+from harness.answer.case import AnswerScore, Case
+from harness.answer.cosine import cosines
+from harness.answer.form import several
+from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools
+from harness.answer.steps import STATEMENTS, Language, Step, form_of, prompt_of
 from harness.llm import Malformed
 from harness.llm.prompt import Prompt
 
 T = TypeVar("T")
 Item = tuple[str, tuple[str, ...]]
 """A call of a step: the query ('' where its prompt shows none) and the texts of its slots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls(Generic[T]):
+    """What a case wants from the model: answers to each of ``items``, ``samples`` times.
+
+    If one of them has no usable answer, the case fails; where they are not ``needed``, it gets none of them.
+    """
+
+    step: Step[T]
+    items: tuple[Item, ...]
+    samples: int = 1
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What a case wants from the encoder: the cosine of each pair of texts."""
+
+    texts: tuple[tuple[str, str], ...]
+
+
+Scoring = Generator[Calls[Any] | Pairs, Any, AnswerScore]
+"""How a measure scores one case: it yields what it wants, is sent that, and returns the score.
+
+All cases want the same steps in the same order, some of them for no items, so that each step is one batch.
+"""
+
+
+def ask(
+    step: Step[T], *items: Item, samples: int = 1, needed: bool = True
+) -> Generator[Calls[T], list[T], list[T]]:
+    """What the model answers to each item: all of them once, then all again; nothing where not ``needed``."""
+    return (yield Calls(step, items, samples, needed))
+
+
+def statements_in(question: str, answer: str) -> Generator[Calls[Any], Any, tuple[str, ...]]:
+    """What an answer states, one statement a text."""
+    (found,) = yield from ask(STATEMENTS, (question, (answer,)))
+    return found
+
+
+def verdicts(
+    step: Step[tuple[bool, ...]],
+    groups: Sequence[Sequence[str]],
+    statements: Sequence[str],
+    *,
+    needed: bool = True,
+) -> Generator[Calls[Any], Any, list[tuple[bool, ...]]]:
+    """For each group of texts, one verdict a statement; none where there are none, or nobody could say."""
+    items = [("", (several(texts), several(statements))) for texts in groups if statements]
+    found = yield from ask(step, *items, needed=needed)
+    return found or [()] * len(groups)
+
+
+def near(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
+    """The cosine of each pair of texts; None where a vector is zero."""
+    found: list[float | None] = yield Pairs(texts)
+    return found
 
 
 class LlmMeasureConfig(AnswerMeasureConfig):
@@ -64,87 +121,60 @@ class LlmMeasure(AnswerMeasure[Asking]):
             for step, one in prompts.items()
         }
 
-    def board(self, cases: Sequence[Case], tools: AnswerTools) -> Board:
-        """The cases, those that lack something settled already."""
-        return Board(self, cases, tools)
+    @abstractmethod
+    def one(self, case: Case) -> Scoring:
+        """Score a case that lacks nothing."""
 
+    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """Score all cases side by side: what they want is asked for in one batch a step."""
+        found = {at: lack for at, case in enumerate(cases) if (lack := self.lacking(case))}
+        scorings = {at: self.one(case) for at, case in enumerate(cases) if at not in found}
+        sent: dict[int, Any] = dict.fromkeys(scorings)
+        while sent:
+            wanted: dict[int, Calls[Any] | Pairs] = {}
+            for at, value in sent.items():
+                try:
+                    wanted[at] = scorings[at].send(value)
+                except StopIteration as end:
+                    found[at] = end.value
+            sent = _near({at: one for at, one in wanted.items() if isinstance(one, Pairs)}, tools)
+            calls = {at: one for at, one in wanted.items() if isinstance(one, Calls)}
+            for step in dict.fromkeys(one.step for one in calls.values()):
+                same = {at: one for at, one in calls.items() if one.step == step}
+                for at, said in self._said(step, same, tools).items():
+                    if isinstance(said, str):
+                        found[at] = self.unscored(cases[at], said, failed=True)
+                    else:
+                        sent[at] = said
+        return [found[at] for at in range(len(cases))]
 
-class Board:
-    """The cases of one run of a measure: which are settled, and with what score."""
-
-    def __init__(self, measure: LlmMeasure[Any], cases: Sequence[Case], tools: AnswerTools) -> None:
-        self._measure = measure
-        self._cases = cases
-        self._tools = tools
-        self._scores = [measure.lacking(case) for case in cases]
-
-    @property
-    def open(self) -> list[int]:
-        """The places of the cases without a score so far."""
-        return [place for place, score in enumerate(self._scores) if score is None]
-
-    def case(self, place: int) -> Case:
-        """The case at a place."""
-        return self._cases[place]
-
-    def ask(self, step: Step[T], item: Callable[[Case], Item]) -> dict[int, T]:
-        """What the model says of each open case, by place; one call a case."""
-        found = self.ask_each(step, lambda place: [item(self._cases[place])])
-        return {place: values[0] for place, values in found.items()}
-
-    def ask_each(
-        self,
-        step: Step[T],
-        items: Callable[[int], Sequence[Item]],
-        *,
-        samples: int = 1,
-        needed: bool = True,
-    ) -> dict[int, list[T]]:
-        """What the model says of each open case in several calls, by place; each ``samples`` times.
-
-        A case of which one call has no usable answer is left out, and settled without a score where what is
-        asked is ``needed`` for one.
-        """
-        places = self.open
-        asked = [(place, item) for place in places for item in items(place)]
-        prompt = self._measure.config.prompt(step)
+    def _said(
+        self, step: Step[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
+    ) -> dict[int, list[T] | str]:
+        """What the model says of each case in one step, or why that is not known."""
+        asked = [(at, item) for at, one in calls.items() for item in one.items]
+        prompt = self.config.prompt(step)
         form = form_of(step, prompt)
-        said: dict[int, list[T]] = {place: [] for place in places}
-        failures: dict[int, list[str]] = {}
-        for sample in range(samples if asked else 0):
-            answers = self._tools.ask(form, [item for _, item in asked], prompt.name, sample)
-            for (place, _), answer in zip(asked, answers, strict=True):
-                value = form.value(answer)
-                if isinstance(value, Malformed):
-                    failures.setdefault(place, []).append(value.reason)
-                else:
-                    said[place].append(value)
-        for place, reasons in failures.items():
-            usable = len(said.pop(place))
-            if needed:
-                self._fail(place, step, reasons, len(reasons) + usable)
-        return said
+        said: dict[int, list[T | Malformed]] = {at: [] for at in calls}
+        for sample in range(max(one.samples for one in calls.values()) if asked else 0):
+            answers = tools.ask(form, [item for _, item in asked], prompt.name, sample)
+            for (at, _), answer in zip(asked, answers, strict=True):
+                said[at].append(form.value(answer))
+        return {at: _usable(step, one.needed, said[at]) for at, one in calls.items()}
 
-    def _fail(self, place: int, step: Step[Any], reasons: Sequence[str], calls: int) -> None:
-        told = ", ".join(sorted(set(reasons)))
-        of = f", {len(reasons)} of {calls} calls" if calls > 1 else ""
-        reason = f"no usable answer to {step.name} ({told}{of})"
-        self._scores[place] = self._measure.unscored(self._cases[place], reason, failed=True)
 
-    def score(self, place: int, value: float, details: Details | None = None) -> None:
-        """Settle a case with its value."""
-        self._scores[place] = self._measure.score(self._cases[place], value, details)
+def _usable(step: Step[T], needed: bool, said: Sequence[T | Malformed]) -> list[T] | str:
+    failed = [one.reason for one in said if isinstance(one, Malformed)]
+    if not failed:
+        return [one for one in said if not isinstance(one, Malformed)]
+    of = f", {len(failed)} of {len(said)} calls" if len(said) > 1 else ""
+    return f"no usable answer to {step.name} ({', '.join(sorted(set(failed)))}{of})" if needed else []
 
-    def undefined(self, place: int, reason: str, details: Details | None = None) -> None:
-        """Settle a case for which the measure has no value."""
-        self._scores[place] = self._measure.unscored(self._cases[place], reason, details)
 
-    def scores(self) -> list[AnswerScore]:
-        """The scores in the order of the cases; all are settled."""
-        found = [score for score in self._scores if score is not None]
-        if len(found) != len(self._scores):
-            raise AssertionError(f"{self._measure.name}: {len(self.open)} cases have no score")
-        return found
+def _near(wanted: Mapping[int, Pairs], tools: AnswerTools) -> dict[int, Any]:
+    """The cosines that each case wants; each text is embedded once."""
+    found = iter(cosines([pair for one in wanted.values() for pair in one.texts], tools))
+    return {at: [next(found) for _ in one.texts] for at, one in wanted.items()}
 
 
 def judged(statements: Sequence[str], verdicts: Sequence[bool]) -> list[dict[str, Any]]:
@@ -153,3 +183,8 @@ def judged(statements: Sequence[str], verdicts: Sequence[bool]) -> list[dict[str
         {"statement": text, "verdict": int(verdict)}
         for text, verdict in zip(statements, verdicts, strict=True)
     ]
+
+
+def share_of(verdicts: Sequence[bool]) -> float:
+    """The share of verdicts that are yes."""
+    return sum(verdicts) / len(verdicts)

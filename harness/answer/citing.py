@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from harness.answer.case import AnswerMeasureConfig
+from harness.answer.measure import AnswerMeasureConfig
 from harness.measures.projection import Projection, Rule
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.answer.case import AnswerTools
+from harness.answer.measure import AnswerTools
 
 
 def cosines(pairs: Sequence[tuple[str, str]], tools: AnswerTools) -> list[float | None]:

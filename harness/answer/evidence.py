@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.answer.case import Case, Shown
+from harness.answer.case import Case
 from harness.measures.projection import Projection
-from harness.types import Judgment
+from harness.types import Chunk, Judgment
 
 Fact = tuple[str, str, int, int]
 
@@ -48,7 +48,7 @@ def holdings(case: Case, rel: int, projection: Projection) -> list[Holding]:
     return found
 
 
-def holds(passage: Shown, judgment: Judgment, projection: Projection) -> bool:
+def holds(passage: Chunk, judgment: Judgment, projection: Projection) -> bool:
     """Whether a passage shows a span."""
     if passage.doc_id != judgment.doc_id:
         return False
@@ -67,6 +67,6 @@ def _relevant(judgments: Iterable[Judgment], rel: int) -> Iterable[Judgment]:
     return (one for one in judgments if one.grade is not None and one.grade >= rel)
 
 
-def _shared(passage: Shown, start: int, end: int) -> int:
+def _shared(passage: Chunk, start: int, end: int) -> int:
     """The characters of a range that a passage shows; its spans lie apart from each other."""
     return sum(max(0, min(end, last) - max(start, first)) for first, last in passage.spans)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.answer.case import AnswerMeasure
+from harness.answer.measure import AnswerMeasure
 from harness.answer.measures.answer_correctness import AnswerCorrectness
 from harness.answer.measures.context_precision import ContextPrecision
 

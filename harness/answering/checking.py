@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -11,14 +12,12 @@ from harness.answer import AnswerMeasure, AnswerScore, AnswerTools
 from harness.answer.asking import LlmMeasureConfig
 from harness.answer.canaries import ATTACKS, canaries
 from harness.answer.expected import Range, expected_of
-from harness.answer.measures import ANSWER_MEASURES
-from harness.answering.tools import MeasuringTools
+from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError
 from harness.report.tables import Table
 from harness.running.context import Context
-from harness.running.tools import RunTools
-from harness.search import NotAsked, NotAskedError
+from harness.search import NotAsked
 from harness.text.numbers import number
 
 GAIN_AT_MOST = 0.1
@@ -62,7 +61,7 @@ class ScorerCheck:
 
 def asking_measures(config: AnswerScoringConfig) -> list[AnswerMeasure[Any]]:
     """The measures that ask a language model; raises ConfigError where there is none."""
-    found = [ANSWER_MEASURES.make(one) for one in config.answer_measures]
+    found = measures_of(config)
     asking = [one for one in found if "llm" in one.needs]
     if not asking:
         names = ", ".join(one.name for one in found)
@@ -80,22 +79,16 @@ def check_scorers(config: AnswerScoringConfig, context: Context) -> list[ScorerC
     return [check_measure(measure, tools) for measure in asking_measures(config)]
 
 
-def price_check(config: AnswerScoringConfig, context: Context) -> list[NotAsked]:
+def price_check(config: AnswerScoringConfig, context: Context) -> tuple[NotAsked, ...]:
     """What the check would ask for first, in a context that may not ask; measures that ask twice ask more."""
     tools = _tools(config, context)
-    missing: dict[str, NotAsked] = {}
-    for measure in asking_measures(config):
-        try:
-            _scores(measure, tools)
-        except NotAskedError as error:
-            missing |= {found.key: found for found in error.missing}
-    return list(missing.values())
+    return not_asked(partial(_scores, measure, tools) for measure in asking_measures(config))
 
 
 def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:
     # whoever checks wants to know now, not within a day
     judge = config.answer_judge and config.answer_judge.model_copy(update={"batch": None})
-    return MeasuringTools(config.model_copy(update={"answer_judge": judge}), RunTools(context))
+    return MeasuringTools(config.model_copy(update={"answer_judge": judge}), context)
 
 
 def _scores(measure: AnswerMeasure[Any], tools: AnswerTools) -> dict[str, list[AnswerScore]]:

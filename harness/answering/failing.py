@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harness.answer import AnswerMeasure, AnswerScore, Case
@@ -20,16 +20,14 @@ def refuse_failures(
     undefined for a case has not failed.
     """
     could = [score for case, score in zip(cases, scores, strict=True) if not measure.missing(case)]
-    failed = [score for score in could if score.failed]
-    if len(failed) <= most * len(could):
-        return
-    reasons = ", ".join(f"{name} x{n}" for name, n in Counter(s.reason for s in failed).most_common())
-    raise LlmError(
-        f"{measure.name}: {len(failed)} of {len(could)} answers could not be scored ({reasons}); "
-        f"answer_max_unscored allows {most:.0%}. What was answered is in the ledger. Set "
-        "`answer_judge.ask_again: true` to ask the failed calls again, name another model, or raise the "
-        "limit."
-    )
+    failed = [score.reason for score in could if score.failed]
+    if len(failed) > most * len(could):
+        raise LlmError(
+            f"{measure.name}: {len(failed)} of {len(could)} answers could not be scored "
+            f"({counted_reasons(failed, ', ')}); answer_max_unscored allows {most:.0%}. What was answered is "
+            "in the ledger. Set `answer_judge.ask_again: true` to ask the failed calls again, name another "
+            "model, or raise the limit."
+        )
 
 
 NO_PASSAGES = "no_passages"
@@ -41,12 +39,16 @@ def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[Reply], mo
 
     A question that nobody was asked, as nothing was read, has not failed.
     """
-    failed = [reply for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
-    if len(failed) <= most * len(replies):
-        return
-    reasons = ", ".join(f"{name} x{n}" for name, n in Counter(r.reason for r in failed).most_common())
-    raise LlmError(
-        f"{whose}: {len(failed)} of {len(replies)} questions have no answer by {answered_by} ({reasons}); "
-        f"answer.max_failed allows {most:.0%}. Every other answer is in the ledger. Set "
-        "`answer.ask_again: true` to ask the failed ones anew, name another model, or raise the limit."
-    )
+    failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
+    if len(failed) > most * len(replies):
+        raise LlmError(
+            f"{whose}: {len(failed)} of {len(replies)} questions have no answer by {answered_by} "
+            f"({counted_reasons(failed, ', ')}); answer.max_failed allows {most:.0%}. Every other answer is "
+            "in the ledger. Set `answer.ask_again: true` to ask the failed ones again, name another model, "
+            "or raise the limit."
+        )
+
+
+def counted_reasons(reasons: Iterable[str], between: str) -> str:
+    """Each reason with its count, the most frequent first."""
+    return between.join(f"{reason} x{count}" for reason, count in Counter(reasons).most_common())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from harness.answer import AnswerScore, Case, Shown
+from harness.answer import AnswerScore, Case
 from harness.answer.evidence import Fact, fact_of, holds
 from harness.answer.refusing import refuses
 from harness.answer.words import words_of
@@ -33,26 +32,6 @@ UNITS = ("answer_correctness", "token_f1", "exact_match")
 """Measures that can be taken apart, by kind; the first that is measured is."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """The chunks of a setting by document, as passages."""
-
-    by_document: Mapping[str, Sequence[Shown]]
-
-    @classmethod
-    def of(cls, chunks: Iterable[Chunk]) -> _Texts:
-        found: dict[str, list[Shown]] = {}
-        for chunk in chunks:
-            shown = Shown(chunk.chunk_id, chunk.doc_id, chunk.spans, "")
-            found.setdefault(chunk.doc_id, []).append(shown)
-        return cls(found)
-
-    def holding(self, judgment: Judgment, projection: Projection) -> set[str]:
-        """The chunks that hold a span."""
-        own = self.by_document.get(judgment.doc_id, ())
-        return {shown.chunk_id for shown in own if holds(shown, judgment, projection)}
-
-
 def answer_loss_rows(
     measured: Measured,
     measure: str,
@@ -64,17 +43,19 @@ def answer_loss_rows(
 
     ``measure`` is the name of the measure to take apart, ``lost`` are labels that are in no extracted text.
     """
-    texts = _Texts.of(searched.chunking.chunks)
+    chunks: dict[str, list[Chunk]] = {}
+    for chunk in searched.chunking.chunks:
+        chunks.setdefault(chunk.doc_id, []).append(chunk)
     ranked = {one.query_id: set(one.chunk_ids) for one in searched.rankings[searched.steps[-1]]}
     for case, score in zip(measured.cases, measured.scores[measure], strict=True):
         query = case.query
         if score.value is None:
             continue
         found = ranked.get(query.query_id, set())
-        losses = losses_of(case, score, found, lost.get(query.query_id, ()), texts, projection)
+        losses = losses_of(case, score, found, lost.get(query.query_id, ()), chunks, projection)
         left = 1.0
         for part, loss in losses.items():
-            # the value itself ends the way, and is not summed up anew
+            # the last part leaves the value itself, without rounding
             left = score.value if part == WITHOUT else left - loss
             yield AnswerLossRow(measured.setting, query.query_id, query.split, measure, part, loss, left)
 
@@ -84,10 +65,10 @@ def losses_of(
     score: AnswerScore,
     found: set[str],
     lost: Sequence[Judgment],
-    texts: _Texts,
+    chunks: Mapping[str, Sequence[Chunk]],
     projection: Projection,
 ) -> dict[str, float]:
-    """The loss of every part; nothing for a question without labelled evidence."""
+    """The loss of every part; none for a question without labelled evidence. ``chunks`` are by document."""
     facts = _facts(case.judgments)
     gone = _facts(lost).keys() - facts.keys()
     total = len(facts) + len(gone)
@@ -98,7 +79,12 @@ def losses_of(
     read = {passage.chunk_id for passage in case.passages}
     count = dict.fromkeys((CUT, NOT_FOUND, TOO_LOW), 0)
     for judgments in facts.values():
-        holding = set().union(*(texts.holding(one, projection) for one in judgments))
+        holding = {
+            chunk.chunk_id
+            for one in judgments
+            for chunk in chunks.get(one.doc_id, ())
+            if holds(chunk, one, projection)
+        }
         if not holding & read:
             count[TOO_LOW if holding & found else NOT_FOUND if holding else CUT] += 1
     losses |= {part: number / total for part, number in count.items()}

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from harness.answer import AnswerMeasure, AnswerScore, Case
-from harness.answer.measures import ANSWER_MEASURES
+from harness.answer import AnswerScore, Case
 from harness.answer.stage.citations import without_citations
 from harness.answering.failing import refuse_failures
 from harness.answering.replies import Replied, golden_of
-from harness.answering.tools import MeasuringTools
+from harness.answering.tools import MeasuringTools, measures_of
 from harness.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.tools import RunTools
 from harness.types import Judgment, Query
 
 
@@ -27,27 +24,24 @@ class Measured:
     cases: tuple[Case, ...]
     scores: Mapping[str, tuple[AnswerScore, ...]]
 
+    @property
+    def queries(self) -> list[Query]:
+        """The queries of the cases; the same for all settings."""
+        return [case.query for case in self.cases]
 
-def measures_of(config: BenchConfig) -> list[AnswerMeasure[Any]]:
-    """The measures that the configuration asks for."""
-    return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
 
-
-def cases_of(
-    one: Replied, corpus: Corpus, queries: Sequence[Query], judgments: Mapping[str, tuple[Judgment, ...]]
-) -> tuple[Case, ...]:
-    """What measures look at, by query. Citations are taken out of the words: they are told apart."""
+def cases_of(one: Replied, corpus: Corpus, judgments: Mapping[str, tuple[Judgment, ...]]) -> tuple[Case, ...]:
+    """What measures look at, by query. Citations are taken out of the words: they are kept apart."""
     cases = []
-    for query in queries:
-        reply, golden = one.replies[query.query_id], golden_of(corpus, query.query_id)
+    for query in corpus.queries.queries:
+        reply = one.replies[query.query_id]
         cases.append(
             Case(
                 query=query,
-                passages=tuple(passage.shown for passage in one.read[query.query_id]),
+                passages=tuple(passage.chunk for passage in one.read[query.query_id]),
                 answer=None if reply.text is None else without_citations(reply.text) or reply.text,
                 reason=reply.reason,
-                reference=next(iter(golden), None),
-                others=golden[1:],
+                references=golden_of(corpus, query.query_id),
                 cited=reply.cited,
                 judgments=judgments.get(query.query_id, ()),
             )
@@ -66,7 +60,6 @@ def by_query(judgments: Iterable[Judgment]) -> dict[str, tuple[Judgment, ...]]:
 def measure_all(
     replied: Sequence[Replied],
     corpus: Corpus,
-    queries: Sequence[Query],
     judgments: Iterable[Judgment],
     config: BenchConfig,
     context: Context,
@@ -76,9 +69,9 @@ def measure_all(
     Raises LlmError where more calls of a measure have failed than ``answer_max_unscored`` allows.
     """
     own = by_query(judgments)
-    cases = [cases_of(one, corpus, queries, own) for one in replied]
+    cases = [cases_of(one, corpus, own) for one in replied]
     every = [case for some in cases for case in some]
-    tools = MeasuringTools(config, RunTools(context))
+    tools = MeasuringTools(config, context)
     scores: list[dict[str, tuple[AnswerScore, ...]]] = [{} for _ in replied]
     for measure in measures_of(config):
         with context.timed("measure answers"):

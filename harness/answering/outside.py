@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from harness.answer import AnswerMeasure, AnswerScore
-from harness.answer.measures import ANSWER_MEASURES
+from harness.answer import AnswerMeasure, AnswerScore, Case
 from harness.answering.failing import refuse_failures
-from harness.answering.tools import MeasuringTools
+from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.comparison import mean_of
 from harness.comparison.means import Estimate
 from harness.config.answer_scoring import AnswerScoringConfig
@@ -20,8 +20,7 @@ from harness.errors import CorpusError
 from harness.outside.exchange import Exchange
 from harness.report.tables import Table
 from harness.running.context import Context
-from harness.running.tools import RunTools
-from harness.search import NotAsked, NotAskedError
+from harness.search import NotAsked
 from harness.text.numbers import counted, interval, number
 
 
@@ -53,11 +52,9 @@ def score_outside(
     Raises CorpusError where a measure needs passages whose text is not known, and LlmError where more calls
     have failed than ``answer_max_unscored`` allows.
     """
-    measures = [ANSWER_MEASURES.make(one) for one in config.answer_measures]
-    _refuse_unknown_texts(exchanges, measures)
-    cases = [one.as_case() for one in exchanges]
+    measures, cases = _prepared(exchanges, config)
     clusters = [one.question for one in exchanges]
-    tools = MeasuringTools(config, RunTools(context))
+    tools = MeasuringTools(config, context)
     found = []
     for measure in measures:
         scores = tuple(measure.run(cases, tools))
@@ -70,22 +67,22 @@ def score_outside(
 
 def price_outside(
     exchanges: Sequence[Exchange], config: AnswerScoringConfig, context: Context
-) -> list[NotAsked]:
+) -> tuple[NotAsked, ...]:
     """What scoring would ask for, as far as it is known: a measure that asks twice, up to its first calls.
 
     Raises CorpusError as ``score_outside`` does.
     """
-    measures = [ANSWER_MEASURES.make(one) for one in config.answer_measures]
+    measures, cases = _prepared(exchanges, config)
+    tools = MeasuringTools(config, context)
+    return not_asked(partial(measure.run, cases, tools) for measure in measures)
+
+
+def _prepared(
+    exchanges: Sequence[Exchange], config: AnswerScoringConfig
+) -> tuple[list[AnswerMeasure[Any]], list[Case]]:
+    measures = measures_of(config)
     _refuse_unknown_texts(exchanges, measures)
-    cases = [one.as_case() for one in exchanges]
-    tools = MeasuringTools(config, RunTools(context))
-    missing: dict[str, NotAsked] = {}
-    for measure in measures:
-        try:
-            measure.run(cases, tools)
-        except NotAskedError as error:
-            missing |= {found.key: found for found in error.missing}
-    return list(missing.values())
+    return measures, [one.as_case() for one in exchanges]
 
 
 def outside_table(title: str, found: Sequence[MeasureScores]) -> Table:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.answering.measuring import Measured, measures_of
-from harness.answering.summing import matrix_of
+from harness.answering.measuring import Measured
+from harness.answering.summing import lower_is_better, matrix_of
 from harness.comparison import ScoreMatrix, from_scores
 from harness.config import BenchConfig
 from harness.measures import less_is_better, parse_measure
@@ -23,7 +23,7 @@ from harness.stats.association import (
     spearman_rows,
 )
 from harness.stats.units import units_of
-from harness.types import Query, QueryScore
+from harness.types import QueryScore
 
 RESAMPLES = 1000
 _FEWEST_SETTINGS = 3
@@ -44,7 +44,6 @@ class _Pair:
 def prediction_rows(
     per_query: Sequence[QueryScore],
     measured: Sequence[Measured],
-    queries: Sequence[Query],
     clusters: Mapping[str, str],
     config: BenchConfig,
 ) -> Iterator[AnswerPredictionRow]:
@@ -53,10 +52,10 @@ def prediction_rows(
         return
     names = {one.setting for one in measured}
     scores = [row for row in per_query if row.setting in names]
-    splits = {query.query_id: query.split for query in queries}
-    worse = {one.name for one in measures_of(config) if one.facts.less_is_better}
+    splits = {query.query_id: query.split for query in measured[0].queries}
+    worse = lower_is_better(config)
     for answer_measure in measured[0].scores:
-        answers = matrix_of(measured, answer_measure, queries, clusters)
+        answers = matrix_of(measured, answer_measure, clusters)
         for ranking_measure in _of_quality(config.measures):
             ranking = from_scores(scores, ranking_measure, splits)
             sign = -1.0 if answer_measure in worse else 1.0

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from harness.answer.stage import ANSWERERS, Reply
-from harness.answering.measuring import cases_of, measures_of
+from harness.answering.measuring import cases_of
 from harness.answering.replies import Replied, answer_group, golden_of, groups_of, read_by
-from harness.answering.tools import MeasuringTools
+from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -48,20 +49,18 @@ def plan_answers(
     about: bool = False,
 ) -> AnswerPlan:
     """What is still to be asked, given rankings; ``about`` says that these only stand for the real ones."""
-    queries = corpus.queries.queries
-    tools = RunTools(context)
     missing: list[NotAsked] = []
     replied: list[Replied] = []
     for stage, ones in groups_of(searched):
         if not ANSWERERS.make(stage).asks:
-            replied += [_stand_in(one, corpus, queries) for one in ones]
+            replied += [_stand_in(one, corpus) for one in ones]
             continue
         try:
-            replied += answer_group(stage, ones, queries, tools)
+            replied += answer_group(stage, ones, corpus.queries.queries, RunTools(context))
         except NotAskedError as error:
             missing += error.missing
             about = True
-            replied += [_stand_in(one, corpus, queries) for one in ones]
+            replied += [_stand_in(one, corpus) for one in ones]
     return AnswerPlan(tuple(missing), _measuring(replied, corpus, config, context), about)
 
 
@@ -78,8 +77,9 @@ def likely_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[S
     return found
 
 
-def _stand_in(one: Searched, corpus: Corpus, queries: Sequence[Query]) -> Replied:
+def _stand_in(one: Searched, corpus: Corpus) -> Replied:
     """A setting as if it answered as the query file does; with the question where that has no answer."""
+    queries = corpus.queries.queries
     read = read_by(one, queries)
     replies = {q.query_id: Reply(next(iter(golden_of(corpus, q.query_id)), q.text)) for q in queries}
     return Replied(one.setting.name, "", read, replies)
@@ -88,15 +88,8 @@ def _stand_in(one: Searched, corpus: Corpus, queries: Sequence[Query]) -> Replie
 def _measuring(
     replied: Sequence[Replied], corpus: Corpus, config: BenchConfig, context: Context
 ) -> tuple[NotAsked, ...]:
-    queries = corpus.queries.queries
-    every = [case for one in replied for case in cases_of(one, corpus, queries, {})]
-    tools = MeasuringTools(config, RunTools(context))
-    missing: dict[str, NotAsked] = {}
-    for measure in measures_of(config):
-        # the others cost nothing, and a plan embeds nothing
-        if every and "llm" in measure.needs:
-            try:
-                measure.run(every, tools)
-            except NotAskedError as error:
-                missing |= {one.key: one for one in error.missing}
-    return tuple(missing.values())
+    every = [case for one in replied for case in cases_of(one, corpus, {})]
+    tools = MeasuringTools(config, context)
+    # the others cost nothing, and a plan embeds nothing
+    asking = [one for one in measures_of(config) if every and "llm" in one.needs]
+    return not_asked(partial(one.run, every, tools) for one in asking)

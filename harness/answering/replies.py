@@ -6,17 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.answer import Shown
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
 from harness.answering.failing import NO_PASSAGES, refuse_unanswered
-from harness.errors import CorpusError
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
 from harness.running.tools import RunTools
-from harness.text.golden import golden_answers
-from harness.types import Query
+from harness.text.golden import golden_of_query
+from harness.types import Chunk, Query
 
 _READING = {"top_n", "max_tokens", "order", "max_failed"}
 
@@ -26,7 +24,7 @@ class ReadPassage:
     """A passage that is read, and its rank, from 1, in the last ranking of its setting."""
 
     rank: int
-    shown: Shown
+    chunk: Chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +37,19 @@ class Replied:
     replies: dict[str, Reply]
 
 
-def answering(searched: Iterable[Searched]) -> list[Searched]:
-    """The settings that answer."""
-    return [one for one in searched if one.setting.answer is not None]
-
-
-def answer_all(searched: Sequence[Searched], queries: Sequence[Query], context: Context) -> list[Replied]:
+def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replied]:
     """The answers of all settings that have an ``answer`` section, in their order.
 
     Raises LlmError where more calls have failed than ``max_failed`` allows.
     """
     found: dict[str, Replied] = {}
     for config, ones in groups_of(searched):
-        found |= {one.setting: one for one in answer_group(config, ones, queries, RunTools(context))}
-    replied = [found[one.setting.name] for one in answering(searched)]
-    for one, its in zip(answering(searched), replied, strict=True):
-        if (stage := one.setting.answer) is not None:
-            refuse_unanswered(its.setting, its.answered_by, list(its.replies.values()), stage.max_failed)
-    return replied
+        replied = answer_group(config, ones, corpus.queries.queries, RunTools(context))
+        found |= {one.setting: one for one in replied}
+    limits = {one.setting.name: stage.max_failed for one in searched if (stage := one.setting.answer)}
+    for name, most in limits.items():
+        refuse_unanswered(name, found[name].answered_by, list(found[name].replies.values()), most)
+    return [found[name] for name in limits]
 
 
 def groups_of(searched: Iterable[Searched]) -> Iterator[tuple[AnswerConfig, list[Searched]]]:
@@ -80,7 +73,7 @@ def answer_group(
     reads = [read_by(one, queries) for one in ones]
     asked = {
         (place, query.query_id): Asking(
-            query.query_id, query.text, tuple(passage.shown.text for passage in read[query.query_id])
+            query.query_id, query.text, tuple(passage.chunk.text for passage in read[query.query_id])
         )
         for place, read in enumerate(reads)
         for query in queries
@@ -110,10 +103,8 @@ def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPass
     for query in queries:
         rows = [row[chunk_id] for chunk_id in ranked.get(query.query_id, ())]
         lengths = [int(tokens[i]) for i in rows] if config.max_tokens is not None else [0] * len(rows)
-        chunks = [(rank, one.chunking.chunks[rows[rank]]) for rank in passages_read(config, lengths)]
         found[query.query_id] = tuple(
-            ReadPassage(rank + 1, Shown(chunk.chunk_id, chunk.doc_id, chunk.spans, chunk.text))
-            for rank, chunk in chunks
+            ReadPassage(rank + 1, one.chunking.chunks[rows[rank]]) for rank in passages_read(config, lengths)
         )
     return found
 
@@ -140,16 +131,13 @@ def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
             )
             for place, passage in enumerate(read):
                 cited = place in reply.cited
-                chunk_id = passage.shown.chunk_id
+                chunk_id = passage.chunk.chunk_id
                 yield ReplyPassageRow(one.setting, query.query_id, place + 1, passage.rank, chunk_id, cited)
 
 
 def golden_of(corpus: Corpus, query_id: str) -> tuple[str, ...]:
     """The golden answers of a query; none where the query file has none. CorpusError for a bad list."""
-    try:
-        return golden_answers(corpus.queries.extras.get(query_id, {}).get("answer", ""))
-    except ValueError as error:
-        raise CorpusError(f"Query {query_id}, column answer: {error}.") from error
+    return golden_of_query(query_id, corpus.queries.extras.get(query_id, {}).get("answer", ""))
 
 
 def refuse_bad_golden(corpus: Corpus) -> None:

@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from harness.answer import AnswerScore
-from harness.answering.measuring import Measured, measures_of
+from harness.answering.failing import counted_reasons
+from harness.answering.measuring import Measured
+from harness.answering.tools import measures_of
 from harness.comparison import Options, ScoreMatrix, mean_of
 from harness.comparison.family import compare_to
 from harness.config import BenchConfig
 from harness.report.rows import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
 from harness.stats.arrays import Bools
-from harness.types import SPLITS, Query
+from harness.types import SPLITS
 
 ALL = "all"
 
 
 def answer_rows(
-    measured: Sequence[Measured], queries: Sequence[Query], clusters: Mapping[str, str], config: BenchConfig
+    measured: Sequence[Measured], clusters: Mapping[str, str], config: BenchConfig
 ) -> Iterator[Any]:
     """The rows of answer_scores.csv, answer_summary.csv and answer_comparisons.csv."""
     for one in measured:
-        for measure, scores in one.scores.items():
-            yield from _scores(one.setting, measure, scores, queries, clusters)
-            yield from _means(one.setting, measure, scores, queries, clusters, config)
+        for measure in one.scores:
+            yield from _scores(one, measure, clusters)
+            yield from _means(one, measure, clusters, config)
     for measure in measured[0].scores if measured else ():
-        yield from compared(matrix_of(measured, measure, queries, clusters), config, measured)
+        yield from compared(matrix_of(measured, measure, clusters), config)
 
 
-def _scores(
-    setting: str,
-    measure: str,
-    scores: Sequence[AnswerScore],
-    queries: Sequence[Query],
-    clusters: Mapping[str, str],
-) -> Iterator[AnswerScoreRow]:
-    for query, score in zip(queries, scores, strict=True):
+def _scores(one: Measured, measure: str, clusters: Mapping[str, str]) -> Iterator[AnswerScoreRow]:
+    for query, score in zip(one.queries, one.scores[measure], strict=True):
         yield AnswerScoreRow(
-            setting=setting,
+            setting=one.setting,
             query_id=query.query_id,
             split=query.split,
             cluster=clusters.get(query.query_id, ""),
@@ -54,39 +48,33 @@ def _scores(
 
 
 def _means(
-    setting: str,
-    measure: str,
-    scores: Sequence[AnswerScore],
-    queries: Sequence[Query],
-    clusters: Mapping[str, str],
-    config: BenchConfig,
+    one: Measured, measure: str, clusters: Mapping[str, str], config: BenchConfig
 ) -> Iterator[AnswerSummaryRow]:
     for split in (*SPLITS, ALL):
         own = [
             (score, clusters.get(query.query_id, ""))
-            for query, score in zip(queries, scores, strict=True)
+            for query, score in zip(one.queries, one.scores[measure], strict=True)
             if split in (ALL, query.split)
         ]
         values = np.array([np.nan if s.value is None else s.value for s, _ in own], dtype=np.float64)
         found = mean_of(values, [cluster for _, cluster in own], config.bootstrap.level)
-        reasons = Counter(score.reason for score, _ in own if score.value is None)
+        reasons = [score.reason for score, _ in own if score.value is None]
         yield AnswerSummaryRow(
-            setting=setting,
+            setting=one.setting,
             split=split,
             measure=measure,
             mean=found.value if found else None,
             ci_low=found.low if found else None,
             ci_high=found.high if found else None,
             n_queries=found.n if found else 0,
-            n_not_scored=sum(reasons.values()),
-            reasons="; ".join(f"{reason} x{count}" for reason, count in reasons.most_common()),
+            n_not_scored=len(reasons),
+            reasons=counted_reasons(reasons, "; "),
         )
 
 
-def matrix_of(
-    measured: Sequence[Measured], measure: str, queries: Sequence[Query], clusters: Mapping[str, str]
-) -> ScoreMatrix:
+def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
     """The values of one measure, settings × queries; NaN where there is none."""
+    queries = measured[0].queries
     return ScoreMatrix(
         measure=measure,
         settings=tuple(one.setting for one in measured),
@@ -103,9 +91,7 @@ def matrix_of(
     )
 
 
-def compared(
-    matrix: ScoreMatrix, config: BenchConfig, measured: Sequence[Measured]
-) -> Iterator[AnswerComparisonRow]:
+def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerComparisonRow]:
     """Every setting against the best, on the questions for which all have a value; none for a single one.
 
     The means that choose the best are those of the same questions.
@@ -113,9 +99,9 @@ def compared(
     known = ~np.isnan(matrix.values)
     everywhere: Bools = np.asarray(known.all(axis=0), dtype=np.bool_)
     both = matrix.only(everywhere)
-    if len(measured) < 2 or not both.query_ids:
+    if len(both.settings) < 2 or not both.query_ids:
         return
-    sign = -1 if _less_is_better(matrix.measure, config) else 1
+    sign = -1 if matrix.measure in lower_is_better(config) else 1
     best = both.settings[int(np.argmax(sign * both.means))]
     options = Options(
         level=config.bootstrap.level, resamples=config.bootstrap.resamples, seed=config.bootstrap.seed
@@ -136,5 +122,6 @@ def compared(
         )
 
 
-def _less_is_better(measure: str, config: BenchConfig) -> bool:
-    return any(one.name == measure and one.facts.less_is_better for one in measures_of(config))
+def lower_is_better(config: BenchConfig) -> set[str]:
+    """The names of the measures of which lower values are better."""
+    return {one.name for one in measures_of(config) if one.facts.less_is_better}

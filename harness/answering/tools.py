@@ -1,23 +1,32 @@
-"""What a run lends to measures of answers."""
+"""The measures of answers that a configuration asks for, and what a run lends them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.answer import AnswerMeasure, AnswerMeasureConfig
+from harness.answer.measures import ANSWER_MEASURES
 from harness.errors import ConfigError
 from harness.llm import Form, ModelConfig
+from harness.llm.asking import Request
 from harness.models.encoder import EncoderConfig
+from harness.running.context import Context
 from harness.running.tools import RunTools
+from harness.search import NotAsked, NotAskedError
 from harness.types import Answered
 
 
 class Measuring(Protocol):
-    """Whom measures of answers may ask: a benchmark's configuration, or one that only scores."""
+    """What is measured, and whom measures may ask: a benchmark's configuration, or one that only scores."""
+
+    @property
+    def answer_measures(self) -> tuple[AnswerMeasureConfig, ...]:
+        """The measures."""
 
     @property
     def answer_judge(self) -> ModelConfig | None:
@@ -33,7 +42,7 @@ class MeasuringTools:
     """``harness.answer.AnswerTools`` over a run: the model and the encoder that the configuration names."""
 
     config: Measuring
-    tools: RunTools
+    context: Context
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
@@ -41,8 +50,25 @@ class MeasuringTools:
         """The model's answers, from the ledger first; raises ConfigError where no model is named."""
         if self.config.answer_judge is None:
             raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
-        return self.tools.answers(self.config.answer_judge, form, texts, name, "measuring", sample)
+        request = Request(self.config.answer_judge, form, texts, name, "measuring", sample)
+        return RunTools(self.context).answers(request)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
-        return self.tools.vectors(texts, self.config.answer_embedding)
+        return RunTools(self.context).vectors(texts, self.config.answer_embedding)
+
+
+def measures_of(config: Measuring) -> list[AnswerMeasure[Any]]:
+    """The measures that the configuration asks for."""
+    return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
+
+
+def not_asked(attempts: Iterable[Callable[[], object]]) -> tuple[NotAsked, ...]:
+    """What models would be asked for first, in a context that may not ask; each thing once."""
+    missing: dict[str, NotAsked] = {}
+    for attempt in attempts:
+        try:
+            attempt()
+        except NotAskedError as error:
+            missing |= {one.key: one for one in error.missing}
+    return tuple(missing.values())

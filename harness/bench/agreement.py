@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.config import BenchConfig
 from harness.errors import LabelError
-from harness.evaluate.scoring import queries_to_score, score_setting
+from harness.evaluate.evaluating import Scorers
 from harness.judge import Pair, PoolJudgeConfig
 from harness.judge.agreement_report import Agreement, match_judgments, measure_agreement
 from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
@@ -111,13 +111,15 @@ def _from_the_best(
 def _values(
     searched: Sequence[Searched], judged: Judged, corpus: Corpus, config: BenchConfig, context: Context
 ) -> Values:
-    first = config.model_copy(update={"measures": config.measures[:1]})
-    queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
+    scorers, measure = Scorers(judged.judgments, corpus, config, context), config.measures[0]
     values: Values = {}
     for one in searched:
-        for row in score_setting(one, queries, judged, corpus.documents, {}, first, context).per_query:
-            if row.measure == config.measures[0]:
-                values.setdefault((row.setting, row.stage), {})[row.query_id] = row.value
+        for stage, rankings in one.rankings.items():
+            table = scorers.of(one).score(rankings, [measure])
+            values[one.setting.name, stage] = {
+                query_id: None if np.isnan(value) else value
+                for query_id, value in zip(table.query_ids, table.values[:, 0].tolist(), strict=True)
+            }
     return values
 
 

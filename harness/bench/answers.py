@@ -11,10 +11,8 @@ from harness.answering.prediction import prediction_rows
 from harness.answering.replies import Replied, reply_rows
 from harness.answering.summing import answer_rows
 from harness.config import BenchConfig
-from harness.evaluate.evaluating import Evaluated
-from harness.evaluate.losses import lost_evidence
+from harness.evaluate.evaluating import Evaluated, lost_evidence, projection_of
 from harness.judging.judges import pool_judge_config
-from harness.measures.projection import Projection
 from harness.report.rows import AnswerLossRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -32,13 +30,12 @@ def rows_of_answers(
     """Measure the answers of all settings; the rows of every table about them, none without answers."""
     if not replied:
         return []
-    queries = corpus.queries.queries
-    measured = measure_all(replied, corpus, queries, evaluated.judged.judgments, config, context)
+    measured = measure_all(replied, corpus, evaluated.judged.judgments, config, context)
     per_query = [row for one in evaluated.scored for row in one.per_query]
     return [
         *reply_rows(replied, corpus),
-        *answer_rows(measured, queries, evaluated.clusters, config),
-        *prediction_rows(per_query, measured, queries, evaluated.clusters, config),
+        *answer_rows(measured, evaluated.clusters, config),
+        *prediction_rows(per_query, measured, evaluated.clusters, config),
         *_losses(measured, searched, corpus, config),
     ]
 
@@ -53,8 +50,7 @@ def _losses(
         return
     by_people = pool_judge_config(config) is None
     lost = by_query(lost_evidence(corpus.label_rows, corpus.anchored) if by_people else [])
-    relevance = config.relevance
-    projection = Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
+    projection = projection_of(config.relevance)
     settings = {one.setting.name: one for one in searched}
     for one in measured:
         yield from answer_loss_rows(one, measure, settings[one.setting], lost, projection)

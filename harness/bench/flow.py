@@ -13,23 +13,22 @@ from harness.bench.answers import rows_of_answers
 from harness.bench.headlines import headlines
 from harness.bench.keeping import keep_results
 from harness.config import BenchConfig
-from harness.evaluate.budget import warn_of_unfilled_budgets
-from harness.evaluate.evaluating import evaluate, results_of
-from harness.evaluate.scoring import warn_of_parsers, warn_of_pool, warn_of_shallow_rankings
+from harness.evaluate.evaluating import evaluate
+from harness.evaluate.tables import results_of
+from harness.evaluate.warnings import warn_of_measures, warn_of_unfilled_budgets
 from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, flag_passages, make_pool
 from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.report import Results
+from harness.running.checks import warn_of_languages, warn_of_services
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
-from harness.running.endpoints import Unasked, unasked, warn_of_services
-from harness.running.language_warnings import warn_of_languages
 from harness.running.latency import latency_rows
-from harness.running.rewriting import missing_answers
+from harness.running.missing import Unasked, missing_answers, unasked
 from harness.running.search import Point, Searched, search_points
 from harness.search import NotAsked, NotAskedError
 
@@ -70,10 +69,11 @@ def run_bench(
     with context, context.timed("total"), headlines(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
-        replied = answer_all(searched, corpus.queries.queries, context)
+        replied = answer_all(searched, corpus, context)
         evaluated = evaluate(searched, corpus, config, context, live.scored)
         answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
-        latencies = latency_rows(found, corpus.queries.queries, config.latency, context)
+        latency = config.latency
+        latencies = latency_rows(found, corpus.queries.queries, latency, context) if latency.queries else []
     results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers])
     return results, keep_results(results, config, finish)
 
@@ -110,9 +110,7 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point
     if any(setting.answer is not None for setting in config.settings):
         refuse_bad_golden(corpora.united)
     warn_of_labels(corpora.united, config, context.reporter)
-    warn_of_parsers(config, context.reporter)
-    warn_of_shallow_rankings(config, context.reporter)
-    warn_of_pool(config, context.reporter)
+    warn_of_measures(config, context.reporter)
     warn_of_same_model(config, context)
     warn_of_services(config.settings, context.reporter)
     warn_of_languages(corpora.united, config.settings, context.reporter)

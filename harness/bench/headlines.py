@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.config import BenchConfig
-from harness.evaluate.scoring import headline, queries_to_score
+from harness.evaluate.evaluating import Scorers, headline_means
 from harness.evaluate.verdict import run_headline
 from harness.judging.judges import pool_judge_config
 from harness.judging.pool import judged_by_people
@@ -36,10 +36,8 @@ class Headlines:
         }
         if pool_judge_config(self.config) is None:
             judgments = judged_by_people(corpus, self.config).judgments
-            queries = queries_to_score(corpus.queries.queries, judgments, self.config.relevance)
-            own, elsewhere = corpus.judged_for(one.setting.name, judgments)
-            judged = [*own, *elsewhere]
-            means = headline(one, queries, judged, corpus.documents, self.config, self.context)
+            scorer = Scorers(judgments, corpus, self.config, self.context).of(one)
+            means = headline_means(one, scorer, self.config)
             cells |= {stage: _shown(mean) for stage, mean in means.items() if not is_route(stage)}
         self.board.put(one.setting.name, cells)
 

@@ -8,24 +8,23 @@ from dataclasses import dataclass, field
 
 from harness.answering.pricing import AnswerPlan, likely_rankings, plan_answers
 from harness.config import BenchConfig, Setting
-from harness.evaluate.scoring import warn_of_parsers, warn_of_pool, warn_of_shallow_rankings
+from harness.evaluate.warnings import warn_of_measures
 from harness.judge import PoolJudgeConfig
 from harness.judging.judges import pool_judge_config, warn_of_same_model
 from harness.judging.label_warnings import warn_of_labels
 from harness.judging.pool import estimate_pool, make_pool
 from harness.llm.money import Estimate
 from harness.progress import Reporter
+from harness.running.checks import warn_of_languages
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus
-from harness.running.endpoints import Unasked, pairs_to_buy, texts_to_buy, unasked
-from harness.running.language_warnings import warn_of_languages
-from harness.running.rewriting import missing_answers
+from harness.running.missing import Unasked, missing_answers, pairs_to_buy, texts_to_buy, unasked
+from harness.running.passes import vectors_file
 from harness.running.search import Point, is_searched, pairs_left, search, search_points
-from harness.running.tools import vectors_file
-from harness.search import RETRIEVERS, NotAsked, leaves
+from harness.search import RETRIEVERS, NotAsked
 from harness.types import Query
 
 
@@ -101,8 +100,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     corpora = load_corpora(config, context)
     corpus = corpora.united
     warn_of_labels(corpus, config, context.reporter)
-    warn_of_parsers(config, context.reporter)
-    warn_of_shallow_rankings(config, context.reporter)
+    warn_of_measures(config, context.reporter)
     warn_of_languages(corpus, config.settings, context.reporter)
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
@@ -161,7 +159,7 @@ def _plan_answers(
 def _to_embed(setting: Setting, chunking: Chunking, context: Context) -> set[tuple[str, bytes]]:
     """The texts of chunks that are not embedded yet, as (encoder, digest)."""
     missing: set[tuple[str, bytes]] = set()
-    for retriever in leaves(setting.retrieve):
+    for retriever in setting.retrieve.every():
         for config, texts in RETRIEVERS.make(retriever).to_embed(chunking.passages, ()):
             model = context.encoder(config).fingerprint
             keys = {digest(text) for text in texts}
@@ -215,7 +213,6 @@ def _plan_judge(
 
     ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
     """
-    warn_of_pool(config, context.reporter)
     warn_of_same_model(config, context)
     queries = corpus.queries.queries
     points = list(zip(config.settings, chunkings, strict=True))

@@ -18,6 +18,7 @@ from harness.config.yaml_loader import KeyPath
 from harness.errors import ConfigError
 from harness.judge import KINDS as JUDGES
 from harness.kinds import Kind, StageConfig
+from harness.llm.prompt import Prompt
 from harness.printable import printable, quoted
 
 
@@ -148,7 +149,10 @@ def _known_below(model: type[StageConfig], error: ValidationError) -> list[str]:
 
 
 def section_of(annotation: Any) -> type[StageConfig] | None:
-    """The one model within an annotation such as ``Pool``, ``Azure | None`` or ``dict[str, Price]``."""
+    """The one model within an annotation such as ``Pool``, ``Azure | None`` or ``dict[str, Price]``.
+
+    A prompt is a file of its own and no section.
+    """
     if isinstance(annotation, type) and issubclass(annotation, StageConfig):
-        return annotation
+        return None if issubclass(annotation, Prompt) else annotation
     return next((found for arg in get_args(annotation) if (found := section_of(arg))), None)

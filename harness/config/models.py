@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,12 +12,14 @@ from harness.answer import AnswerMeasureConfig
 from harness.answer.stage import AnswerConfig
 from harness.chunk import ChunkerConfig, PageConfig
 from harness.config.answers import as_measures, check_measures
-from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig
+from harness.config.naming import short_names
+from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.llm import ModelConfig
 from harness.measures import less_is_better, parse_measure
-from harness.models.encoder import EmbedConfig
+from harness.models.encoder import EmbedConfig, EncoderConfig
+from harness.own.service import ServiceConfig
 from harness.search import (
     ContextConfig,
     FilterConfig,
@@ -27,6 +29,7 @@ from harness.search import (
     RewriterConfig,
 )
 from harness.search.retrieve import Bm25Config
+from harness.text.text_id import BY
 from harness.types import MAX_GRADE
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
@@ -124,6 +127,43 @@ class Setting(StageConfig):
     def finder(self) -> RetrieverConfig:
         """The retriever with the filter of the setting."""
         return self.retrieve.model_copy(update={"filter": self.filter}) if self.filter else self.retrieve
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names of the encoders and rerankers that search."""
+        rankers: tuple[EncoderConfig | RerankerConfig, ...] = (*self.retrieve.encoders(), *self.rerank)
+        return tuple(one.model_name for one in rankers)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that contexts and filters read, besides the documents."""
+        filters = (one.filter for one in self.finder.every())
+        own = [*(one.files for one in self.context), *(one.files for one in filters if one is not None)]
+        return tuple(file for files in own for file in files)
+
+    @property
+    def services(self) -> list[ServiceConfig]:
+        """The services of the user's own that the search asks, each once."""
+        steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
+        for retriever in self.retrieve.every():
+            steps += (retriever, retriever.rewrite)
+        found = {step.model_dump_json(): step for step in steps if isinstance(step, ServiceConfig)}
+        return list(found.values())
+
+
+def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
+    """The distinct parsers in the order of the settings, by short names that can stand in an id.
+
+    Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
+    """
+    distinct = {setting.parse.model_dump_json(): setting.parse for setting in settings}
+    found: dict[str, ParserConfig] = {}
+    for name, parser in zip(short_names("parse", list(distinct.values())), distinct.values(), strict=True):
+        safe = document_id(name).replace(BY, "_")
+        while safe in found:
+            safe += "_"
+        found[safe] = parser
+    return found
 
 
 class BenchConfig(StageConfig):

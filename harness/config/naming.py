@@ -1,4 +1,4 @@
-"""Readable names for the settings of a sweep and for their parsers: what varies and nothing else."""
+"""Readable names for the settings of a sweep: what varies and nothing else."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from harness.config.models import STAGES, Setting
-from harness.corpus import ParserConfig, document_id
 from harness.kinds import StageConfig
-from harness.text.text_id import BY
 
 # Two fields that are read together: (first, second, short name, whether the second is always shown)
 _PAIRS = [
@@ -39,13 +36,13 @@ Dump = Mapping[str, Any] | None
 def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     """One name per combination; a sweep of a single point is called ``base``.
 
-    A combination has a configuration by step, none where the step is left out, or a tuple of configurations
-    where a step may come several times.
+    A combination has a configuration by step, None where the step is left out, or a tuple of configurations
+    where a step may come several times; all have the same steps in the same order.
     """
     parts: list[list[str]] = [[] for _ in combinations]
     absent: list[list[str]] = [[] for _ in combinations]
-    for stage in STAGES:
-        for place, configs in enumerate(_places([combination.get(stage) for combination in combinations])):
+    for stage in combinations[0] if combinations else ():
+        for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
             word = stage if place == 0 else f"{stage}{place + 1}"
             labels = _labels(word, [_dump(config) for config in configs])
             several = any(config is not None for config in configs)
@@ -230,18 +227,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) and _SHORT_WORD.fullmatch(one) for one in value):
         return "+".join(value)
     return value if isinstance(value, str) else repr(value)
-
-
-def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
-    """The distinct parsers in the order of the settings, by short names that can stand in an id.
-
-    Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
-    """
-    distinct = {setting.parse.model_dump_json(): setting.parse for setting in settings}
-    found: dict[str, ParserConfig] = {}
-    for name, parser in zip(short_names("parse", list(distinct.values())), distinct.values(), strict=True):
-        safe = document_id(name).replace(BY, "_")
-        while safe in found:
-            safe += "_"
-        found[safe] = parser
-    return found

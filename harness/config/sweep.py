@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_origin
 
+import yaml
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
@@ -57,7 +58,6 @@ def expand(source: Source) -> list[Stages]:
 
     Under `settings` each entry is a sweep of its own, with the sections of the file but for those it names.
     """
-    refuse_moved(source)
     if SETTINGS not in source.data:
         return _product_of_stages(source, {})
     entries = source.data[SETTINGS]
@@ -233,14 +233,4 @@ def _refuse_embed(source: Source, embed: Any, retrieve: Any, where: KeyPath) -> 
 
 
 def _as_mapping(section: Mapping[Any, Any]) -> str:
-    return "{" + ", ".join(f"{key}: {_yaml(value)}" for key, value in section.items()) + "}"
-
-
-def _yaml(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_yaml, value))}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and (":" in value or value == "" or value != value.strip()):
-        return f'"{value}"'
-    return "null" if value is None else str(value)
+    return yaml.safe_dump(dict(section), default_flow_style=True, sort_keys=False, width=math.inf).strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,9 +15,12 @@ from harness.corpus.spreadsheet import Note
 from harness.corpus.table import FaultsOfRows, Row, Table, nearest, read_table, without_apostrophe
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
-from harness.types import SPLITS, Query, Split
+from harness.types import SPLITS, Document, Query, Split
 
 _ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+# So many questions at least, and so many tried first: a corpus may hold thousands of either.
+_FEWEST_QUESTIONS = 4
+_FIRST = 20
 _OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable", "cluster"})
 
 
@@ -45,6 +48,23 @@ class QuerySet:
 
     queries: tuple[Query, ...]
     extras: Mapping[str, Mapping[str, str]]
+
+    def warn_of_answer_keys(self, documents: Sequence[Document], warn: Note) -> None:
+        """Warn of a document that holds most questions word for word: it is a list of them, no source."""
+        questions = [" ".join(query.text.casefold().split()) for query in self.queries]
+        if len(questions) < _FEWEST_QUESTIONS:
+            return
+        for document in documents:
+            text = " ".join(document.text.casefold().split())
+            if 2 * sum(question in text for question in questions[:_FIRST]) <= len(questions[:_FIRST]):
+                continue
+            held = sum(question in text for question in questions)
+            if held * 2 > len(questions):
+                warn(
+                    f"{document.doc_id} holds {held} of the {len(questions)} questions word for word: is it "
+                    "a list of questions? It will be retrieved for all of them. Remove it from documents if "
+                    "real users would not have it."
+                )
 
 
 def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: None) -> QuerySet:

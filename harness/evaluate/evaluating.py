@@ -1,58 +1,50 @@
-"""Searched settings → everything that is said of them: judged, scored, taken apart, compared."""
+"""Searched settings → judged, scored, taken apart: here graded text meets what is ranked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
-from harness.config import BenchConfig
+import numpy as np
+
+from harness.config import BenchConfig, RelevanceConfig
+from harness.corpus import AnchorResult, LabelRow
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
-from harness.evaluate.losses import lost_rows
-from harness.evaluate.prices import price_rows, reading_depth
-from harness.evaluate.record import make_record
-from harness.evaluate.scoring import Scored, queries_to_score, score_setting
-from harness.evaluate.verdict import run_verdict
+from harness.evaluate.losses import loss_levels, loss_measure, loss_rows
+from harness.evaluate.scoring import Scored, score_setting
+from harness.evaluate.verdict import run_headline
+from harness.judging.judges import pool_judge_config
 from harness.judging.pool import Judged, judge_pool
-from harness.report import (
-    PASSAGE_RANKS,
-    AnchoringRow,
-    DocumentRow,
-    FilterRow,
-    LabelSensitivityRow,
-    LossRow,
-    RankedRow,
-    Results,
-    RouteRow,
-    SummaryRow,
-    SurroundingRow,
-    is_route,
-    spans_of_chunk,
-)
-from harness.running.chunks import chunk_rows
+from harness.measures import Projection, Scorer, SpanQrels
+from harness.measures.ragged import Ints
+from harness.measures.units import TokenBoundaries
+from harness.models.tokenizer import ModelTokenizer
+from harness.report import LabelSensitivityRow, LossRow, SummaryRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.endpoints import query_costs
-from harness.running.rewriting import asked_rows
 from harness.running.search import Searched
-from harness.search import Narrowed
-from harness.text.spans import Span, outside
-from harness.types import Document, Judgment, Query, Ranking
+from harness.types import Judgment, Query
 
-AROUND = 300
-"""Characters shown before and after a passage."""
+# No document has this id: file names hold no NUL.
+_LOST = "\0lost"
+# A label that says neither quote nor offsets, of a document that could not be read: one reading unit.
+_UNKNOWN_LENGTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What searched settings came to: ``scored`` has one entry a setting, in their order."""
+    """What searched settings came to: ``scored`` has one entry a setting, in their order.
+
+    ``sensitivity`` are the means with labels drawn longer and shorter.
+    """
 
     judged: Judged
     queries: tuple[Query, ...]
     clusters: Mapping[str, str]
     scored: list[Scored]
     losses: list[LossRow]
-    drawn: list[LabelSensitivityRow]
+    sensitivity: list[LabelSensitivityRow]
 
 
 def evaluate(
@@ -60,113 +52,153 @@ def evaluate(
     corpus: Corpus,
     config: BenchConfig,
     context: Context,
-    told: Callable[[Sequence[SummaryRow]], None] | None = None,
+    show: Callable[[Sequence[SummaryRow]], None] | None = None,
 ) -> Evaluated:
-    """Judge and score every setting; ``told`` is called with the summary of each as soon as it is scored."""
+    """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored."""
     judged = judge_pool(searched, corpus, config, context)
-    queries = queries_to_score(corpus.queries.queries, judged.judgments, config.relevance)
     clusters = clusters_of(corpus.queries.queries, corpus.of_documents(judged.judgments))
+    documents = {document.doc_id: document for document in corpus.texts}
+    scorers = Scorers(judged.judgments, corpus, config, context)
     scored = []
     for one in searched:
-        own = _judged_for(one, judged, corpus)
-        scored.append(score_setting(one, queries, own, corpus.texts, clusters, config, context))
-        if told is not None:
-            told(scored[-1].summary)
+        scored.append(score_setting(one, scorers.of(one), judged, documents, clusters, config, context))
+        if show is not None:
+            show(scored[-1].summary)
     with context.timed("waterfall"):
-        losses = lost_rows(searched, corpus, judged.judgments, config)
+        losses = _losses(searched, scorers, judged.judgments, corpus, config)
     with context.timed("label_sensitivity"):
-        drawn = label_sensitivity_rows(searched, queries, judged.judgments, corpus, config, context)
-    return Evaluated(judged, queries, clusters, scored, losses, drawn)
+        drawn = label_sensitivity_rows([(one, scorers.of(one)) for one in searched], corpus, config, context)
+    return Evaluated(judged, scorers.queries, clusters, scored, losses, drawn)
 
 
-def _judged_for(one: Searched, judged: Judged, corpus: Corpus) -> Judged:
-    """What a setting is scored on: its own text, and evidence that only other parsers have found."""
-    own, elsewhere = corpus.judged_for(one.setting.name, judged.judgments)
-    return replace(judged, judgments=[*own, *elsewhere]) if corpus.texts_of else judged
+class Scorers:
+    """The scorer of every searched setting, on one set of judgments.
+
+    A setting is scored on its own text, and on evidence that only other parsers have found.
+    """
+
+    def __init__(
+        self, judgments: Sequence[Judgment], corpus: Corpus, config: BenchConfig, context: Context
+    ) -> None:
+        self.queries = queries_to_score(corpus.queries.queries, judgments, config.relevance)
+        self._corpus = corpus
+        self._relevance = config.relevance
+        self._judgments = judgments
+        self._spans: dict[frozenset[str], SpanQrels] = {}
+        self._scorers: dict[str, Scorer] = {}
+        texts = {document.doc_id: document.text for document in corpus.texts}
+
+        @cache
+        def boundaries(tokenizer: str) -> TokenBoundaries:
+            return cache(lambda doc_id: _boundaries(texts[doc_id], context.tokenizer(tokenizer)))
+
+        self._boundaries = boundaries
+
+    def of(self, searched: Searched) -> Scorer:
+        """The scorer of a setting, made when it is first asked for."""
+        setting = searched.setting
+        if setting.name in self._scorers:
+            return self._scorers[setting.name]
+        # settings that search the same texts share the spans
+        texts = self._corpus.texts_of.get(setting.name, frozenset())
+        if texts not in self._spans:
+            own, elsewhere = self._corpus.judged_for(setting.name, self._judgments)
+            ids = tuple(query.query_id for query in self.queries)
+            self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
+        scorer = self._scorers[setting.name] = Scorer(
+            self.queries,
+            self._spans[texts],
+            searched.chunking.chunks,
+            projection=projection_of(self._relevance),
+            unanswerable="zero" if self._relevance.unanswerable == "zero" else "nan",
+            token_boundaries=self._boundaries(setting.tokenizer),
+            chunk_tokens=searched.chunking.tokens,
+        )
+        return scorer
 
 
-def results_of(
-    evaluated: Evaluated,
+def projection_of(relevance: RelevanceConfig) -> Projection:
+    """When a chunk covers a span, as a configuration says."""
+    return Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
+
+
+def _boundaries(text: str, tokenizer: ModelTokenizer) -> Ints:
+    """Where the tokens of a text begin, and where the last one ends."""
+    offsets = tokenizer.offsets([text])[0]
+    return np.array([start for start, _ in offsets] + [end for _, end in offsets[-1:]], dtype=np.int64)
+
+
+def headline_means(searched: Searched, scorer: Scorer, config: BenchConfig) -> dict[str, float | None]:
+    """The mean of the headline measure by stage, over all queries, as the summary will have it."""
+    means: dict[str, float | None] = {}
+    for stage, rankings in searched.rankings.items():
+        values = scorer.score(rankings, [run_headline(config)]).values
+        known = values[~np.isnan(values)]
+        means[stage] = float(known.mean()) if len(known) else None
+    return means
+
+
+def _losses(
     searched: Sequence[Searched],
+    scorers: Scorers,
+    judgments: Sequence[Judgment],
     corpus: Corpus,
     config: BenchConfig,
-    context: Context,
-    more: Sequence[Any] = (),
-) -> Results:
-    """All tables, files and the verdict; ``more`` are rows of further tables."""
-    judged, scored = evaluated.judged, evaluated.scored
-    summary = [row for one in scored for row in one.summary]
-    per_query = [row for one in scored for row in one.per_query]
-    queries = corpus.queries.queries
-    paid = query_costs(searched, queries, context)
-    prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config)
-    filtered = list(filter_rows(searched, judged.judgments, corpus))
-    ranked = [row for one in scored for row in one.ranked]
-    return Results(
-        name=config.name,
-        queries=corpus.queries.queries,
-        summary=summary,
-        per_query=per_query,
-        ranked=ranked,
-        runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
-        qrels={s.setting.name: one.qrels for s, one in zip(searched, scored, strict=True)},
-        record=make_record(config, corpus, searched, judged, context),
-        judgments=judged.rows,
-        rows=[
-            *evaluated.losses,
-            *surrounding_rows(ranked, corpus.texts),
-            *asked_rows(searched),
-            *filtered,
-            *route_rows(searched, config),
-            *chunk_rows((one.setting.name, one.chunking) for one in searched),
-            *evaluated.drawn,
-            *prices,
-            *judged.costs,
-            *(AnchoringRow(**asdict(row)) for row in corpus.anchored.anchorings),
-            *_document_rows(corpus),
-            *(row for one in scored for row in (*one.answerability, *one.thresholds, *one.seed_ratios)),
-            *more,
-        ],
-        extras=corpus.queries.extras,
-        clusters=evaluated.clusters,
-        verdict=run_verdict(
-            per_query,
-            {query.query_id: query.split for query in evaluated.queries},
-            evaluated.clusters,
-            prices,
-            corpus.doc_ids,
-            evaluated.drawn,
-            config,
-            filtered,
-        ),
-        cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
+) -> list[LossRow]:
+    """What each part of the way costs each query, for every setting.
+
+    Queries without relevant evidence have no rows. Evidence that the parser lost counts only where people
+    judge: a judge's pool holds retrieved text alone. Evidence that another parser has found is lost as well.
+    """
+    by_people = pool_judge_config(config) is None
+    lost = lost_evidence(corpus.label_rows, corpus.anchored) if by_people else []
+    queries = scorers.queries
+    if lost:
+        queries = queries_to_score(corpus.queries.queries, [*judgments, *lost], config.relevance)
+    if not any(query.answerable for query in queries):
+        return []
+    measure = loss_measure(config.measures)
+    rows: list[LossRow] = []
+    for one in searched:
+        scorer, found = scorers.of(one), None
+        own, elsewhere = corpus.judged_for(one.setting.name, judgments)
+        if elsewhere or lost:
+            found = SpanQrels.from_judgments(own)
+            scorer = Scorer(queries, [*own, *elsewhere, *lost], scorer.chunks)
+        rows += loss_rows(one.setting.name, scorer, loss_levels(one, scorer, found, measure), measure)
+    return rows
+
+
+def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Judgment]:
+    """The labels whose text is not in the documents as extracted, as spans of a document that does not exist.
+
+    These are quotes that were not found, and all labels of documents that were skipped. Each is as long as
+    its quote, so that it has a place in the ideal.
+    """
+    found = {a.line for a in anchored.anchorings if a.accepted}
+    lost, at = [], 0
+    for row in labels:
+        if row.line in found:
+            continue
+        length = len(row.quote.strip()) or (row.end or 0) - (row.start or 0) or _UNKNOWN_LENGTH
+        lost.append(Judgment(row.query_id, _LOST, at, at + length, row.grade, row.evidence, row.source))
+        at += length + 1
+    return lost
+
+
+def queries_to_score(
+    queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
+) -> tuple[Query, ...]:
+    """The queries, those that no text answers to the grade ``answerable_from`` marked as unanswerable."""
+    best: dict[str, int] = {}
+    for judgment in judgments:
+        best[judgment.query_id] = max(best.get(judgment.query_id, 0), judgment.grade or 0)
+    return tuple(
+        query
+        if best.get(query.query_id, 0) >= relevance.answerable_from
+        else replace(query, answerable=False)
+        for query in queries
     )
-
-
-def _document_rows(corpus: Corpus) -> list[DocumentRow]:
-    """One row a document: what was found in it, or why it was skipped."""
-    rows = [
-        DocumentRow(
-            document=item.document.doc_id,
-            status="read",
-            reason="; ".join(item.stats.warnings),
-            pages=item.stats.pages,
-            pages_without_text=" ".join(map(str, item.stats.pages_without_text)),
-            suspect_pages=" ".join(map(str, item.stats.suspect_pages)),
-            characters=item.stats.characters,
-            suspect_characters=item.stats.suspect_characters,
-            missing_characters=item.stats.missing_characters,
-            undecodable_characters=item.stats.undecodable_characters,
-            no_break_spaces=item.stats.no_break_spaces,
-            encryption=item.stats.encryption,
-            second_reader=item.stats.second_reader,
-            text_sha256=item.document.sha256,
-        )
-        for item in corpus.parsed
-    ]
-    return rows + [
-        DocumentRow(document=item.doc_id, status="skipped", reason=item.reason) for item in corpus.skipped
-    ]
 
 
 def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
@@ -190,98 +222,3 @@ def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict
         document = min(own, key=lambda name: (-own[name][0], -own[name][1], name)) if own else ""
         found[query.query_id] = query.cluster or document
     return found
-
-
-def route_rows(searched: Sequence[Searched], config: BenchConfig) -> list[RouteRow]:
-    """One row a route of every setting, nested ones against the fusion that they are part of."""
-    k = reading_depth(config.measures)
-    return [row for one in searched for row in _rows(one, k)]
-
-
-def _rows(one: Searched, k: int | None) -> Iterator[RouteRow]:
-    routes = [stage for stage in one.rankings if is_route(stage)]
-    for stage in routes:
-        fused = stage.rpartition(".")[0]
-        beside = [other for other in routes if other != stage and other.rpartition(".")[0] == fused]
-        shared = alone = total = 0
-        for at, ranking in enumerate(one.rankings[fused]):
-            first = _first(ranking, k)
-            own = first & _first(one.rankings[stage][at], k)
-            others = {chunk for other in beside for chunk in _first(one.rankings[other][at], k)}
-            shared, alone, total = shared + len(own), alone + len(own - others), total + len(first)
-        yield RouteRow(
-            setting=one.setting.name,
-            stage=stage,
-            fused=fused,
-            k=k,
-            share=shared / total if total else None,
-            share_alone=alone / total if total else None,
-            exact_share=one.exact_shares.get(stage),
-        )
-
-
-def _first(ranking: Ranking, k: int | None) -> set[str]:
-    return set(ranking.chunk_ids[:k])
-
-
-def filter_rows(
-    searched: Iterable[Searched], judgments: Sequence[Judgment], corpus: Corpus
-) -> Iterator[FilterRow]:
-    """One row a query of every filter: what it named, what was left, what labelled documents were not."""
-    for one in searched:
-        if not one.filtered:
-            continue
-        labelled: dict[str, dict[str, None]] = {}
-        for judgment in corpus.judged_for(one.setting.name, judgments)[0]:
-            if judgment.grade:
-                labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
-        for step, narrowed in one.filtered.items():
-            for query in narrowed:
-                yield _row(one.setting.name, step, query, list(labelled.get(query.query_id, ())))
-
-
-def _row(setting: str, step: str, one: Narrowed, labelled: Sequence[str]) -> FilterRow:
-    excluded = [] if one.documents is None else [doc for doc in labelled if doc not in one.documents]
-    return FilterRow(
-        setting=setting,
-        step=step,
-        query_id=one.query_id,
-        mode=one.mode,
-        named=_written(one.named),
-        dropped=" ".join(one.dropped),
-        documents=one.total if one.documents is None else len(one.documents),
-        of=one.total,
-        labelled=len(labelled),
-        excluded=" ".join(excluded),
-        failed=one.failed,
-    )
-
-
-def _written(named: Mapping[str, Sequence[str]]) -> str:
-    return "; ".join(f"{column}={'|'.join(values)}" for column, values in named.items())
-
-
-def surrounding_rows(ranked: Iterable[RankedRow], documents: Sequence[Document]) -> list[SurroundingRow]:
-    """The text up to ``AROUND`` characters before and after every passage that passages.csv holds."""
-    shown: dict[str, list[Span]] = {}
-    around: dict[str, list[Span]] = {}
-    for chunk_id, document in _passages(ranked).items():
-        *before, (start, end) = spans_of_chunk(chunk_id)
-        shown.setdefault(document, []).extend((*before, (start, end)))
-        around.setdefault(document, []).append((max(0, start - AROUND), end + AROUND))
-    texts = {document.doc_id: document.text for document in documents}
-    return [
-        SurroundingRow(document, start, end, texts[document][start:end].replace("\r\n", " \n"))
-        for document in sorted(around)
-        for start, end in _within(outside(around[document], shown[document]), len(texts[document]))
-    ]
-
-
-def _passages(ranked: Iterable[RankedRow]) -> Mapping[str, str]:
-    """The document of every chunk among the first ranks, by its id."""
-    return {row.chunk_id: row.document for row in ranked if row.rank <= PASSAGE_RANKS}
-
-
-def _within(spans: Iterable[Span], length: int) -> Iterable[Span]:
-    """The spans cut at the end of the document."""
-    return ((start, min(end, length)) for start, end in spans if start < length)

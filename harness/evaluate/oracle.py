@@ -1,18 +1,54 @@
-"""The best order of chunks that greed finds for a query whose evidence is known."""
+"""The best order of chunks that greed finds for queries whose evidence is known."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from harness.measures import ChunkTable, SpanQrels
-from harness.measures.ragged import offsets_of, slices
+from harness.measures import Scorer
+from harness.measures.projection import overlapping
+from harness.measures.ragged import Floats, Ints, offsets_of, slices
+from harness.types import Ranking
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Orders = Mapping[str, Sequence[str]]
+"""Chunk ids by query."""
+
+
+def best_orders(
+    scorer: Scorer, found: Mapping[str, Orders], budget: int
+) -> tuple[list[Ranking], dict[str, list[Ranking]]]:
+    """For every query the greedy order of all chunks, and of those that each step ``found``.
+
+    Queries no chunk shows relevant evidence of have none. ``budget`` is in characters.
+    """
+    spans, chunk_ids = scorer.spans, scorer.chunks.chunk_ids
+    relevant = np.flatnonzero(spans.grade > 0)
+    span, chunk, _ = overlapping(spans.take(relevant), scorer.chunks)
+    # spans stand in the order of their queries, and pairs in that of their spans
+    first_span = np.searchsorted(spans.query[relevant], np.arange(len(scorer.queries) + 1))
+    first_pair = np.searchsorted(span, first_span)
+    every: list[Ranking] = []
+    within: dict[str, list[Ranking]] = {step: [] for step in found}
+    for at in np.flatnonzero(np.diff(first_pair)).tolist():
+        query_id = scorer.query_ids[at]
+        rows = np.unique(chunk[first_pair[at] : first_pair[at + 1]])
+        evidence = Evidence.of(scorer, relevant[first_span[at] : first_span[at + 1]], rows)
+        names = [chunk_ids[row] for row in rows]
+        every.append(_greedy(query_id, names, evidence, range(len(names)), budget))
+        for step, orders in found.items():
+            there = set(orders.get(query_id, ()))
+            some = [i for i, name in enumerate(names) if name in there]
+            within[step].append(_greedy(query_id, names, evidence, some, budget))
+    return every, within
+
+
+def _greedy(
+    query_id: str, names: Sequence[str], evidence: Evidence, allowed: Sequence[int], budget: int
+) -> Ranking:
+    order = greedy_order(evidence, allowed, budget)
+    return Ranking(query_id, tuple(names[i] for i in order), tuple(-float(i) for i in range(len(order))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +68,9 @@ class Evidence:
     size: Floats
 
     @classmethod
-    def of(cls, spans: SpanQrels, chunks: ChunkTable, span_rows: Ints, chunk_rows: Ints) -> Evidence:
+    def of(cls, scorer: Scorer, span_rows: Ints, chunk_rows: Ints) -> Evidence:
         """Cut the given spans and chunks at each other's ends; documents are laid end to end."""
+        spans, chunks = scorer.spans, scorer.chunks
         number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
         outside = len(number)
         doc = np.array([number.get(chunks.doc_ids[d], outside) for d in chunks.doc[chunk_rows]])

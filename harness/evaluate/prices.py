@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.config import BenchConfig
-from harness.evaluate.budget import text_ranked
 from harness.evaluate.verdict import run_headline
+from harness.evaluate.warnings import text_ranked
 from harness.measures import rank_cutoff
 from harness.report import CostRow, PriceRow, SummaryRow
-from harness.running.endpoints import QueryCost
+from harness.running.costs import QueryCost
 from harness.running.search import Searched, reranker_names
 from harness.types import Ranking
 

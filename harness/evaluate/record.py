@@ -16,8 +16,7 @@ from harness.judging.pool import Judged
 from harness.measures import SpanQrels, median_length
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.endpoints import endpoint_facts
-from harness.running.rewriting import rewriting_facts
+from harness.running.costs import endpoint_facts, rewriting_facts
 from harness.running.search import Searched
 from harness.types import RunRecord
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.config import RelevanceConfig
-from harness.evaluate.scoring import queries_to_score
-from harness.measures import FAMILIES, ChunkTable, Projection, SpanQrels, parse_measure, score
+from harness.evaluate.evaluating import projection_of, queries_to_score
+from harness.measures import FAMILIES, Scorer, SpanQrels, parse_measure
 from harness.report.scored_from import ScoredFrom
 from harness.types import Judgment
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCORING_RULES = ("rule", "span_share", "chunk_share", "unanswerable", "answerable_from")
-"""The keys of ``relevance`` that say how judgments become values; the others say whence they come."""
+"""The keys of ``relevance`` that say how judgments become values; the others say where they come from."""
 
 
 def can_be_rescored(measure: str) -> bool:
@@ -44,16 +44,18 @@ def rescored(
     spans = SpanQrels.from_judgments(judgments)
     measures = [name for name in dict.fromkeys(per_query["measure"]) if can_be_rescored(name)]
     values: dict[tuple[str, str, str, str], str] = {}
-    for (setting, stage), rankings in scored_from.rankings.items():
-        table = score(
-            rankings,
+    scorers = {
+        setting: Scorer(
             queries,
             spans,
-            ChunkTable.of(scored_from.chunks[setting]),
-            measures,
-            projection=Projection(rules.rule, rules.span_share, rules.chunk_share),
+            chunks,
+            projection=projection_of(rules),
             unanswerable="zero" if rules.unanswerable == "zero" else "nan",
         )
+        for setting, chunks in scored_from.chunks.items()
+    }
+    for (setting, stage), rankings in scored_from.rankings.items():
+        table = scorers[setting].score(rankings, measures)
         for query, row in zip(table.query_ids, table.values.tolist(), strict=True):
             for measure, value in zip(measures, row, strict=True):
                 values[setting, stage, query, measure] = "" if np.isnan(value) else repr(value)

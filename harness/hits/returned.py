@@ -11,6 +11,7 @@ import numpy as np
 from harness.chunk import token_lengths
 from harness.config import BenchConfig, Setting
 from harness.corpus import PlacedHit
+from harness.evaluate.evaluating import projection_of
 from harness.measures import Projection, SpanQrels, project
 from harness.running.chunks import Chunking, health_of
 from harness.running.context import Context
@@ -81,8 +82,7 @@ def returned(
         chunks |= own
         scores = tuple(NOT_SCORED if hit.row.score is None else hit.row.score for hit in hits)
         ranked.append(Ranking(hits[0].row.query_id, tuple(own), scores))
-    relevance = config.relevance
-    rule = Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
+    rule = projection_of(config.relevance)
     missed = list(_missed(list(chunks.values()), corpus.labels, rule, documents))
     every = [*chunks.values(), *missed]
     tokenizer = context.tokenizer(setting.tokenizer)

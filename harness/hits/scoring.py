@@ -14,8 +14,9 @@ from harness.config import BenchConfig, Setting
 from harness.corpus import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits
 from harness.corpus.table import nearest
 from harness.errors import CorpusError
-from harness.evaluate.budget import warn_of_unfilled_budgets
-from harness.evaluate.evaluating import evaluate, results_of
+from harness.evaluate.evaluating import evaluate
+from harness.evaluate.tables import results_of
+from harness.evaluate.warnings import warn_of_unfilled_budgets
 from harness.hits.returned import OtherText, returned
 from harness.judging.label_warnings import warn_of_labels
 from harness.progress import Reporter

@@ -18,8 +18,7 @@ from harness.models import EMBEDDED, resolve
 from harness.models.encoder import EmbedConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.passes import score_for_all
-from harness.running.tools import vectors
+from harness.running.passes import score_for_all, vectors
 from harness.search.rerank import CrossEncoderConfig, LateInteractionConfig
 from harness.search.rerank.local_model import LocalModelConfig
 from harness.store.ledger import Ledger

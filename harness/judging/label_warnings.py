@@ -1,4 +1,4 @@
-"""What is odd about labels that could be anchored all the same: said aloud, changed by nobody."""
+"""Warnings about labels that were anchored and are doubtful all the same; nothing is changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.measures.measure import arguments
 from harness.progress import Reporter
 from harness.report import counted
 from harness.running.corpus import Corpus
-from harness.types import MAX_GRADE, Judgment
+from harness.types import MAX_GRADE
 
 _SHOWN = 8
 
@@ -62,7 +62,9 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         ("query has no label and is", "queries have no label and are"),
         "left out of NDCG and recall; label the passages that answer, or mark answerable: no",
     )
-    _warn_of_length(labels, config, reporter)
+    lengths = [row.end - row.start for row in labels if row.grade and row.answer is None]
+    if lengths:
+        _warn_of_length(median(lengths), config, reporter)
 
 
 def _lines(rows: Iterable[Anchoring]) -> list[str]:
@@ -70,21 +72,18 @@ def _lines(rows: Iterable[Anchoring]) -> list[str]:
     return list(dict.fromkeys(str(row.line) for row in rows))
 
 
-def _warn_of_length(labels: Sequence[Judgment], config: BenchConfig, reporter: Reporter) -> None:
-    """Warn where labels are so long that a small part of one counts as finding it."""
-    relevant = [row for row in labels if row.grade and row.answer is None]
+def _warn_of_length(length: float, config: BenchConfig, reporter: Reporter) -> None:
+    """Warn where labels, of this median length, are so long that a small part of one counts as finding it."""
     for name in config.measures:
         measure = parse_measure(name)
-        if measure.family != "ndcg_evidence" or not relevant:
+        if measure.family != "ndcg_evidence":
             continue
         enough = arguments(measure, FAMILIES[measure.family])["enough"]
-        length = median(row.end - row.start for row in relevant)
         if length > 2 * enough:
             reporter.warn(
                 f"the median label has {length:,.0f} characters, and {name} counts any {enough} of them as "
                 "found evidence, whether they contain the answer or not. Shorten the labels, or name the "
-                "words that answer "
-                "in their column answer."
+                "words that answer in their column answer."
             )
 
 

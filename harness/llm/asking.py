@@ -5,35 +5,69 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_serializer, field_validator
 
-from harness.errors import LlmError
+from harness.errors import ConfigError, LlmError
 from harness.llm.config import ModelConfig
 from harness.llm.endpoint import Endpoint
+from harness.llm.form import About, Form
 from harness.llm.prompt import Prompt
 from harness.progress import Reporter
 
 _SHOWN = 5
 
+Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measuring"]
+"""What answers are for; a request to an ``endpoint`` is one for vectors or scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a step asks ``model``: one prompt about each of ``about``, worded by ``form``.
+
+    ``name`` is that of the prompt, ``sample`` the number of the repetition.
+    """
+
+    model: ModelConfig
+    form: Form
+    about: Sequence[About]
+    name: str
+    purpose: Purpose
+    sample: int = 0
+
 
 class AskingConfig(ModelConfig, ABC):
-    """Base of the configurations of steps that ask a language model by the file of their ``prompt``."""
+    """Base of the configurations of steps that ask a language model by the file of their ``prompt``.
+
+    The field ``prompt`` is declared by each kind. It holds the content of the file, read when the
+    configuration is, and is written as the name by which the file was asked for.
+    """
 
     endpoint: Endpoint = Field(
         description="Where the model is served; its keys are those of `relevance.endpoint`."
     )
 
-    @staticmethod
-    @abstractmethod
-    def load(name: str) -> Prompt:
-        """The prompt of this name; raises ConfigError for one that cannot be used."""
-
-    @field_validator("prompt", check_fields=False)
     @classmethod
-    def _can_be_read(cls, name: str) -> str:
-        cls.load(name)
-        return name
+    @abstractmethod
+    def load(cls, name: str) -> Prompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+
+    @field_validator("prompt", mode="before", check_fields=False)
+    @classmethod
+    def _read(cls, prompt: Any) -> Prompt:
+        if isinstance(prompt, Prompt):
+            return prompt
+        if not isinstance(prompt, str):
+            raise ValueError("must be the name of a prompt or the path of a .yaml file")
+        try:
+            return cls.load(prompt)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+    @field_serializer("prompt", check_fields=False)
+    def _named(self, prompt: Prompt) -> str:
+        return prompt.asked_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class AskingRun(Generic[T]):
     def __init__(self, given: Given[T]) -> None:
         self._model = given.model
         self._jobs = given.jobs
-        self._hand_answers_on = given.hand_on
+        self._hand_on = given.hand_on
         self._reporter = given.reporter
         self._spending = given.spending
         self._task = given.task
@@ -64,8 +64,3 @@ class AskingRun(Generic[T]):
         """Let other runs buy."""
         if self._our_turn:
             self._model.ledger.end_turn(self._name)
-
-    def hand_on(self, job: Job[T], answers: list[Answered]) -> None:
-        """Hand on a job that is answered."""
-        self._task.advance(job.size)
-        self._hand_answers_on(job.about, answers)

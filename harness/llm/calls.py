@@ -1,4 +1,4 @@
-"""One call from prompt to recorded answer: limits, tries, reading, and the ledger before anything else.
+"""A run that asks its calls one by one, several at once: the ledger, limits, tries, reading, recording.
 
 All clocks are the event loop's.
 """
@@ -7,53 +7,57 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import fields
+from typing import TypeVar
 
 from harness.errors import LlmError
+from harness.llm.asking_run import AskingRun, Given
 from harness.llm.breaker import Breaker
 from harness.llm.client import ChatClient, Client, Message, Reply
 from harness.llm.faults import CallError, one_line
-from harness.llm.form import FINAL_REASONS, Malformed, read_reply
-from harness.llm.interrupt import Workers
+from harness.llm.form import FINAL_REASONS, Malformed
+from harness.llm.interrupt import StoppedError, Workers
 from harness.llm.limiter import RateLimiter
-from harness.llm.model import Model
+from harness.llm.model import Job, Model
 from harness.llm.money import Price
 from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
 from harness.llm.tokens import estimate_tokens
+from harness.progress import Describable
 from harness.types import Answered, Asked
 
+POLL = 0.2
+SHOW_EVERY = 1.0
+
+T = TypeVar("T")
 Read = tuple[int, ...] | Malformed | None
+Wait = Callable[[float], Awaitable[None]]
+_OF_CALL = [field.name for field in fields(Asked)]
 
 
 class Recorder:
     """Writes the answers of one model into its ledger, by the prices of ``price``; counts in ``spending``."""
 
     def __init__(self, model: Model, spending: Spending, price: Price | None) -> None:
+        self._form = model.form
         self._ledger = model.ledger
         self._spending = spending
         self._price = price
 
-    def record(
-        self,
-        call: Asked,
-        read: Read,
-        raw: str,
-        *,
-        settled: bool,
-        seconds: float,
-        reply: Reply | None = None,
-    ) -> Answered:
+    def read(self, call: Asked, reply: Reply) -> Read:
+        """What the form of the prompt reads in a reply, or what is wrong with it."""
+        return Malformed(reply.fault) if reply.fault else self._form.read(call, reply.text)
+
+    def record(self, call: Asked, read: Read, came: Reply | CallError, *, settled: bool) -> Answered:
         """Keep one try of a call: what was read in the reply or, without one, why there is none."""
+        reply = came if isinstance(came, Reply) else None
+        raw = (came.text or came.refusal) if isinstance(came, Reply) else came.detail
         price = self.price_of(reply) if reply else 0.0
         grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
         answered = Answered(
-            query=call.query,
-            passages=call.passages,
-            prompt_sha=call.prompt_sha,
-            model=call.model,
-            parameters=call.parameters,
-            sample=call.sample,
+            **{name: getattr(call, name) for name in _OF_CALL},
             settled=settled,
             grades=grades,
             reason=reason,
@@ -61,7 +65,7 @@ class Recorder:
             prompt_tokens=reply.prompt_tokens if reply else None,
             completion_tokens=reply.completion_tokens if reply else None,
             price=price,
-            seconds=seconds,
+            seconds=came.seconds,
             request_id=reply.request_id if reply else "",
             served_model=reply.served_model if reply else "",
             finish=reply.finish if reply else None,
@@ -84,41 +88,120 @@ class Recorder:
         return price.of(reply.prompt_tokens, reply.completion_tokens)
 
 
-class Asker:
-    """Asks calls of one model within its limits and records every answer; counts in ``spending``.
+class CallRun(AskingRun[T]):
+    """Asks within the limits of the model, and records every answer before anything uses it.
 
-    One of the ``workers`` waits wherever a pause is due.
+    ``take_in`` records what batches of earlier runs have brought, waiting with the function that it is given,
+    and returns the keys of the calls that are still on their way.
     """
 
-    def __init__(self, model: Model, spending: Spending, workers: Workers) -> None:
-        config, endpoint = model.config, model.config.endpoint
-        self._config = config
-        self._form = model.form
-        self._client = model.client
-        self._recorder = Recorder(model, spending, config.price)
-        self._spending = spending
-        self._clock = asyncio.get_running_loop().time
-        self._limiter = RateLimiter(
-            endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
-        )
-        self._budget = model.budget()
-        # A pause that the endpoint asks for is no outage.
-        self._breaker = Breaker(config.breaker, config.longest_outage, clock=self._limiter.unheld)
+    def __init__(self, given: Given[T], take_in: Callable[[Wait], Awaitable[frozenset[str]]]) -> None:
+        super().__init__(given)
+        config = self._model.config
+        self._config, self._endpoint = config, config.endpoint
+        self._client = self._model.client
+        self._recorder = Recorder(self._model, self._spending, config.price)
+        self._budget = self._model.budget()
         self._backoff = Backoff()
         # Jitter alone; nothing that is measured depends on it.
         self._rng = random.Random()
-        self._wait = workers.wait
+        self._take_in = take_in
+        self._in_batches: asyncio.Task[frozenset[str]] | None = None
+        self._being_asked: dict[str, asyncio.Future[Answered]] = {}
+        self._done = 0
+        self._started = time.monotonic()
+        self._workers = Workers()
+        self._wait = self._workers.wait
 
-    async def ask(self, call: Asked) -> Answered:
+    async def go(self) -> None:
+        """Work until there is no job left; whatever happens, wait for the calls that are on their way."""
+        self._clock = asyncio.get_running_loop().time
+        endpoint = self._endpoint
+        self._limiter = RateLimiter(
+            endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
+        )
+        # A pause that the endpoint asks for is no outage.
+        self._breaker = Breaker(self._config.breaker, self._config.longest_outage, clock=self._limiter.unheld)
+        showing = asyncio.create_task(self._keep_showing())
+        try:
+            await self._workers.run(endpoint.max_concurrency, self._jobs, self._do)
+        finally:
+            showing.cancel()
+            self.end_turn()
+            if self._client is not None:
+                await self._client.close()
+
+    async def _do(self, job: Job[T]) -> None:
+        answers = [self._model.find(call) or await self._answer(call) for call in job.calls]
+        # less those that this run has asked: _ask takes them off
+        self._spending.from_ledger += len(answers)
+        self._done += job.size
+        self._task.advance(job.size)
+        self._hand_on(job.about, answers)
+        self._show()
+        # A ledger full of answers must not keep the other workers from their replies.
+        await asyncio.sleep(0)
+
+    async def _answer(self, call: Asked) -> Answered:
+        """The answer to a call that the ledger lacks; one that another worker is asking is waited for."""
+        key = self._model.ledger.key(call)
+        asked = self._being_asked.get(key)
+        if asked is not None:
+            await asyncio.wait([asked])
+            if asked.cancelled():
+                raise StoppedError("the run is ending")
+            return asked.result()
+        answer = self._being_asked[key] = asyncio.get_running_loop().create_future()
+        try:
+            result = await self._ask(call)
+            answer.set_result(result)
+        finally:
+            # without a result, whoever waits for it stops too
+            answer.cancel()
+            del self._being_asked[key]
+        return result
+
+    async def _ask(self, call: Asked) -> Answered:
+        while True:
+            ours = self.takes_turn()
+            # Another run may have settled the call since it was looked up.
+            result = self._model.find(call)
+            if result is not None:
+                return result
+            if ours:
+                break
+            self.note_waiting()
+            await self._wait(POLL)
+        result = await self._from_batch(call)
+        if result is not None:
+            return result
+        answer = await self._try(call)
+        self._spending.from_ledger -= 1
+        return answer
+
+    async def _from_batch(self, call: Asked) -> Answered | None:
+        """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
+        if self._in_batches is None:
+            self._in_batches = asyncio.ensure_future(self._take_in(self._wait))
+        on_their_way = await asyncio.shield(self._in_batches)
+        if self._model.ledger.key(call) in on_their_way:
+            raise LlmError(
+                f"{len(on_their_way):,} calls of {self._name} are in progress in batches, and one of them "
+                "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
+                "`harness judge batches --cancel` and run again."
+            )
+        return self._model.find(call)
+
+    async def _try(self, call: Asked) -> Answered:
         """Ask until there is a usable answer, a final reason, or no time; what stands is on record.
 
         Raises LlmError when the run must end.
         """
         # Not before a call is to be made: with every answer in the ledger no key is needed.
-        self._client = self._client or ChatClient(self._config.endpoint)
-        messages = self._form.messages(call)
+        self._client = self._client or ChatClient(self._endpoint)
+        messages = self._model.form.messages(call)
         tokens = sum(estimate_tokens(message["content"]) for message in messages)
-        left = self._config.endpoint.deadline
+        left = self._endpoint.deadline
         tries = unusable = 0
         while True:
             tries += 1
@@ -134,7 +217,7 @@ class Asker:
                 asked_for = self._limiter.still_held() if fault.retry_after else 0.0
             else:
                 left -= reply.seconds
-                read = read_reply(self._form, call, reply)
+                read = self._recorder.read(call, reply)
                 unusable += isinstance(read, Malformed)
                 again = self._pause_after(read, tries, unusable, left)
                 answer = self._keep(call, reply, read, last=again is None)
@@ -144,20 +227,10 @@ class Asker:
             await self._wait(asked_for + pause)
             left -= pause
 
-    @property
-    def paused_for(self) -> float:
-        """For how many seconds more the endpoint has asked everybody to wait."""
-        return self._limiter.still_held()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-
     async def _send(
         self, client: Client, call: Asked, messages: Sequence[Message], tokens: int, left: float
     ) -> Reply:
-        endpoint, price = self._config.endpoint, self._config.price
+        endpoint, price = self._endpoint, self._config.price
         most = price.of(tokens, endpoint.max_tokens) if price else 0.0
         await self._budget.reserve(most)
         spent = 0.0
@@ -168,16 +241,14 @@ class Asker:
             try:
                 reply = await client.ask(
                     messages,
-                    self._form.response_format,
+                    self._model.form.response_format,
                     call.sample,
                     max(0.05, min(endpoint.timeout, left)),
                 )
             except CallError as fault:
                 fault.seconds = self._clock() - started
-                if fault.billed:
-                    spent = most
-                    self._spending.unseen_calls += 1
-                    self._spending.unseen_cost = add(self._spending.unseen_cost, most if price else None)
+                self._spending.note_fault(fault.reason, fault.billed, most if price else None)
+                spent = most if fault.billed else 0.0
                 raise
             # An endpoint that does not say what it used is taken to have used the most.
             known = self._recorder.price_of(reply)
@@ -191,21 +262,15 @@ class Asker:
 
     def _after_fault(self, call: Asked, fault: CallError, tries: int, left: float) -> float | Answered:
         """The pause before another try, or, where the call is given up, what is then on record."""
-        faults = self._spending.faults
-        faults[fault.reason] = faults.get(fault.reason, 0) + 1
         if fault.fatal:
             raise LlmError(f"The endpoint refuses to work: {fault}")
         if fault.again and fault.retry_after:
             self._hold(fault, fault.retry_after)
         pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None
-        after: float | Answered
-        if pause is None:
+        after: float | Answered | None = pause
+        if after is None:
             # What cost nothing and may pass is not settled: the next run asks it again.
-            after = self._recorder.record(
-                call, Malformed(fault.reason), fault.detail, settled=fault.settled, seconds=fault.seconds
-            )
-        else:
-            after = pause
+            after = self._recorder.record(call, Malformed(fault.reason), fault, settled=fault.settled)
         if fault.refused:
             self._breaker.refused(str(fault))
         # A busy endpoint is not down, as long as calls get through in the end.
@@ -216,7 +281,7 @@ class Asker:
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
         self._limiter.hold(seconds)
-        longest = self._config.endpoint.longest_pause
+        longest = self._endpoint.longest_pause
         waited = self._limiter.held_in_vain
         if waited <= longest:
             return
@@ -238,11 +303,28 @@ class Asker:
     def _keep(self, call: Asked, reply: Reply, read: Read, *, last: bool) -> Answered:
         """Record an answer that has come in, which settles the call if it is the last one."""
         self._limiter.answered()
-        answer = self._recorder.record(
-            call, read, reply.text or reply.refusal, settled=last, seconds=reply.seconds, reply=reply
-        )
+        answer = self._recorder.record(call, read, reply, settled=last)
         if not answer.reason:
             self._breaker.succeeded()
         elif answer.reason not in FINAL_REASONS:
             self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
         return answer
+
+    def _show(self) -> None:
+        if isinstance(self._task, Describable):
+            self._task.describe(self._progress())
+
+    def _progress(self) -> str:
+        rate = self._done / max(1e-9, time.monotonic() - self._started)
+        parts = [f"{rate:.1f}/s", *self._spending.progress()]
+        if self.waiting:
+            parts.append("waits for another run")
+        if (paused := self._limiter.still_held()) > 0:
+            parts.append(f"waits {paused:.0f} s, as the endpoint asks")
+        return ", ".join(parts)
+
+    async def _keep_showing(self) -> None:
+        """Show that something happens even where nothing is answered, as while an endpoint is down."""
+        while True:
+            await asyncio.sleep(SHOW_EVERY)
+            self._show()

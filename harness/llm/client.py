@@ -18,6 +18,10 @@ Message = Mapping[str, str]
 # An id or a name of a model that is longer is none.
 _LONGEST_NAME = 200
 _MOST_TOKENS = 10**9
+# How servers of the chat-completions protocol say why an answer has ended, in lower case. Some say nothing.
+ENDED_BY_ITSELF = {"", "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
+_AT_THE_LIMIT = {"length", "max_tokens", "model_length", "max_output_tokens"}
+_FILTERED = {"content_filter", "sensitive", "safety"}
 # How the HTTP library names what fails before a request is on its way: such a call cannot be billed.
 _NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
 
@@ -38,6 +42,25 @@ class Reply:
     served_model: str
     seconds: float
     logprobs: list[dict[str, Any]] | None = None
+
+    @property
+    def fault(self) -> str:
+        """Why it must not be read, as a short name; '' for text that ended by itself.
+
+        What was cut off may have been the answer, and what stands before it a thought or a quotation.
+        """
+        finish = self.finish.lower()
+        if finish in _FILTERED:
+            return "content_filter"
+        if self.refusal:
+            return "refusal"
+        if finish == "no_choices":
+            return "empty_choices"
+        if finish in _AT_THE_LIMIT:
+            return "truncated"
+        if finish not in ENDED_BY_ITSELF:
+            return "interrupted"
+        return "" if self.text.strip() else "empty_answer"
 
 
 class Client(Protocol):

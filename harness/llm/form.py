@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from harness.llm.client import Reply
 from harness.llm.fences import render
 from harness.types import Answered, Asked
 
@@ -20,11 +19,6 @@ Structured = Literal["json_schema", "json_object", "none"]
 
 # Asking again would bring the same: the endpoint has decided.
 FINAL_REASONS = {"refusal", "content_filter"}
-
-# How servers of the chat-completions protocol say why an answer has ended, in lower case. Some say nothing.
-ENDED_BY_ITSELF = {"", "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
-_AT_THE_LIMIT = {"length", "max_tokens", "model_length", "max_output_tokens"}
-_FILTERED = {"content_filter", "sensitive", "safety"}
 
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
 # The marks between which reasoning models put their thoughts.
@@ -132,25 +126,3 @@ def text_of(answer: Answered) -> str | None:
     """The words of a usable answer, a reasoning model's thoughts left out; None for any other."""
     text = after_thoughts(answer.raw)
     return None if not answer.usable or isinstance(text, Malformed) else text
-
-
-def read_reply(form: Form, asked: Asked, reply: Reply) -> tuple[int, ...] | Malformed | None:
-    """What ``form`` reads in a reply, or what is wrong with it.
-
-    An answer that did not end by itself is not read, whatever can be made of it: what was cut off may have
-    been the answer, and what stands before it a thought or a quotation.
-    """
-    finish = reply.finish.lower()
-    if finish in _FILTERED:
-        return Malformed("content_filter")
-    if reply.refusal:
-        return Malformed("refusal")
-    if finish == "no_choices":
-        return Malformed("empty_choices")
-    if finish in _AT_THE_LIMIT:
-        return Malformed("truncated")
-    if finish not in ENDED_BY_ITSELF:
-        return Malformed("interrupted")
-    if not reply.text.strip():
-        return Malformed("empty_answer")
-    return form.read(asked, reply.text)

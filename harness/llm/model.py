@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from harness.llm.client import Client
+from harness.llm.client import ENDED_BY_ITSELF, Client
 from harness.llm.config import ModelConfig
-from harness.llm.form import ENDED_BY_ITSELF, FINAL_REASONS, Form, Malformed
+from harness.llm.form import FINAL_REASONS, Form, Malformed
 from harness.llm.money import Budget, Estimate
 from harness.llm.records import Ledger, Spending
 from harness.llm.tokens import token_counter

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from harness.errors import ConfigError
 from harness.kinds import StageConfig
@@ -73,6 +73,12 @@ class Prompt(StageConfig):
     description: str = Field("", description="What it asks for.")
     system: str = Field("", description="The system message; may be empty.")
     user: str = Field(description="The user message.")
+    _asked_for: str = PrivateAttr("")
+
+    @property
+    def asked_for(self) -> str:
+        """The built-in name or the path by which a configuration names it."""
+        return self._asked_for
 
     @property
     def name(self) -> str:
@@ -98,6 +104,7 @@ def read_prompt(
     """
     known = {"id": prompt_path(name, folder).stem}
     prompt = parse(read_content(name, folder, whose), name, model, known)
+    prompt._asked_for = name
     shown = slots_of(prompt.system, prompt.user)
     for slot in slots:
         if slot not in shown:

@@ -104,6 +104,13 @@ class Spending:
         for reason, count in other.faults.items():
             self.faults[reason] = self.faults.get(reason, 0) + count
 
+    def note_fault(self, reason: str, billed: bool, most: float | None) -> None:
+        """Count a try without an answer; ``billed``: it may be on the bill, for at ``most`` so much."""
+        self.faults[reason] = self.faults.get(reason, 0) + 1
+        if billed:
+            self.unseen_calls += 1
+            self.unseen_cost = add(self.unseen_cost, most)
+
     def progress(self) -> list[str]:
         """What to show while the run goes on."""
         spent = "cost unknown" if self.cost is None else f"spent {self.cost:.4f}"

@@ -1,8 +1,8 @@
 """Measures: pure functions of rankings and graded spans, for all queries at once on arrays.
 
-``score`` takes rankings of chunks, ``FAMILIES`` is the table of measures, and ``headline`` chooses the one
-that settings are compared by. ``separation`` says how well scores tell answerable queries from others. Numpy
-and the core types only; bad input is a ValueError.
+``score`` takes rankings of chunks; a ``Scorer`` takes many rankings of the same chunks. ``FAMILIES`` is the
+table of measures, and ``headline`` chooses the one that settings are compared by. ``separation`` says how
+well scores tell answerable queries from others. Numpy and the core types only; bad input is a ValueError.
 """
 
 from harness.measures.answerability import separation, thresholds
@@ -11,7 +11,7 @@ from harness.measures.headline import across_chunkings, across_parsers, headline
 from harness.measures.measure import Measure
 from harness.measures.projection import Projection, project
 from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
-from harness.measures.score import UNJUDGED, ScoreTable, compute, score
+from harness.measures.score import UNJUDGED, Scorer, ScoreTable, compute, score
 from harness.measures.table import (
     FAMILIES,
     about,

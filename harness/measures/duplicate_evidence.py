@@ -42,9 +42,9 @@ def choices(trail: Trail) -> Choices:
     evidence = trail.spans.evidence
     copies = np.bincount(evidence[kept], minlength=trail.spans.n_evidence)
     settled = kept & (copies[evidence] == 1)
-    rows, choice = [np.flatnonzero(settled)], [trail.owner[settled]]
+    rows, choice = [np.flatnonzero(settled)], [trail.spans.query[settled]]
     query_of_choice, cap = list(range(trail.n_queries)), [inf] * trail.n_queries
-    for query, fixed, open_rows in _by_query(trail.owner, settled, kept & ~settled):
+    for query, fixed, open_rows in _by_query(trail.spans.query, settled, kept & ~settled):
         combinations = _combinations(open_rows, evidence[open_rows])
         if combinations is None:
             combinations = [open_rows]

@@ -91,7 +91,7 @@ def _found(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints
 def _owner_of_evidence(trail: Trail) -> Ints:
     """The query of every evidence; 0 for one that is not on the trail."""
     owner = np.zeros(trail.spans.n_evidence, dtype=np.int64)
-    owner[trail.spans.evidence] = trail.owner
+    owner[trail.spans.evidence] = trail.spans.query
     return owner
 
 

@@ -72,13 +72,13 @@ class ChunkGrades:
     partly: Bools
 
     def rows_of(self, query: Ints, chunk: Ints) -> Ints:
-        """The row of each (query, chunk), -1 where it is unjudged or the query (-1) has no judgment."""
+        """The row of each (query, chunk), -1 where it is unjudged."""
         if not len(self.query):
             return np.full(len(query), -1, dtype=np.int64)
         keys = self.query * self.n_chunks + self.chunk
         wanted = query * self.n_chunks + chunk
         row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where((keys[row] == wanted) & (query >= 0), row, -1)
+        return np.where(keys[row] == wanted, row, -1)
 
 
 def project(

@@ -36,7 +36,8 @@ class UnscoredSpans:
 class SpanQrels:
     """The scored spans of all queries, one row each, sorted by query, document, start, end and evidence.
 
-    ``query`` and ``doc`` [S] are indices into ``query_ids`` and ``doc_ids`` (both sorted); ``start``, ``end``
+    ``query`` and ``doc`` [S] are indices into ``query_ids`` and ``doc_ids`` (sorted by name, unless
+    ``for_queries`` puts queries in another order); ``start``, ``end``
     half-open character offsets; ``grade`` 0 and up. ``evidence`` [S] numbers the facts over all queries:
     spans of one query with the same non-empty name share a number, any other span has its own. ``unscored``
     are the spans that have no grade, as a judgment failed: they may hold any. ``answer`` [S, 2] is the part
@@ -97,6 +98,27 @@ class SpanQrels:
             _answers(scored),
         )
 
+    def for_queries(self, query_ids: tuple[str, ...]) -> SpanQrels:
+        """The spans of these queries alone, in their order; documents and evidence keep their numbers."""
+        if query_ids == self.query_ids:
+            return self
+        number = {query_id: i for i, query_id in enumerate(query_ids)}
+        place = np.array([number.get(query_id, -1) for query_id in self.query_ids], dtype=np.int64)
+        unscored = self.unscored
+        rows, others = _in_order(place[self.query]), _in_order(place[unscored.query])
+        return replace(
+            self.take(rows),
+            query_ids=query_ids,
+            query=place[self.query[rows]],
+            unscored=UnscoredSpans(
+                self.doc_ids,
+                place[unscored.query[others]],
+                unscored.doc[others],
+                unscored.start[others],
+                unscored.end[others],
+            ),
+        )
+
     def take(self, rows: AnyArray | Bools) -> SpanQrels:
         """Some of the rows, with the numbering of queries, documents and evidence unchanged."""
         return SpanQrels(
@@ -119,6 +141,12 @@ class SpanQrels:
         owner[self.evidence] = self.query
         np.maximum.at(best, self.evidence, self.grade)
         return owner, best
+
+
+def _in_order(query: Ints) -> Ints:
+    """The rows of queries that are asked for, not -1, query by query."""
+    rows = np.flatnonzero(query >= 0)
+    return rows[np.argsort(query[rows], kind="stable")]
 
 
 def _place(row: Judgment) -> tuple[str, str, int, int, str]:

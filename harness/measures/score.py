@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -69,40 +71,108 @@ def score(
     token_boundaries: TokenBoundaries | None = None,
     chunk_tokens: AnyArray | None = None,
 ) -> ScoreTable:
-    """Score every query of ``queries`` under every measure.
-
-    ``chunks`` are *all* chunks of the chunking, ranked or not: the ideal ranking is drawn from them. A query
-    without a ranking scores 0; one that is not answerable or has no relevant text (for a measure with
-    ``rel``, no evidence of that grade) has no value: NaN, or 0 where ``unanswerable`` is ``zero``. Judgments
-    of other queries are ignored. ``token_boundaries`` is asked for every document where a measure counts
-    tokens of text, ``chunk_tokens`` [C] is the length of every chunk where it counts those of chunks. Raises
-    ValueError for an unknown measure, a ranking of an unknown query or chunk, or chunks and spans that cannot
-    be (see ``ChunkTable``, ``SpanQrels``).
-    """
-    if unanswerable not in ("nan", "zero"):
-        raise ValueError(f"unanswerable must be 'nan' or 'zero', not {unanswerable!r}")
-    wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
-    qrels = spans if isinstance(spans, SpanQrels) else SpanQrels.from_judgments(spans)
-    table = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
-    number = {query_id: i for i, query_id in enumerate(qrels.query_ids)}
-    query_in_spans = np.array([number.get(query.query_id, -1) for query in queries], dtype=np.int64)
-    answerable = np.array([query.answerable for query in queries], dtype=np.bool_)
-    chunk, offsets = lay_out(rankings, queries, table.rows())
-    graded, items = grade_rankings(chunk, offsets, query_in_spans, qrels, project(qrels, table, projection))
-    read_as: dict[str, Trail | RankedTokens] = {
-        name: read(chunk, offsets, query_in_spans, qrels, table, unit)
-        for name, unit in _units(wanted, token_boundaries)
-    }
-    if chunk_tokens is not None:
-        read_as["lengths"] = RankedTokens(chunk_tokens[chunk].astype(np.int64), offsets)
-    return ScoreTable(
-        tuple(query.query_id for query in queries),
-        wanted,
-        compute(graded, wanted, unanswerable, read_as, answerable),
-        (graded.n_relevant() > 0) & answerable,
-        np.isin([query.query_id for query in queries], [ranking.query_id for ranking in rankings]),
-        items,
+    """Score every query of ``queries`` under every measure: a ``Scorer`` that is used once."""
+    scorer = Scorer(
+        queries,
+        spans,
+        chunks,
+        projection=projection,
+        unanswerable=unanswerable,
+        token_boundaries=token_boundaries,
+        chunk_tokens=chunk_tokens,
     )
+    return scorer.score(rankings, measures)
+
+
+class Scorer:
+    """Scores rankings of the chunks of one chunking, as often as asked.
+
+    What does not depend on a ranking is worked out once: ``spans``, the graded spans of ``queries`` in their
+    order; ``chunks``, *all* chunks of the chunking, ranked or not, since the ideal ranking is drawn from
+    them; and ``grades``, the spans projected onto the chunks. Judgments of other queries are ignored.
+    ``token_boundaries`` is asked for every document where a measure counts tokens of text, ``chunk_tokens``
+    [C] is the length of every chunk where it counts those of chunks.
+
+    Raises ValueError for chunks and spans that cannot be (see ``ChunkTable``, ``SpanQrels``) and for a query
+    listed twice.
+    """
+
+    def __init__(
+        self,
+        queries: Sequence[Query],
+        spans: SpanQrels | Iterable[Judgment],
+        chunks: ChunkTable | Iterable[Chunk],
+        *,
+        projection: Projection | None = None,
+        unanswerable: Unanswerable = "nan",
+        token_boundaries: TokenBoundaries | None = None,
+        chunk_tokens: AnyArray | None = None,
+    ) -> None:
+        if unanswerable not in ("nan", "zero"):
+            raise ValueError(f"unanswerable must be 'nan' or 'zero', not {unanswerable!r}")
+        self.queries = tuple(queries)
+        self.query_ids = tuple(query.query_id for query in queries)
+        if len(set(self.query_ids)) != len(self.query_ids):
+            raise ValueError(f"query {_repeated(self.query_ids)} is listed more than once")
+        qrels = spans if isinstance(spans, SpanQrels) else SpanQrels.from_judgments(spans)
+        self.spans = qrels.for_queries(self.query_ids)
+        self.chunks = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
+        self._answerable = np.array([query.answerable for query in queries], dtype=np.bool_)
+        self._projection = projection
+        self._unanswerable = unanswerable
+        self._tokens = None if token_boundaries is None else Tokens(token_boundaries)
+        self._chunk_tokens = chunk_tokens
+
+    def against(self, spans: SpanQrels) -> Scorer:
+        """The same queries and chunks with other spans."""
+        other = copy(self)
+        other.__dict__.pop("grades", None)
+        other.spans = spans.for_queries(self.query_ids)
+        return other
+
+    @cached_property
+    def grades(self) -> ChunkGrades:
+        """The grade of every judged chunk for every query; queries are numbered in their order."""
+        return project(self.spans, self.chunks, self._projection)
+
+    def score(self, rankings: Sequence[Ranking], measures: Sequence[Measure | str]) -> ScoreTable:
+        """Score every query under every measure.
+
+        A query without a ranking scores 0; one that is not answerable or has no relevant text (for a measure
+        with ``rel``, no evidence of that grade) has no value: NaN, or 0 where ``unanswerable`` is ``zero``.
+        Raises ValueError for an unknown measure, and for a ranking of an unknown query or chunk.
+        """
+        wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
+        chunk, offsets = lay_out(rankings, self.query_ids, self.chunks.rows())
+        graded, items = _grade(chunk, offsets, self.spans, self.grades)
+        read_as: dict[str, Trail | RankedTokens] = {}
+        for measure in wanted:
+            how = FAMILIES[measure.family].reads
+            if how in ("characters", "tokens") and how not in read_as:
+                read_as[how] = read(chunk, offsets, self.spans, self.chunks, self._unit(measure, how))
+        if self._chunk_tokens is not None:
+            read_as["lengths"] = RankedTokens(self._chunk_tokens[chunk].astype(np.int64), offsets)
+        return ScoreTable(
+            self.query_ids,
+            wanted,
+            compute(graded, wanted, self._unanswerable, read_as, self._answerable),
+            (graded.n_relevant() > 0) & self._answerable,
+            np.isin(self.query_ids, [ranking.query_id for ranking in rankings]),
+            items,
+        )
+
+    def unread(self) -> Trail:
+        """The relevant text of every query with nothing read of it, in characters."""
+        nothing = np.zeros(0, dtype=np.int64)
+        offsets = np.zeros(len(self.queries) + 1, dtype=np.int64)
+        return read(nothing, offsets, self.spans, self.chunks, Characters())
+
+    def _unit(self, measure: Measure, how: str) -> Unit:
+        if how == "characters":
+            return Characters()
+        if self._tokens is None:
+            raise ValueError(f"{measure} counts tokens, and no tokenizer is given (token_boundaries)")
+        return self._tokens
 
 
 def compute(
@@ -137,18 +207,6 @@ def compute(
     return values
 
 
-def _units(measures: Sequence[Measure], boundaries: TokenBoundaries | None) -> list[tuple[str, Unit]]:
-    """The units in which text has to be measured."""
-    read = {FAMILIES[measure.family].reads for measure in measures}
-    units: list[tuple[str, Unit]] = [("characters", Characters())] if "characters" in read else []
-    if "tokens" in read:
-        if boundaries is None:
-            named = next(measure for measure in measures if FAMILIES[measure.family].reads == "tokens")
-            raise ValueError(f"{named} counts tokens, and no tokenizer is given (token_boundaries)")
-        units.append(("tokens", Tokens(boundaries)))
-    return units
-
-
 @dataclass(frozen=True, slots=True)
 class RankedItems:
     """Every ranked chunk of every query, in the order of queries and ranks.
@@ -167,25 +225,22 @@ class RankedItems:
 
 
 def lay_out(
-    rankings: Sequence[Ranking], queries: Sequence[Query], chunk_rows: Mapping[str, int]
+    rankings: Sequence[Ranking], query_ids: Sequence[str], chunk_rows: Mapping[str, int]
 ) -> tuple[Ints, Ints]:
-    """The chunk rows of all rankings in the order of ``queries``, end to end, and their offsets.
+    """The chunk rows of all rankings in the order of ``query_ids``, end to end, and their offsets.
 
     A query with no ranking gets an empty list. Raises ValueError for a ranking of an unknown query or chunk,
-    and for a query ranked or listed twice.
+    and for a query ranked twice.
     """
     by_query = {ranking.query_id: ranking for ranking in rankings}
     if len(by_query) != len(rankings):
         raise ValueError(f"query {_repeated([r.query_id for r in rankings])} has more than one ranking")
-    names = [query.query_id for query in queries]
-    if len(set(names)) != len(names):
-        raise ValueError(f"query {_repeated(names)} is listed more than once")
-    unknown = by_query.keys() - set(names)
+    unknown = by_query.keys() - set(query_ids)
     if unknown:
         raise ValueError(
             f"{len(unknown)} rankings are of queries that are not scored, such as {min(unknown)}"
         )
-    lists = [by_query[name].chunk_ids if name in by_query else () for name in names]
+    lists = [by_query[name].chunk_ids if name in by_query else () for name in query_ids]
     offsets = offsets_of(np.array([len(ids) for ids in lists], dtype=np.int64))
     try:
         rows = [chunk_rows[chunk_id] for ids in lists for chunk_id in ids]
@@ -196,12 +251,10 @@ def lay_out(
     return np.array(rows, dtype=np.int64), offsets
 
 
-def grade_rankings(
-    chunk: Ints, offsets: Ints, query_in_spans: Ints, spans: SpanQrels, grades: ChunkGrades
-) -> tuple[Graded, RankedItems]:
-    """Join the ranked chunks with their grades; ``query_in_spans`` [Q] is -1 where nothing is judged."""
+def _grade(chunk: Ints, offsets: Ints, spans: SpanQrels, grades: ChunkGrades) -> tuple[Graded, RankedItems]:
+    """Join the ranked chunks with their grades."""
     query = owners(offsets)
-    row = grades.rows_of(query_in_spans[query], chunk)
+    row = grades.rows_of(query, chunk)
     judged = row >= 0
     known = row[judged]
     grade = np.full(len(chunk), UNJUDGED, dtype=np.int64)
@@ -210,11 +263,13 @@ def grade_rankings(
     earned[judged] = np.where(
         _first_of_evidence(grades.evidence[known], grades.grade[known]), grades.grade[known], 0
     )
-    ideal, ideal_offsets = _ideal(query_in_spans, spans, grades)
-    certain, certain_offsets = _ideal(query_in_spans, spans, grades, ~grades.partly)
     partly = np.zeros(len(chunk), dtype=np.bool_)
     partly[judged] = grades.partly[known]
-    evidence, evidence_offsets = _to_find(query_in_spans, spans)
+    # the ideal has every evidence once, at the best grade of a chunk that stands for it
+    ideal, ideal_offsets = _falling(_best_chunks(spans, grades), spans)
+    certain, certain_offsets = _falling(_best_chunks(spans, grades, ~grades.partly), spans)
+    # what there is to find, whether or not any chunk stands for it
+    evidence, evidence_offsets = _falling(spans.evidence_grades()[1], spans)
     graded = Graded(
         offsets,
         judged,
@@ -223,7 +278,7 @@ def grade_rankings(
         ideal,
         evidence_offsets,
         evidence,
-        _hits(positions(offsets), row, query_in_spans, spans, grades),
+        _hits(positions(offsets), row, spans, grades),
         partly=partly,
         certain_offsets=certain_offsets,
         certain=certain,
@@ -248,38 +303,23 @@ def _first_of_evidence(evidence: Ints, grade: Ints) -> Bools:
     return first
 
 
-def _positions_in_queries(query_in_spans: Ints, n_in_spans: int) -> Ints:
-    """The inverse of ``query_in_spans``: which scored query each judged one is, -1 for none."""
-    inverse = np.full(n_in_spans, -1, dtype=np.int64)
-    known = query_in_spans >= 0
-    inverse[query_in_spans[known]] = np.flatnonzero(known)
-    return inverse
-
-
-def _ideal(
-    query_in_spans: Ints, spans: SpanQrels, grades: ChunkGrades, rows: Bools | slice = slice(None)
-) -> tuple[Ints, Ints]:
-    """Per scored query the best grade of a chunk for each evidence that a chunk stands for, highest first."""
+def _best_chunks(spans: SpanQrels, grades: ChunkGrades, rows: Bools | slice = slice(None)) -> Ints:
+    """The best grade of a chunk for each evidence that one of the ``rows`` stands for, else 0."""
     best = np.zeros(spans.n_evidence, dtype=np.int64)
     np.maximum.at(best, grades.evidence[rows], grades.grade[rows])
-    return _per_query(best, query_in_spans, spans)
+    return best
 
 
-def _to_find(query_in_spans: Ints, spans: SpanQrels) -> tuple[Ints, Ints]:
-    """Per scored query the best grade of each evidence, whether or not any chunk stands for it."""
-    return _per_query(spans.evidence_grades()[1], query_in_spans, spans)
+def _falling(best: Ints, spans: SpanQrels) -> tuple[Ints, Ints]:
+    """The grades above 0 of each query's evidence, highest first, and their offsets."""
+    owner, kept = spans.evidence_grades()[0], best > 0
+    return sorted_descending(best[kept], owner[kept], len(spans.query_ids))
 
 
-def _per_query(best: Ints, query_in_spans: Ints, spans: SpanQrels) -> tuple[Ints, Ints]:
-    owner = _positions_in_queries(query_in_spans, len(spans.query_ids))[spans.evidence_grades()[0]]
-    kept = (best > 0) & (owner >= 0)
-    return sorted_descending(best[kept], owner[kept], len(query_in_spans))
-
-
-def _hits(position: Ints, row: Ints, query_in_spans: Ints, spans: SpanQrels, grades: ChunkGrades) -> Hits:
+def _hits(position: Ints, row: Ints, spans: SpanQrels, grades: ChunkGrades) -> Hits:
     """Every (ranked item, span it covers)."""
     judged = np.flatnonzero(row >= 0)
     counts = np.diff(grades.cover_offsets)[row[judged]]
     span = grades.cover_span[slices(grades.cover_offsets[row[judged]], counts)]
-    owner = _positions_in_queries(query_in_spans, len(spans.query_ids))[spans.evidence_grades()[0]]
+    owner = spans.evidence_grades()[0]
     return Hits(np.repeat(position[judged], counts), spans.evidence[span], spans.grade[span], owner)

@@ -29,9 +29,9 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     by_evidence = np.zeros(trail.spans.n_evidence)
     np.maximum.at(by_evidence, trail.spans.evidence, by_span)
     owner = np.zeros(trail.spans.n_evidence, dtype=np.int64)
-    owner[trail.spans.evidence] = trail.owner
+    owner[trail.spans.evidence] = trail.spans.query
     found = np.bincount(owner, by_evidence, minlength=trail.n_queries)
-    best = _ideal(trail, density, paid)
+    best = ideal_gain(trail, budget, L)
     return np.divide(found, best, out=np.zeros(trail.n_queries), where=best > 0)
 
 
@@ -45,9 +45,10 @@ def _interpolate(paid: Floats, place: Floats) -> Floats:
     return np.interp(place, np.arange(len(paid)), paid)
 
 
-def _ideal(trail: Trail, density: Floats, paid: Floats) -> Floats:
-    """The gain of the best reading of every query."""
-    ideal = densest_first(trail, density)
+def ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
+    """The discounted gain of the best reading of every query, [Q], whatever is ranked."""
+    paid = _paid_up_to(budget, L)
+    ideal = densest_first(trail, gain_exp(trail.spans.grade) / trail.length)
     value = ideal.density * (_interpolate(paid, ideal.until) - _interpolate(paid, ideal.at))
     by_choice = np.bincount(ideal.choice, value, minlength=len(ideal.query_of_choice))
     best = np.zeros(trail.n_queries)

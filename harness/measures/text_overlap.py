@@ -50,8 +50,8 @@ def precision_omega(trail: Trail, _k: None = None) -> Floats:
     """
     wanted = _best_copies(trail, np.zeros(len(trail.spans)))
     span, chunk, shared_from, shared_to = _chunks_with(trail, wanted)
-    found = _union(trail.group[span], trail.owner[span], shared_from, shared_to, trail.n_queries)
-    pairs = np.unique(np.stack([trail.owner[span], chunk]), axis=1)
+    found = _union(trail.group[span], trail.spans.query[span], shared_from, shared_to, trail.n_queries)
+    pairs = np.unique(np.stack([trail.spans.query[span], chunk]), axis=1)
     length = trail.chunks.length[pairs[1]]
     return _share(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
 
@@ -68,11 +68,15 @@ def _amounts(trail: Trail, k: int | None) -> _Amounts:
     index, offsets = head(trail.offsets, k)
     return _Amounts(
         wanted=_union(
-            trail.group[chosen], trail.owner[chosen], spans.start[chosen], spans.end[chosen], trail.n_queries
+            trail.group[chosen],
+            trail.spans.query[chosen],
+            spans.start[chosen],
+            spans.end[chosen],
+            trail.n_queries,
         ),
         found=_union(
             trail.group[span],
-            trail.owner[span],
+            trail.spans.query[span],
             trail.read_start[found],
             trail.read_end[found],
             trail.n_queries,

@@ -34,16 +34,15 @@ class Pieces:
 class Trail:
     """The relevant spans of the scored queries, and where on the trail each was first read.
 
-    ``spans`` [S] are those of grade 1 or better of scored queries, ``owner`` [S] their query, ``group`` [S]
-    their (query, document), ``length`` [S] their length on the ``unit``. A read [R] is a part of a span:
-    ``read_span`` its row, ``read_start``/``read_end`` its characters, ``read_at`` and ``read_until`` its
-    place on the trail, ``read_rank`` the 0-based rank of the chunk it was read in. ``offsets`` [Q + 1]
+    ``spans`` [S] are those of grade 1 or better, ``group`` [S] their (query, document), ``length`` [S] their
+    length on the ``unit``. A read [R] is a part of a span: ``read_span`` its row, ``read_start``/``read_end``
+    its characters, ``read_at`` and ``read_until`` its place on the trail, ``read_rank`` the 0-based rank of
+    the chunk it was read in. ``offsets`` [Q + 1]
     delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking,
     ``item_chunk`` [N] the rows of the ranked ones.
     """
 
     spans: SpanQrels
-    owner: Ints
     group: Ints
     length: Floats
     read_span: Ints
@@ -64,12 +63,10 @@ class Trail:
         return len(self.offsets) - 1
 
 
-def read(
-    chunk: Ints, offsets: Ints, query_in_spans: Ints, spans: SpanQrels, chunks: ChunkTable, unit: Unit
-) -> Trail:
-    """Lay the trail of every query: ``chunk`` are the ranked chunk rows, ``offsets`` delimit the queries."""
-    relevant, owner = _relevant(query_in_spans, spans)
-    groups, group = np.unique(owner * len(spans.doc_ids) + relevant.doc, return_inverse=True)
+def read(chunk: Ints, offsets: Ints, spans: SpanQrels, chunks: ChunkTable, unit: Unit) -> Trail:
+    """Lay the trail of every query of ``spans``: the ranked rows of ``chunks``, delimited by ``offsets``."""
+    relevant = spans.take(np.flatnonzero(spans.grade > 0))
+    groups, group = np.unique(relevant.query * len(spans.doc_ids) + relevant.doc, return_inverse=True)
     item_doc = _docs_of(chunks, spans)[chunk] if len(chunk) else chunk
     item_group = _group_of(groups, owners(offsets) * len(spans.doc_ids) + item_doc, item_doc >= 0)
     # a chunk is read part by part, so the trail is one of parts
@@ -87,7 +84,6 @@ def read(
     shift = (before(part_length, offsets_of(counts)[offsets]) - part_begin)[at]
     return Trail(
         spans=relevant,
-        owner=owner,
         group=group,
         length=_lengths(relevant, unit),
         read_span=span,
@@ -118,9 +114,7 @@ def of_answers(trail: Trail) -> tuple[Trail, Bools]:
         start=np.where(named, answer[:, 0], trail.spans.start),
         end=np.where(named, answer[:, 1], trail.spans.end),
     )
-    query_in_spans = np.full(trail.n_queries, -1, dtype=np.int64)
-    query_in_spans[trail.owner] = spans.query
-    again = read(trail.item_chunk, trail.offsets, query_in_spans, spans, trail.chunks, trail.unit)
+    again = read(trail.item_chunk, trail.offsets, spans, trail.chunks, trail.unit)
     return again, named
 
 
@@ -137,14 +131,6 @@ def elementary(group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, I
     interval, segment = np.repeat(np.arange(len(group)), counts), slices(first, counts)
     following = np.append(edges[1:], edges[-1:])
     return interval, segment, edges // width, edges % width, following % width
-
-
-def _relevant(query_in_spans: Ints, spans: SpanQrels) -> tuple[SpanQrels, Ints]:
-    scored = np.full(len(spans.query_ids), -1, dtype=np.int64)
-    known = query_in_spans >= 0
-    scored[query_in_spans[known]] = np.flatnonzero(known)
-    rows = np.flatnonzero((spans.grade > 0) & (scored[spans.query] >= 0))
-    return spans.take(rows), scored[spans.query[rows]]
 
 
 def _lengths(spans: SpanQrels, unit: Unit) -> Floats:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.answer import Case, Shown
-from harness.types import Judgment, Query
+from harness.answer import Case
+from harness.types import Chunk, Judgment, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,13 @@ class Exchange:
         """What measures of answers look at; a passage is its own document, as no place in one is known."""
         query = Query(self.query_id, self.question, "train", self.answerable)
         shown = tuple(
-            Shown(
+            Chunk(
                 passage.passage_id or f"{self.query_id}#{place}",
                 passage.document or f"{self.query_id}#{place}",
-                ((0, len(passage.text)),),
+                0,
+                len(passage.text),
                 passage.text,
             )
             for place, passage in enumerate(self.read, start=1)
         )
-        first = next(iter(self.references), None)
-        others = self.references[1:]
-        return Case(query, shown, self.answer, self.reason, first, self.cited, judgments, others)
+        return Case(query, shown, self.answer, self.reason, self.references, self.cited, judgments)

@@ -20,14 +20,13 @@ from harness.chunk import (
     token_lengths,
 )
 from harness.config import Setting
-from harness.models import ModelTokenizer
 from harness.report import ChunkRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.cutting import cut, outlines
-from harness.running.reading import Reading, reading_of
+from harness.running.reading import Reading, Warn, reading_of
 from harness.running.sources import RunSources
-from harness.search import CONTEXTS, NotAskedError, Passages
+from harness.search import CONTEXTS, ContextConfig, NotAskedError, Passages
 from harness.search.context import Around, nested
 from harness.store import key_of
 from harness.types import Chunk
@@ -82,55 +81,55 @@ class Chunking:
 
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
-    """Split the corpus for a setting; warns where chunks are longer than an encoder of the setting reads."""
+    """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks."""
     tokenizer = context.tokenizer(setting.tokenizer)
     with context.timed("chunk"):
         chunks, key = cut(corpus, setting.chunk, tokenizer, context)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
     health = health_of(lengths, tokenizer.window)
-    indexed = with_context(chunks, key, setting, tokenizer, corpus, context)
+    sources = RunSources(context, corpus, tokenizer)
+
+    def warn(problem: str) -> None:
+        context.reporter.warn(f"{setting.name}: {problem}")
+
+    indexed = with_context(chunks, key, setting.context, sources, warn)
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
-    reading = reading_of(chunks, key, setting, tokenizer, corpus, context)
-    if health["overlong"] and indexed is None and any(one.runs_here for one in setting.retrieve.encoders()):
-        context.reporter.warn(
-            f"{setting.name}: {health['overlong']} of {health['chunks']} chunks are longer than the "
-            f"{tokenizer.window} tokens that {tokenizer.name} reads; the rest of each chunk is not searched."
+    reading = None if setting.read is None else reading_of(chunks, key, setting.read, sources, warn)
+    overlong = health["overlong"] if indexed is None else indexed.overlong
+    if overlong and any(one.runs_here for one in setting.retrieve.encoders()):
+        within, remedy = "", "."
+        if indexed is not None:
+            within = " with their context"
+            remedy = ". Use smaller chunks, a shorter context or a model with a longer window."
+        warn(
+            f"{overlong} of {len(chunks)} chunks are longer{within} than the {tokenizer.window} tokens that "
+            f"{tokenizer.name} reads; the rest of each chunk is not searched{remedy}"
         )
-    capped = _capped(chunks, lengths, setting.chunk)
-    if chunks and capped.share >= _MOST_CAPPED:
-        context.reporter.warn(
-            f"{setting.name}: {capped.share:.0%} of its chunks end at the window of {capped.window} tokens, "
-            f"not at chunk_size {capped.size}: the median chunk has {capped.median:,.0f} characters. "
-            "Describe the setting by that length, or use a smaller chunk_size or a model with a longer "
-            "window."
-        )
+    _warn_of_capped(chunks, lengths, setting.chunk, warn)
     return Chunking(
         tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Capped:
-    """The ``share`` of chunks that a ``window`` in tokens has cut shorter than ``size`` characters."""
+def _warn_of_capped(
+    chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: ChunkerConfig, warn: Warn
+) -> None:
+    """Warn where the window of a chunker with a size in characters ends many chunks before that size.
 
-    share: float
-    window: int
-    size: int
-    median: float
-
-
-def _capped(chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: ChunkerConfig) -> _Capped:
-    """What the window does to a chunker with a size in characters; a share of 0 for all other chunkers.
-
-    A chunk counts where it fills nine tenths of the window, and less than that of the size.
+    A chunk counts where it fills nine tenths of the window in tokens, and less than that of the size.
     """
     size, window = config.cut_again or (0, 0)
-    characters = np.array([len(chunk.text) for chunk in chunks], dtype=np.int64)
     if not (size and len(chunks)):
-        return _Capped(0.0, window, size, 0.0)
-    cut = (lengths >= _FULL * window) & (characters < _FULL * size)
-    return _Capped(float(cut.mean()), window, size, float(np.median(characters)))
+        return
+    characters = np.array([len(chunk.text) for chunk in chunks], dtype=np.int64)
+    share = float(((lengths >= _FULL * window) & (characters < _FULL * size)).mean())
+    if share >= _MOST_CAPPED:
+        warn(
+            f"{share:.0%} of its chunks end at the window of {window} tokens, not at chunk_size {size}: the "
+            f"median chunk has {np.median(characters):,.0f} characters. Describe the setting by that length, "
+            "or use a smaller chunk_size or a model with a longer window."
+        )
 
 
 def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
@@ -198,21 +197,20 @@ class Indexed:
 def with_context(
     chunks: Sequence[Chunk],
     key: str,
-    setting: Setting,
-    tokenizer: ModelTokenizer,
-    corpus: Corpus,
-    context: Context,
+    contexts: Sequence[ContextConfig],
+    sources: RunSources,
+    warn: Warn,
 ) -> Indexed | None:
-    """The texts that are indexed for a setting, None where that is the chunks alone.
+    """The texts that are indexed, None where that is the chunks alone; ``contexts``: the outermost first.
 
-    ``key`` is that of the chunking. Warns of a context that no chunk has, and of texts that are longer than
-    the encoder reads. None too in a plan, where a language model would have to be asked for a context.
+    ``key`` is that of the chunking. Warns of a context that no chunk has. None too in a plan, where a
+    language model would have to be asked for a context.
     """
-    if not setting.context or not chunks:
+    if not contexts or not chunks:
         return None
-    sources = RunSources(corpus, context, tokenizer)
+    context, tokenizer = sources.context, sources.tokenizer
     around = [Around()] * len(chunks)
-    for config in setting.context:
+    for config in contexts:
         try:
             own = CONTEXTS.make(config).run(chunks, sources)
         except NotAskedError as error:
@@ -220,9 +218,9 @@ def with_context(
             context.unwritten |= {one.key: one for one in error.missing}
             return None
         if not any(one.before or one.after for one in own):
-            context.reporter.warn(
-                f"{setting.name}: context {config.kind} finds nothing to add to any chunk, so it "
-                "changes nothing. Use another kind, or omit it."
+            warn(
+                f"context {config.kind} finds nothing to add to any chunk, so it changes nothing. Use "
+                "another kind, or omit it."
             )
         around = nested(around, own)
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
@@ -232,14 +230,7 @@ def with_context(
         stored = {"lengths": (text_lengths(texts, tokenizer) - np.int32(tokenizer.special)).tolist()}
         context.artifacts.put("indexed_tokens", indexed_key, stored)
     tokens = np.array(stored["lengths"], dtype=np.int32)
-    indexed = Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
-    if indexed.overlong and any(one.runs_here for one in setting.retrieve.encoders()):
-        context.reporter.warn(
-            f"{setting.name}: {indexed.overlong} of {len(chunks)} chunks are longer with their context than "
-            f"the {tokenizer.window} tokens that {tokenizer.name} reads; the rest of each chunk is not "
-            "searched. Use smaller chunks, a shorter context or a model with a longer window."
-        )
-    return indexed
+    return Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
 
 
 def _digest(around: Sequence[Around]) -> str:

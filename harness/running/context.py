@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.llm import Spending
+from harness.llm.asking import Purpose
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.running.program import program_key
-from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, Purpose, RerankerConfig
+from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, RerankerConfig
 from harness.search.rerank.local_model import LocalModelScorer
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
 

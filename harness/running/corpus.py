@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -36,8 +36,7 @@ from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
 from harness.running.context import Context
-from harness.running.text_warnings import tell_of_text, warn_of_answer_key
-from harness.search import RetrieverConfig
+from harness.running.text_warnings import tell_of_text
 from harness.store import key_of
 from harness.text.text_id import document_of
 from harness.types import Document, Judgment
@@ -165,7 +164,7 @@ def read_inputs(config: BenchConfig, context: Context) -> Inputs:
         note = context.reporter.note
         queries = read_queries(config.queries, config.split, note)
         label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
-        return Inputs(queries, label_rows, _beside_documents(config))
+        return Inputs(queries, label_rows, _other_files(config))
 
 
 def input_files(config: BenchConfig) -> list[Path]:
@@ -173,16 +172,22 @@ def input_files(config: BenchConfig) -> list[Path]:
 
     Raises CorpusError or LabelError as reading them does where one is not there.
     """
-    others = _beside_documents(config)
+    others = _other_files(config)
     found = [
         _files(config, parser, lambda _: None, others) for parser in parsers_of(config.settings).values()
     ]
     return list(dict.fromkeys([*(file.path for files in found for file in files), *others]))
 
 
-def _beside_documents(config: BenchConfig) -> tuple[Path, ...]:
-    read = [path for path in (config.queries, config.labels, _span_file(config)) if path is not None]
-    return (*read, *_files_of_steps(config))
+def _other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, ...]:
+    """The files that a run reads besides the documents, each once; what steps read is checked by them."""
+    spans = _span_file(config, must_exist)
+    tables = [file for setting in config.settings for file in setting.files]
+    if must_exist:
+        for file in tables:
+            refuse_special(file)
+    read = (config.queries, config.labels, spans, *tables)
+    return tuple(dict.fromkeys(path for path in read if path is not None))
 
 
 def read_documents(
@@ -194,7 +199,7 @@ def read_documents(
         hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, parser, context, files, hashes)
         documents = [item.document for item in parsed]
-        warn_of_answer_key(documents, inputs.queries.queries, context.reporter)
+        inputs.queries.warn_of_answer_keys(documents, context.reporter.warn)
     return parsed, skipped, hashes | {str(path): _sha256(path) for path in inputs.read}
 
 
@@ -229,11 +234,7 @@ def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: 
 
     Of several parsers the first says which files can be read.
     """
-    others = [path for path in (config.queries, config.labels) if path is not None]
-    judge = config.relevance.judge
-    others += [Path(judge.file)] if isinstance(judge, LabelsConfig) and judge.file else []
-    parser = config.settings[0].parse
-    return _files(config, parser, note, [*others, *_named_by_steps(config)])
+    return _files(config, config.settings[0].parse, note, _other_files(config, must_exist=False))
 
 
 def _files(
@@ -243,27 +244,6 @@ def _files(
     more = suffixes_of(parser)
     skip = config.on_bad_document != "fail"
     return find_documents(config.documents, Path(), more, others, note, skip)
-
-
-def _files_of_steps(config: BenchConfig) -> list[Path]:
-    """The files that contexts and filters read, each once; what is in them is checked where they are used."""
-    files = _named_by_steps(config)
-    for file in files:
-        refuse_special(file)
-    return files
-
-
-def _named_by_steps(config: BenchConfig) -> list[Path]:
-    files = dict.fromkeys(file for s in config.settings for one in s.context for file in one.files)
-    files |= dict.fromkeys(file for s in config.settings for file in _files_of_filters(s.finder))
-    return list(files)
-
-
-def _files_of_filters(retriever: RetrieverConfig) -> Iterator[Path]:
-    if retriever.filter is not None:
-        yield from retriever.filter.files
-    for part in retriever.parts:
-        yield from _files_of_filters(part)
 
 
 def with_duplicates(
@@ -289,15 +269,16 @@ def with_duplicates(
     return found.judgments
 
 
-def _span_file(config: BenchConfig) -> Path | None:
+def _span_file(config: BenchConfig, must_exist: bool = True) -> Path | None:
     """The file of graded spans that ``relevance.file`` names."""
     judge = config.relevance.judge
     if not (isinstance(judge, LabelsConfig) and judge.file):
         return None
-    try:
-        refuse_special(Path(judge.file))
-    except CorpusError as error:
-        raise LabelError(f"relevance.file: {error}") from error
+    if must_exist:
+        try:
+            refuse_special(Path(judge.file))
+        except CorpusError as error:
+            raise LabelError(f"relevance.file: {error}") from error
     return Path(judge.file)
 
 

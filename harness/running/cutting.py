@@ -12,7 +12,7 @@ from harness.chunk import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documen
 from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.tools import vectors
+from harness.running.passes import vectors
 from harness.store import key_of
 from harness.types import Chunk, Document
 

@@ -32,11 +32,11 @@ READ = "read"
 def latency_rows(
     searched: Sequence[Searched], queries: Sequence[Query], config: LatencyConfig, context: Context
 ) -> list[LatencyRow]:
-    """What every step of every setting takes for one query; nothing where it is not asked for.
+    """What every step of every setting takes for one query; nothing without queries.
 
     What was measured before, on this machine, is not measured again.
     """
-    if not config.queries or not queries:
+    if not queries:
         return []
     order = np.random.default_rng(_SEED).permutation(len(queries))[: config.queries]
     sample = [queries[place] for place in order]

@@ -1,4 +1,4 @@
-"""One pass of each model over the distinct items of all settings, and what of it each setting took."""
+"""What models compute, vectors and scores, in one pass of each over the distinct items of all settings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,53 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from harness.models.encoder import EncoderConfig
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.served import compute_served
-from harness.running.tools import embedded
 from harness.search import Effort, NotAsked, NotAskedError, PairScorer, RerankerConfig
 from harness.search.rerank import ServedScorer
+from harness.served.embedding import ServedEncoder
 
 Pair = tuple[str, str]
+
+
+def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
+    """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
+    keys = [digest(text) for text in texts]
+    found = embedded(keys, texts, config, context)
+    return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
+
+
+def embedded(
+    keys: Sequence[bytes], texts: Sequence[str], config: EncoderConfig, context: Context
+) -> Computed:
+    """The vectors of ``texts`` by their ``keys``, which are their digests."""
+    encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return compute_served("vectors", keys, texts, encoder, context)
+    if not isinstance(encoder, LocalEncoder):
+        raise TypeError(f"{type(encoder).__name__} encodes neither here nor at an endpoint")
+    return compute_new(
+        "vectors",
+        keys,
+        vectors_file(config, context),
+        batches=lambda indices: encoder.batches([texts[i] for i in indices]),
+        run=lambda batch: encoder.encode([texts[i] for i in batch]),
+        context=context,
+        hold=not encoder.bulky,
+    )
+
+
+def vectors_file(config: EncoderConfig, context: Context) -> Path:
+    """Where the values of an encoder are kept."""
+    encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        return context.cache.served("vectors", encoder.fingerprint)
+    return context.cache.vectors(encoder.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.chunk import text_lengths
-from harness.config import Setting
-from harness.models import ModelTokenizer
-from harness.running.context import Context
-from harness.running.corpus import Corpus
 from harness.running.sources import RunSources
-from harness.search import READERS
+from harness.search import READERS, ReadConfig
 from harness.search.read import Merger
 from harness.search.read.step import Together
 from harness.store import key_of
@@ -23,6 +19,7 @@ from harness.types import Chunk, Ranking
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]
+Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +52,7 @@ class Reading:
     always: tuple[Chunk, ...]
     before: Mapping[_Place, _Spans]
     headings: Mapping[_Place, _Spans]
-    corpus: Corpus = field(repr=False)
-    tokenizer: ModelTokenizer = field(repr=False)
-    context: Context = field(repr=False)
+    sources: RunSources = field(repr=False)
     _known: dict[str, int] = field(default_factory=dict, repr=False)
 
     def of(self, rankings: Mapping[str, Sequence[Ranking]]) -> Read:
@@ -71,7 +66,7 @@ class Reading:
             for chunk_id, span in (item for own, _ in both for item in own.items()):
                 # a span that several rankings have stays as it was read first
                 spans.setdefault(chunk_id, span)
-        place = {document.doc_id: i for i, document in enumerate(self.corpus.documents)}
+        place = {document.doc_id: i for i, document in enumerate(self.sources.corpus.documents)}
         ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
         key = key_of(self.key, "read", [one.chunk_id for one in ordered])
         return Read(ordered, self._tokens(ordered, key), ranked, key)
@@ -79,7 +74,6 @@ class Reading:
     def opened(self) -> Callable[[Ranking], tuple[dict[str, Chunk], Ranking]]:
         """Reads one ranking of chunks at a time: the spans by their ids, and the ranking of them."""
         row = {chunk.chunk_id: i for i, chunk in enumerate(self.chunks)}
-        documents = {document.doc_id: document for document in self.corpus.documents}
 
         def as_read(found: Ranking) -> tuple[dict[str, Chunk], Ranking]:
             spans: dict[str, Chunk] = {}
@@ -88,7 +82,7 @@ class Reading:
             read = [*self.read(rows[: self.top_n]), *_own(self.chunks, rows[len(rows[: self.top_n]) :])]
             own = self.before or _before([self.chunks[i] for i in rows], read, self.headings)
             for i, place, score in zip(rows, read, found.scores, strict=True):
-                document = documents[self.chunks[i].doc_id]
+                document = self.sources.document(self.chunks[i].doc_id)
                 span = Chunk.of(document, *place, own[document.doc_id, *place])
                 spans.setdefault(span.chunk_id, span)
                 first.setdefault(span.chunk_id, score)
@@ -99,61 +93,52 @@ class Reading:
     def _tokens(self, spans: Sequence[Chunk], key: str) -> NDArray[np.int32]:
         """The lengths of spans, each counted once."""
         if any(one.chunk_id not in self._known for one in spans):
-            stored = self.context.artifacts.get("read_tokens", key)
+            stored = self.sources.kept("read_tokens", key)
             new = [one for one in spans if one.chunk_id not in self._known]
             if stored is None:
-                lengths = text_lengths([one.text for one in new], self.tokenizer) - self.tokenizer.special
+                tokenizer = self.sources.tokenizer
+                lengths = text_lengths([one.text for one in new], tokenizer) - tokenizer.special
                 self._known.update(zip([one.chunk_id for one in new], lengths.tolist(), strict=True))
                 stored = {"lengths": [self._known[one.chunk_id] for one in spans]}
-                self.context.artifacts.put("read_tokens", key, stored)
+                self.sources.keep("read_tokens", key, stored)
             self._known.update(zip([one.chunk_id for one in spans], stored["lengths"], strict=True))
         return np.array([self._known[one.chunk_id] for one in spans], dtype=np.int32)
 
 
 def reading_of(
-    chunks: Sequence[Chunk],
-    key: str,
-    setting: Setting,
-    tokenizer: ModelTokenizer,
-    corpus: Corpus,
-    context: Context,
+    chunks: Sequence[Chunk], key: str, config: ReadConfig, sources: RunSources, warn: Warn
 ) -> Reading | None:
-    """How a setting reads its chunks, None: as they are. ``key`` is that of the chunking."""
-    if setting.read is None or not chunks:
+    """How chunks are read, None where there are none. ``key`` is that of the chunking.
+
+    Warns of chunks that are not whole in what is read for them.
+    """
+    if not chunks:
         return None
-    sources = RunSources(corpus, context, tokenizer)
-    reader = READERS.make(setting.read)
-    larger = getattr(setting.read, "chunk", None)
+    reader = READERS.make(config)
+    larger = getattr(config, "chunk", None)
     headings = {
         (one.doc_id, one.start, one.end): one.before
         for one in (sources.chunks(larger) if larger is not None else ())
         if one.before
     }
     if isinstance(reader, Merger):
-        together, top_n = reader.together(chunks, sources), reader.config.top_n
-        _warn_of_cut(chunks, together(range(len(chunks))), setting, context)
-        return Reading(
-            tuple(chunks), key, together, top_n, tuple(chunks), {}, headings, corpus, tokenizer, context
+        read, top_n = reader.together(chunks, sources), reader.config.top_n
+        spans, before, always = read(range(len(chunks))), {}, tuple(chunks)
+    else:
+        spans = reader.run(chunks, sources)
+        read, top_n = lambda rows: [spans[i] for i in rows], None
+        before = _before(chunks, spans, headings)
+        always = tuple(
+            Chunk.of(sources.document(doc_id), start, end, shown)
+            for (doc_id, start, end), shown in before.items()
         )
-    spans = reader.run(chunks, sources)
-    _warn_of_cut(chunks, spans, setting, context)
-    before = _before(chunks, spans, headings)
-    always = tuple(
-        Chunk.of(sources.document(doc_id), start, end, shown)
-        for (doc_id, start, end), shown in before.items()
-    )
-    return Reading(
-        tuple(chunks),
-        key,
-        lambda rows: [spans[i] for i in rows],
-        None,
-        always,
-        before,
-        headings,
-        corpus,
-        tokenizer,
-        context,
-    )
+    cut = sum(start > c.start or end < c.end for c, (start, end) in zip(chunks, spans, strict=True))
+    if cut:
+        warn(
+            f"{cut} of {len(chunks)} chunks are not completely inside the text that is read for them. Cut "
+            "the larger chunks at boundaries of the small ones, or read windows."
+        )
+    return Reading(tuple(chunks), key, read, top_n, always, before, headings, sources)
 
 
 def _before(
@@ -173,13 +158,3 @@ def _before(
 
 def _own(chunks: Sequence[Chunk], rows: Sequence[int]) -> list[Span]:
     return [(chunks[i].start, chunks[i].end) for i in rows]
-
-
-def _warn_of_cut(chunks: Sequence[Chunk], spans: Sequence[Span], setting: Setting, context: Context) -> None:
-    cut = sum(start > c.start or end < c.end for c, (start, end) in zip(chunks, spans, strict=True))
-    if cut:
-        context.reporter.warn(
-            f"{setting.name}: {cut} of {len(chunks)} chunks are not completely inside the text that is read "
-            f"for them. Cut the "
-            "larger chunks at boundaries of the small ones, or read windows."
-        )

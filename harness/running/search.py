@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -12,14 +13,13 @@ import numpy as np
 from harness.config import Setting
 from harness.llm import ModelConfig
 from harness.own.service import ServiceConfig
-from harness.report import is_route
+from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
-from harness.running.filtering import narrow_all
 from harness.running.passes import Pair, embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
-from harness.search import Effort, Narrowed, NotAskedError, RerankerConfig, StepOutput
+from harness.search import Effort, Found, Narrowed, NotAskedError, RerankerConfig
 from harness.search.rerank import rerank
 from harness.types import Query, Ranking
 
@@ -55,6 +55,16 @@ class Searched:
     def steps(self) -> tuple[str, ...]:
         """The names of the steps in their order, routes left out."""
         return tuple(name for name in self.rankings if not is_route(name))
+
+
+def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
+    """Every query as each step of each setting asked it, where that is not as it stands."""
+    for one in searched:
+        for step, queries in one.asked.items():
+            phrasings: Counter[str] = Counter()
+            for query in queries:
+                phrasings[query.query_id] += 1
+                yield AskedRow(one.setting.name, step, query.query_id, phrasings[query.query_id], query.text)
 
 
 def reranker_names(setting: Setting) -> tuple[str, ...]:
@@ -117,8 +127,7 @@ def _search_chunks(
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     for point in points:
         # a table with gaps ends the run here, and not after everything is embedded
-        documents = list(dict.fromkeys(point.chunking.passages.documents))
-        missing = narrow_all(point.setting.finder, documents, queries, tools)
+        missing = tools.narrow_all(point.setting.finder, point.chunking.passages.documents, queries)
         if missing:
             raise NotAskedError(*missing.values())
     efforts = _embed_all(points, asked, tools)
@@ -156,7 +165,7 @@ def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools:
     )
 
 
-def _retrieved(point: Point, output: StepOutput, effort: Effort, queries: Sequence[Query]) -> Searched:
+def _retrieved(point: Point, output: Found, effort: Effort, queries: Sequence[Query]) -> Searched:
     rankings: dict[str, list[Ranking]] = {}
     notes = {"exact_share": output.exact_share}
     one = Searched(point.setting, point.chunking, rankings, notes)
@@ -165,7 +174,7 @@ def _retrieved(point: Point, output: StepOutput, effort: Effort, queries: Sequen
     return one
 
 
-def _collect(output: StepOutput, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
+def _collect(output: Found, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
     """Put the routes of a fusion before what was made of them, each under its full name."""
     for route in output.routes:
         _collect(route, f"{name}.{route.name}", one, queries)

@@ -1,56 +1,45 @@
-"""What a run lends to the steps that look at documents: text, sentences, headings, chunks, tables."""
+"""What a run offers the steps that look at documents: text, sentences, headings, chunks, tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.chunk import ChunkerConfig, Outline
 from harness.kinds import StageConfig
-from harness.llm import Form, ModelConfig
 from harness.models import ModelTokenizer
-from harness.progress import Reporter
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.cutting import cut, outlines
-from harness.running.facts import facts_of
-from harness.running.tools import RunTools
+from harness.running.resources import Resources
 from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
-from harness.types import Answered, Chunk, Document
+from harness.types import Chunk, Document
 
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 
-@dataclass(slots=True)
-class RunSources:
+@dataclass(frozen=True, slots=True)
+class RunSources(Resources):
     """``harness.search.sources.Sources`` over a corpus; what was computed once is kept."""
 
     corpus: Corpus
-    context: Context
     tokenizer: ModelTokenizer
     _documents: dict[str, Document] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
     _headings: dict[tuple[str, str], list[Heading]] = field(default_factory=dict)
 
-    @property
-    def reporter(self) -> Reporter:
-        """Progress and warnings."""
-        return self.context.reporter
-
     def document(self, doc_id: str) -> Document:
         """A document of the corpus."""
         if not self._documents:
-            self._documents = {one.doc_id: one for one in self.corpus.documents}
+            self._documents.update({one.doc_id: one for one in self.corpus.documents})
         return self._documents[doc_id]
 
     def sentences(self, doc_id: str) -> NDArray[np.int64]:
         """The spans of its sentences [N, 2]."""
         if not self._outlines:
-            self._outlines = outlines(self.corpus, self.context)
+            self._outlines.update(outlines(self.corpus, self.context))
         return self._outlines[doc_id].sentences
 
     def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Heading]:
@@ -64,14 +53,3 @@ class RunSources:
         if not isinstance(config, ChunkerConfig):
             raise TypeError(f"{type(config).__name__} is not a chunker")
         return cut(self.corpus, config, self.tokenizer, self.context)[0]
-
-    def facts(self, file: Path, key: str, columns: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
-        """The cells of a table by document, those of documents that the corpus has."""
-        return facts_of(file, key, columns, [document.doc_id for document in self.corpus.documents])
-
-    def answers(
-        self, model: ModelConfig, form: Form, shown: Sequence[tuple[str, ...]], name: str
-    ) -> list[Answered]:
-        """The answers of a language model about passages, from the ledger where it has them."""
-        asked = [("", passages) for passages in shown]
-        return RunTools(self.context).answers(model, form, asked, name, "context")

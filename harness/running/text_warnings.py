@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.corpus import ParsedDocument, ParserConfig, some_pages
-from harness.progress import Reporter
 from harness.report import counted
 from harness.running.context import Context
-from harness.types import Document, Query
 
 _SHOWN = 3
 # A few symbols of a font without names are met in many filings and change nothing.
 _WORTH_A_WARNING = 0.001
-
-# So many questions at least, and so many tried first: a corpus may hold thousands of either.
-_FEWEST_QUESTIONS = 4
-_FIRST = 20
 
 
 def tell_of_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
@@ -86,22 +80,3 @@ def _listed(pages: Mapping[str, Sequence[int]]) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({part / whole:.2%})" if whole else "0 of 0"
-
-
-def warn_of_answer_key(documents: Sequence[Document], queries: Sequence[Query], reporter: Reporter) -> None:
-    """Warn of a document that holds most of the questions word for word: it is a list of them, no source."""
-    questions = [" ".join(query.text.casefold().split()) for query in queries]
-    if len(questions) < _FEWEST_QUESTIONS:
-        return
-    for document in documents:
-        text = " ".join(document.text.casefold().split())
-        held = sum(question in text for question in questions[:_FIRST])
-        if held * 2 <= len(questions[:_FIRST]):
-            continue
-        held = sum(question in text for question in questions)
-        if held * 2 > len(questions):
-            reporter.warn(
-                f"{document.doc_id} holds {held} of the {len(questions)} questions word for word: is it a "
-                "list of questions? It will be retrieved for all of them. Remove it from documents if "
-                "real users would not have it."
-            )

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from harness.config import LatencyConfig
-from harness.llm import About, Form, ModelConfig, came_in_batch
+from harness.llm import came_in_batch
+from harness.llm.asking import Request
 from harness.running.filtering import Boost, only, to_the_end
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs
@@ -32,7 +33,6 @@ from harness.search.fuse.routes import ranked_by
 from harness.search.rerank import rerank
 from harness.search.rerank.local_model import LocalModelScorer
 from harness.search.step import SearchOne
-from harness.search.tools import Purpose
 from harness.types import Answered, Query, Ranking
 
 # asked beforehand and not counted
@@ -74,25 +74,17 @@ class Among:
 
 @dataclass(frozen=True, slots=True)
 class TimedTools(RunTools):
-    """Tools that say nothing, ask no model anew, and count what the answers of the ledger once took.
+    """Tools that say nothing, ask no model again, and count what the answers of the ledger once took.
 
     ``waited`` is what is to be added to the clock for them.
     """
 
     waited: list[float] = field(default_factory=list)
 
-    def answers(
-        self,
-        model: ModelConfig,
-        form: Form,
-        asked: Sequence[About],
-        name: str,
-        purpose: Purpose = "rewriting",
-        sample: int = 0,
-    ) -> list[Answered]:
+    def answers(self, request: Request) -> list[Answered]:
         """The answers of the ledger; raises NotMeasuredError for those that came in batches."""
         begun = perf_counter()
-        found = RunTools.answers(self, model, form, asked, name, purpose, sample)
+        found = RunTools.answers(self, request)
         if any(came_in_batch(one) for one in found):
             raise NotMeasuredError(
                 "the language model has answered in batches, whose time is not that of a query"

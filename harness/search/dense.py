@@ -13,7 +13,6 @@ from pydantic import Field, model_validator
 
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig, EncoderConfig
-from harness.search.depth import Depth
 from harness.search.step import (
     Found,
     Identity,
@@ -29,6 +28,8 @@ from harness.served.embedding import ServedEmbedConfig
 from harness.types import Query, Ranking
 
 Floats = NDArray[np.float32]
+Search = Callable[[Sequence[Query], Floats], Found]
+"""Searches for queries with their vectors [queries ≥ 1, d]."""
 
 
 class DenseConfig(ComputingConfig, RetrieverConfig):
@@ -92,15 +93,13 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         """What of the store decides which vectors are found."""
 
     @abstractmethod
-    def nearest(
-        self,
-        queries: Sequence[Query],
-        asked: Floats,
-        passages: Passages,
-        vectors: Floats,
-        tools: Tools,
-    ) -> Found:
-        """Search among ``vectors`` [passages ≥ 1, d] for each row of ``asked`` [queries ≥ 1, d]."""
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+    ) -> AbstractContextManager[Search]:
+        """A search among ``vectors`` [passages ≥ 1, d], the index open.
+
+        ``checked``: it also finds out what share of the true nearest it finds, where that may be below 1.
+        """
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
         """Embed what is not embedded yet, then search."""
@@ -110,29 +109,23 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         with tools.timed("embed"):
             vectors = tools.vectors(read, self.config.embed)
             asked = tools.vectors(questions, self.config.embed)
-        with tools.timed("retrieve"):
-            return self.nearest(queries, asked, passages, vectors, tools)
+        with tools.timed("retrieve"), self.opened(passages, vectors, tools) as search:
+            return search(queries, asked)
 
     @contextmanager
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
         """Embeds each query by itself, and searches the open store with it."""
-        if not self.config.embed.runs_here:
-            raise NotMeasuredError(f"{self.config.embed.model_name} is not a model on this machine")
+        c = self.config
+        if not c.embed.runs_here:
+            raise NotMeasuredError(f"{c.embed.model_name} is not a model on this machine")
+
+        def vector(query: Query) -> Floats:
+            return np.asarray(tools.embed(c.query_prefix + query.text, c.embed), dtype=np.float32)[None, :]
+
         read, _ = self._texts(passages, ())
-        vectors = tools.vectors(read, self.config.embed)
-        with self.opened(passages, vectors, tools) as search:
-            yield lambda query: search(query, self._vector(query, tools))
-
-    def _vector(self, query: Query, tools: Tools) -> Floats:
-        """The vector of a query, computed now [1, d]."""
-        value = tools.embed(self.config.query_prefix + query.text, self.config.embed)
-        return np.asarray(value, dtype=np.float32)[None, :]
-
-    def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> AbstractContextManager[Callable[[Query, Floats], Ranking]]:
-        """A search among ``vectors`` [passages ≥ 1, d] for a query and its vector [1, d], the index open."""
-        raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
+        vectors = tools.vectors(read, c.embed)
+        with self.opened(passages, vectors, tools, checked=False) as search:
+            yield lambda query: search([query], vector(query)).rankings[0]
 
     def to_embed(
         self, passages: Passages, queries: Sequence[Query]
@@ -140,10 +133,6 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         """All passages and queries, with their prefixes."""
         read, questions = self._texts(passages, queries)
         return [(self.config.embed, [*read, *questions])]
-
-    def depth(self, passages: Passages) -> Depth:
-        """How deep to search among these passages."""
-        return Depth.of(self.config, passages)
 
     def _texts(self, passages: Passages, queries: Sequence[Query]) -> tuple[list[str], list[str]]:
         c = self.config

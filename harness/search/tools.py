@@ -1,26 +1,24 @@
-"""What a run lends to its search steps: models, caches, a clock."""
+"""What a run offers its search steps: models, language models, tables, caches, a clock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import LlmError
-from harness.llm import About, Form, ModelConfig
+from harness.llm.asking import Purpose, Request
 from harness.llm.money import Estimate
 from harness.models.encoder import EncoderConfig, Value
 from harness.progress import Reporter
-from harness.search.step import Identity, Passages, RetrieverConfig, StepOutput
+from harness.search.step import Found, Identity, Passages, RetrieverConfig
 from harness.served import ServedEstimate
-from harness.types import Answered, Query
-
-Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measuring"]
+from harness.types import Answered, Query, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +40,10 @@ class NotAskedError(LlmError):
 
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
-        told = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
+        estimates = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
         purpose = missing[0].purpose if missing else "rewriting"
-        upon = "request to an endpoint" if purpose == "endpoint" else purpose
-        super().__init__(f"Rankings depend on a {upon} that has not been made yet. {told}.")
+        needed = "request to an endpoint" if purpose == "endpoint" else purpose
+        super().__init__(f"Rankings depend on a {needed} that has not been made yet. {estimates}.")
 
 
 class ServiceNotAskedError(NotAskedError):
@@ -56,32 +54,31 @@ class ServiceNotAskedError(NotAskedError):
         self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
 
 
-class Slot(Protocol):
-    """Where the index of one key lies on disk; ``finish`` is called when a new one is whole."""
-
-    @property
-    def path(self) -> Path:
-        """The folder of the index."""
-
-    @property
-    def built(self) -> bool:
-        """Whether the index is there and whole."""
-
-    @property
-    def finish(self) -> Callable[[], None]:
-        """Say that the index is whole."""
-
-    @property
-    def release(self) -> Callable[[], None]:
-        """Give the place back when the index is closed; what is whole is kept."""
-
-
-class Tools(Protocol):
-    """The side of a run that steps may use. Nothing else of a run is theirs to see."""
+class Shared(Protocol):
+    """What all steps may use: those over queries, those that look at documents, and answers."""
 
     @property
     def reporter(self) -> Reporter:
         """Progress and warnings."""
+
+    def answers(self, request: Request) -> list[Answered]:
+        """The answers of a language model in the order asked, from the ledger where it has them.
+
+        Raises NotAskedError where the run may not ask, and LlmError where the model cannot be asked.
+        """
+
+    def facts(
+        self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table by document and column, those of ``documents`` only.
+
+        ``key`` is the column with the names of the documents. Raises ConfigError for a column that is not
+        there and for a document with two rows.
+        """
+
+
+class Tools(Shared, Protocol):
+    """The part of a run that steps over queries may use; they see nothing else of it."""
 
     @property
     def may_ask(self) -> bool:
@@ -106,7 +103,7 @@ class Tools(Protocol):
         """
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
-        """What an encoder makes of each text, in their order; bulky values are read anew at each iteration.
+        """What an encoder makes of each text, in their order; bulky values are read again at each iteration.
 
         All are computed before it returns.
         """
@@ -117,36 +114,16 @@ class Tools(Protocol):
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
 
-    def answers(
-        self,
-        model: ModelConfig,
-        form: Form,
-        asked: Sequence[About],
-        name: str,
-        purpose: Purpose = "rewriting",
-        sample: int = 0,
-    ) -> list[Answered]:
-        """The answers of a language model to a prompt about each of ``asked``, from the ledger where it can.
-
-        ``name`` is that of the prompt, ``sample`` the number of the repetition. Raises NotAskedError where
-        the run may not ask, and LlmError where the model cannot be asked.
-        """
-
     def kept(self, kind: str, key: str) -> Any | None:
         """What a step has kept under a key, None where there is nothing."""
 
     def keep(self, kind: str, key: str, value: Any) -> None:
         """Keep a JSON-able value, whole or not at all."""
 
-    def facts(
-        self, file: Path, key: str, columns: Sequence[str], documents: Sequence[str]
-    ) -> Mapping[str, Mapping[str, str]]:
-        """The cells of a table of documents by document and column, as ``Sources.facts`` has them."""
-
     def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
         """The cells of a table row by row; raises ConfigError for a column that is not there."""
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> StepOutput:
+    ) -> Found:
         """The rankings of a route, from the cache where they are known."""

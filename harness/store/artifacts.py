@@ -16,8 +16,12 @@ from harness.store.seal import seal, unseal
 
 def key_of(*parts: Any) -> str:
     """A hash of JSON-able parts: the same parts give the same key on every machine and run."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(canonical(parts).encode("ascii")).hexdigest()
+
+
+def canonical(value: object) -> str:
+    """ASCII JSON: one form for one value, and lone surrogates pass."""
+    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
 
 class Artifacts:

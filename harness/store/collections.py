@@ -7,28 +7,14 @@ import json
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.store.atomic import TEMPORARY, write_text
 from harness.store.faults import Faults
+from harness.types import Slot
 
 _WHAT = "indexes"
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """The folder of one collection, for one reader.
-
-    Unless ``built``, whoever fills it calls ``finish`` once it is whole. ``release`` is called when the
-    database is closed: it keeps what was finished.
-    """
-
-    path: Path
-    built: bool
-    finish: Callable[[], None]
-    release: Callable[[], None]
 
 
 class CollectionFolders:

@@ -11,22 +11,36 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from harness.errors import LlmError
-from harness.store.ledger_faults import explained, unusable
-from harness.store.ledger_rows import ANSWERED, COLUMNS, LedgerEntry, dump, from_json, from_row, to_row
-from harness.store.ledger_schema import VERSION, prepare
+from harness.store.artifacts import canonical, key_of
+from harness.store.faults import sqlite_kind
+from harness.store.ledger_schema import prepare
 from harness.store.sent_batches import SentBatches
 from harness.store.turn import Turn
-from harness.store.wal import transaction
-from harness.types import Answered, Asked
+from harness.store.wal import explained, transaction
+from harness.types import MAX_GRADE, Answered, Asked
 
-__all__ = ["VERSION", "Imported", "Ledger", "LedgerEntry"]
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry(Answered):
+    """One row: an answer under the ``key`` of its call; ``answered_at`` is UTC, ISO 8601."""
+
+    key: str
+    answered_at: str
+
+
+_ANSWERED = [field.name for field in fields(Answered)]
+_COLUMNS = [field.name for field in fields(LedgerEntry)]
+_LISTED = ", ".join(_COLUMNS)
+_IN_JSON = ("query", "passages", "parameters", "grades", "raw", "reason", "logprobs")
+# Columns that rows and exports of earlier versions lack.
+_OPTIONAL = {field.name for field in fields(LedgerEntry) if field.default is not MISSING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,18 @@ class Imported:
 
     added: int
     already_there: int
+
+
+def _unusable(path: Path, error: sqlite3.Error) -> LlmError:
+    """The error for a ledger file that SQLite cannot read or write."""
+    kind = sqlite_kind(error)
+    if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        todo = "Free space on the disk and run again: answers that are in it are not paid for again"
+    elif kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        todo = "It is damaged: move it away and import the last export; it is never rebuilt silently"
+    else:
+        todo = "Is another program using it, or is it read-only?"
+    return LlmError(f"The ledger {path} cannot be used: {error}. {todo}.".replace("?.", "?"))
 
 
 class Ledger:
@@ -71,7 +97,7 @@ class Ledger:
     def __exit__(self, *failure: object) -> None:
         self.close()
 
-    @explained
+    @explained(_unusable)
     def close(self) -> None:
         """End all turns of this object and close the file."""
         for turn in self._turns.values():
@@ -81,26 +107,18 @@ class Ledger:
 
     def key(self, asked: Asked) -> str:
         """The identity of a call: the SHA-256 of everything that can change its answer."""
-        parts = [
-            asked.query,
-            list(asked.passages),
-            asked.prompt_sha,
-            asked.model,
-            dict(asked.parameters),
-            asked.sample,
-        ]
-        return hashlib.sha256(dump(parts).encode("ascii")).hexdigest()
+        c = asked
+        return key_of(c.query, c.passages, c.prompt_sha, c.model, dict(c.parameters), c.sample)
 
-    @explained
+    @explained(_unusable)
     def find(self, key: str) -> LedgerEntry | None:
         """The newest settled answer to a call, or None."""
-        columns = ", ".join(COLUMNS)
         row = self._db.execute(
-            f"SELECT {columns} FROM answers WHERE key = ? AND settled = 1 ORDER BY id DESC LIMIT 1", (key,)
+            f"SELECT {_LISTED} FROM answers WHERE key = ? AND settled = 1 ORDER BY id DESC LIMIT 1", (key,)
         ).fetchone()
-        return from_row(row) if row else None
+        return _from_row(row) if row else None
 
-    @explained
+    @explained(_unusable)
     def has(self, key: str, request_id: str) -> bool:
         """Whether an answer with that id of its request is recorded for a call."""
         rows = self._db.execute(
@@ -108,7 +126,7 @@ class Ledger:
         )
         return rows.fetchone() is not None
 
-    @explained
+    @explained(_unusable)
     def parameters(self, model: str, prompt_sha: str) -> list[dict[str, Any]]:
         """The different parameters under which a model was asked with a prompt.
 
@@ -122,7 +140,7 @@ class Ledger:
             self._parameters[model, prompt_sha] = [json.loads(row) for (row,) in rows]
         return self._parameters[model, prompt_sha]
 
-    @explained
+    @explained(_unusable)
     def cost(self, key: str) -> float | None:
         """What all tries of a call have cost; None when the price of one that used tokens is unknown."""
         total, unknown = self._db.execute(
@@ -136,7 +154,7 @@ class Ledger:
         calls, tokens = self._db.execute(
             "SELECT COUNT(DISTINCT key), COALESCE(SUM(completion_tokens), 0) FROM answers "
             "WHERE prompt_sha = ? AND model = ? AND parameters = ? AND completion_tokens IS NOT NULL",
-            (prompt_sha, model, dump(dict(parameters))),
+            (prompt_sha, model, canonical(dict(parameters))),
         ).fetchone()
         return int(calls), int(tokens)
 
@@ -165,11 +183,11 @@ class Ledger:
         if model in self._turns:
             self._turns[model].end()
 
-    @explained
+    @explained(_unusable)
     def record(self, key: str, answered: Answered) -> None:
         """Add one answer; it is on disk when this returns."""
         entry = LedgerEntry(
-            **{name: getattr(answered, name) for name in ANSWERED},
+            **{name: getattr(answered, name) for name in _ANSWERED},
             key=key,
             answered_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
@@ -179,17 +197,17 @@ class Ledger:
     def entries(self) -> Iterator[LedgerEntry]:
         """All rows, oldest first."""
         try:
-            for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM answers ORDER BY id"):
-                yield from_row(row)
+            for row in self._db.execute(f"SELECT {_LISTED} FROM answers ORDER BY id"):
+                yield _from_row(row)
         except sqlite3.Error as error:
-            raise unusable(self.path, error) from error
+            raise _unusable(self.path, error) from error
 
     def export_lines(self) -> Iterator[str]:
         """All rows as JSON lines, for ``import_lines`` of another ledger."""
         for entry in self.entries():
-            yield dump(asdict(entry))
+            yield canonical(asdict(entry))
 
-    @explained
+    @explained(_unusable)
     def import_lines(self, lines: Iterable[str], name: str = "the import") -> Imported:
         """Add the rows of an export, also of an earlier version, that are not yet here, all of them or none.
 
@@ -213,8 +231,13 @@ class Ledger:
         return self.path.with_name(f"{self.path.name}.{name}.lock")
 
     def _add(self, entry: LedgerEntry) -> None:
-        marks = ", ".join("?" * len(COLUMNS))
-        self._db.execute(f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({marks})", to_row(entry))
+        row = [
+            canonical(value) if name in _IN_JSON and value is not None else value
+            for name in _COLUMNS
+            for value in (getattr(entry, name),)
+        ]
+        marks = ", ".join("?" * len(row))
+        self._db.execute(f"INSERT INTO answers ({_LISTED}) VALUES ({marks})", row)
         known = self._parameters.get((entry.model, entry.prompt_sha))
         if known is not None and entry.parameters not in known:
             known.append(dict(entry.parameters))
@@ -230,7 +253,7 @@ class Ledger:
     def _checked(self, line: str, where: str) -> LedgerEntry:
         try:
             row = json.loads(line)
-            entry = from_json(row)
+            entry = _from_json(row)
         except (ValueError, TypeError, KeyError) as error:
             raise LlmError(
                 f"{where}: not a judgment of this ledger ({error}). Nothing was imported."
@@ -241,3 +264,29 @@ class Ledger:
                 "the line was edited. Nothing was imported."
             )
         return entry
+
+
+def _from_row(row: Sequence[Any]) -> LedgerEntry:
+    """The entry of a row, whose values stand in the order of ``_COLUMNS``."""
+    values = dict(zip(_COLUMNS, row, strict=True))
+    for name in _IN_JSON:
+        values[name] = None if values[name] is None else json.loads(values[name])
+    return _from_json(values)
+
+
+def _from_json(row: Mapping[str, Any]) -> LedgerEntry:
+    """The entry of a line of an export, which may be of an earlier version.
+
+    Raises KeyError where a field is missing, ValueError where grades and passages do not agree.
+    """
+    values = {name: row[name] for name in _COLUMNS if name in row or name not in _OPTIONAL}
+    values["settled"] = bool(values["settled"])
+    values["passages"] = tuple(values["passages"])
+    grades = values["grades"]
+    values["grades"] = None if grades is None else tuple(grades)
+    if grades is not None and (
+        len(grades) != len(values["passages"])
+        or any(type(grade) is not int or not 0 <= grade <= MAX_GRADE for grade in grades)
+    ):
+        raise ValueError(f"grades {grades!r} for {len(values['passages'])} passages")
+    return LedgerEntry(**values)

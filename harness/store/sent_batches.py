@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from harness.errors import LlmError
-from harness.store.ledger_rows import dump
-from harness.store.wal import transaction, use_write_ahead_log
+from harness.store.artifacts import canonical
+from harness.store.wal import explained, transaction, use_write_ahead_log
 from harness.types import Asked, SentBatch, SentCall
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 VERSION = 1
 _SCHEMA = (
@@ -35,22 +31,12 @@ _SCHEMA = (
 )
 
 
-def _explained(method: Callable[P, T]) -> Callable[P, T]:
-    """Turn what SQLite raises into an LlmError that says what to do."""
-
-    @wraps(method)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return method(*args, **kwargs)
-        except sqlite3.Error as error:
-            path = args[0].path  # type: ignore[attr-defined]
-            raise LlmError(
-                f"{path}, which holds the batches in progress, cannot be used: {error}. Free space and make "
-                "it writable. If it is damaged, look up the batches at your provider before you move it "
-                "away: their answers are paid for, and without this file the calls would be made again."
-            ) from error
-
-    return guarded
+def _unusable(path: Path, error: sqlite3.Error) -> LlmError:
+    return LlmError(
+        f"{path}, which holds the batches in progress, cannot be used: {error}. Free space and make "
+        "it writable. If it is damaged, look up the batches at your provider before you move it "
+        "away: their answers are paid for, and without this file the calls would be made again."
+    )
 
 
 class SentBatches:
@@ -59,7 +45,7 @@ class SentBatches:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @_explained
+    @explained(_unusable)
     def add(self, model: str, endpoint: dict[str, Any], calls: Iterable[SentCall]) -> int:
         """Write a batch down that is to be sent; returns its number."""
         rows = list(calls)
@@ -68,7 +54,7 @@ class SentBatches:
             number = db.execute(
                 "INSERT INTO batches (model, endpoint, file_id, batch_id, made_at, size) "
                 "VALUES (?, ?, '', '', ?, ?)",
-                (model, dump(endpoint), now, len(rows)),
+                (model, canonical(endpoint), now, len(rows)),
             ).lastrowid
             assert number is not None
             db.executemany(
@@ -77,24 +63,24 @@ class SentBatches:
             )
         return number
 
-    @_explained
+    @explained(_unusable)
     def uploaded(self, number: int, file_id: str) -> None:
         """Note the name that the endpoint gave to the file of requests."""
         self._set(number, "file_id", file_id)
 
-    @_explained
+    @explained(_unusable)
     def created(self, number: int, batch_id: str) -> None:
         """Note the name that the endpoint gave to the batch."""
         self._set(number, "batch_id", batch_id)
 
-    @_explained
+    @explained(_unusable)
     def remove(self, number: int) -> None:
         """Cross a batch out: its answers are in the ledger, or there are none to come."""
         with self._open() as db, transaction(db):
             db.execute("DELETE FROM calls WHERE batch = ?", (number,))
             db.execute("DELETE FROM batches WHERE number = ?", (number,))
 
-    @_explained
+    @explained(_unusable)
     def all(self, model: str | None = None) -> list[SentBatch]:
         """The batches in progress, oldest first; those of one model, if it is named."""
         if not self.path.exists():
@@ -107,14 +93,14 @@ class SentBatches:
         ]
         return [batch for batch in found if model in (None, batch.model)]
 
-    @_explained
+    @explained(_unusable)
     def calls(self, number: int) -> list[SentCall]:
         """The calls of a batch."""
         with self._open() as db:
             rows = db.execute("SELECT key, call, unusable, failed FROM calls WHERE batch = ?", (number,))
             return [SentCall(key, _call(call), unusable, failed) for key, call, unusable, failed in rows]
 
-    @_explained
+    @explained(_unusable)
     def holds(self, key: str) -> bool:
         """Whether a call is on its way in a batch."""
         if not self.path.exists():
@@ -122,7 +108,7 @@ class SentBatches:
         with self._open() as db:
             return db.execute("SELECT 1 FROM calls WHERE key = ? LIMIT 1", (key,)).fetchone() is not None
 
-    @_explained
+    @explained(_unusable)
     def keys(self) -> frozenset[str]:
         """The keys of all calls that are on their way."""
         if not self.path.exists():
@@ -150,7 +136,7 @@ class SentBatches:
 
 def _call_row(call: Asked) -> str:
     fields = [call.query, call.passages, call.prompt_sha, call.model, call.parameters, call.sample]
-    return dump(fields)
+    return canonical(fields)
 
 
 def _call(row: str) -> Asked:

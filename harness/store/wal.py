@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _PAUSE = 0.01
 
 
@@ -40,3 +45,21 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         with suppress(sqlite3.Error):
             db.execute("ROLLBACK")
         raise
+
+
+def explained(
+    error_of: Callable[[Path, sqlite3.Error], Exception],
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Turn what SQLite raises in a method of a class with a ``path`` into the error that says what to do."""
+
+    def explaining(method: Callable[P, T]) -> Callable[P, T]:
+        @wraps(method)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                return method(*args, **kwargs)
+            except sqlite3.Error as error:
+                raise error_of(args[0].path, error) from error  # type: ignore[attr-defined]
+
+        return guarded
+
+    return explaining

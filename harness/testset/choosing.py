@@ -13,7 +13,7 @@ import numpy as np
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.running.tools import vectors
+from harness.running.passes import vectors
 from harness.testset.choose.balance import balanced
 from harness.testset.choose.leading import copied
 from harness.testset.choose.likeness import ALIKE, Floats, by_vectors, by_words, same_figures

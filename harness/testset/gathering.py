@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.report import counted
+from harness.running.checks import warn_of_languages
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
-from harness.running.language_warnings import warn_of_languages
 from harness.running.search import Point, Searched, search_points
 from harness.store import write_text
 from harness.testset.documents import document_rows, documents_of

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from harness.errors import CorpusError
+
 
 def golden_answers(cell: str) -> tuple[str, ...]:
     """The golden answers in a cell, the first one first; none where it is blank.
@@ -19,6 +21,14 @@ def golden_answers(cell: str) -> tuple[str, ...]:
     if not found or not all(one.strip() for one in found):
         raise ValueError(f"golden answers {text[:60]} have a blank entry, or none at all")
     return tuple(dict.fromkeys(one.strip() for one in found))
+
+
+def golden_of_query(query_id: str, cell: str) -> tuple[str, ...]:
+    """``golden_answers`` of a query, from its column answer; raises CorpusError for a bad list."""
+    try:
+        return golden_answers(cell)
+    except ValueError as error:
+        raise CorpusError(f"Query {query_id}, column answer: {error}.") from error
 
 
 def _listed(text: str) -> list[str] | None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.answer import Case, Shown
+from harness.answer import Case
 from harness.llm import Malformed
-from harness.types import Answered, Judgment, Query
+from harness.types import Answered, Chunk, Judgment, Query
 
 
 def case(
@@ -25,12 +25,11 @@ def case(
     query_id: str = "q",
 ) -> Case:
     """A case; passage i is document ``d{i}`` from its first character on."""
-    shown = tuple(
-        Shown(f"d{i}:0-{len(text)}", f"d{i}", ((0, len(text)),), text) for i, text in enumerate(passages)
-    )
+    shown = [Chunk(f"d{i}:0-{len(text)}", f"d{i}", 0, len(text), text) for i, text in enumerate(passages)]
     query = Query(query_id, question, "train", answerable)
+    references = () if reference is None else (reference,)
     reason = reason or ("" if answer is not None else "timeout")
-    return Case(query, shown, answer, reason, reference, tuple(cited), tuple(judgments))
+    return Case(query, tuple(shown), answer, reason, references, tuple(cited), tuple(judgments))
 
 
 @dataclass

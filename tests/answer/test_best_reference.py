@@ -15,7 +15,7 @@ def measure(kind, **keys):
 
 
 def several(answer, *golden):
-    return replace(case(answer, golden[0]), others=golden[1:])
+    return replace(case(answer), references=golden)
 
 
 def test_exact_match_and_f1_take_the_best_golden_answer():

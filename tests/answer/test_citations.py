@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answer import Case, Shown
+from harness.answer import Case
 from harness.answer.measures.answer_similarity import AnswerSimilarity, AnswerSimilarityConfig
 from harness.answer.measures.citation_precision import CitationPrecision, CitationPrecisionConfig
 from harness.answer.measures.citation_recall import CitationRecall, CitationRecallConfig
-from harness.types import Judgment, Query
+from harness.types import Chunk, Judgment, Query
 
 from .helpers import NO_TOOLS, ToyTools, case
 
@@ -21,7 +21,7 @@ def label(doc, start, end, grade=3, evidence="", answer=None):
 
 
 def cited(cited, judgments, spans=(("a", 0, 100), ("a", 100, 200), ("b", 0, 100), ("c", 0, 100))):
-    passages = tuple(Shown(f"{d}:{s}-{e}", d, ((s, e),), "x" * (e - s)) for d, s, e in spans)
+    passages = tuple(Chunk(f"{d}:{s}-{e}", d, s, e, "x" * (e - s)) for d, s, e in spans)
     return Case(QUERY, passages, "so", cited=tuple(cited), judgments=tuple(judgments))
 
 

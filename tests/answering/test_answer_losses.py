@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answer import AnswerScore, Case, Shown
-from harness.answering.losses import _Texts, losses_of
+from harness.answer import AnswerScore, Case
+from harness.answering.losses import losses_of
 from harness.measures.projection import Projection
 from harness.report.rows.answers import (
     ADDS,
@@ -29,13 +29,12 @@ PARTS = (NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW, LEFT_OUT, CONTRADICTS, ADDS, SO
 
 
 def losses(labels, read, found, value, details=None, lost=(), answer="x", golden="y"):
-    passages = tuple(Shown(f"d:{i}-{i + 100}", "d", ((i, i + 100),), "") for i in read)
-    case = Case(
-        Query("q", "What about 2023?", "train"), passages, answer, reference=golden, judgments=tuple(labels)
-    )
+    passages = tuple(Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in read)
+    query = Query("q", "What about 2023?", "train")
+    case = Case(query, passages, answer, references=(golden,), judgments=tuple(labels))
     score = AnswerScore("q", "m", value, details=details or {})
     ids = {f"d:{i}-{i + 100}" for i in (*read, *found)}
-    return losses_of(case, score, ids, lost, _Texts.of(CHUNKS), Projection())
+    return losses_of(case, score, ids, lost, {"d": CHUNKS}, Projection())
 
 
 def test_every_part_by_hand():

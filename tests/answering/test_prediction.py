@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.answer import AnswerScore
+from harness.answer import AnswerScore, Case
 from harness.answering.measuring import Measured
 from harness.answering.prediction import prediction_rows
 from harness.config import BenchConfig
@@ -43,7 +43,7 @@ def rows(ranking, answers, measures=("ndcg_exp@10", "rr")):
     measured = [
         Measured(
             setting,
-            (),
+            tuple(Case(query, (), "so") for query in QUERIES),
             {
                 "token_f1": tuple(
                     AnswerScore(q.query_id, "token_f1", own(i), "" if own(i) is not None else "failed")
@@ -53,7 +53,7 @@ def rows(ranking, answers, measures=("ndcg_exp@10", "rr")):
         )
         for setting, own in answers.items()
     ]
-    found = list(prediction_rows(scores, measured, QUERIES, {}, config()))
+    found = list(prediction_rows(scores, measured, {}, config()))
     return {(row.ranking_measure, row.over, row.coefficient): row for row in found}
 
 
@@ -114,4 +114,4 @@ def test_what_cannot_be_said_has_no_value_and_says_why():
 
 
 def test_no_answers_no_rows():
-    assert list(prediction_rows([], [], QUERIES, {}, config())) == []
+    assert list(prediction_rows([], [], {}, config())) == []

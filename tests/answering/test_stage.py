@@ -11,7 +11,6 @@ from harness.answer.stage.citations import Citations, read_citations, without_ci
 from harness.answer.stage.extractive import REFUSAL, ExtractiveAnswerer
 from harness.answer.stage.prompts import FOLDER, load_prompt
 from harness.answer.stage.step import Asking
-from harness.errors import ConfigError
 from harness.llm.prompt import built_in
 
 
@@ -165,7 +164,7 @@ def test_every_prompt_shows_question_and_passages_between_fences(name):
 )
 def test_a_prompt_of_ones_own_shows_what_it_must(user, message, tmp_path):
     (tmp_path / "own.yaml").write_text(f"user: '{user}'\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ValidationError, match=message):
         LlmAnswerConfig(endpoint={"model": "m"}, prompt=str(tmp_path / "own.yaml"))
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.errors import ConfigError
-from harness.evaluate.budget import text_budgets
+from harness.evaluate.warnings import text_budgets
 from harness.progress import Silent
 
 MEASURES = "measures: [ndcg_exp@3, ndcg_text@600, recall@3]"

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from harness.bench.flow import run_bench
 from harness.config import load_config
-from harness.evaluate.evaluating import route_rows
+from harness.evaluate.tables import route_rows
 from harness.progress import Silent
 from harness.report import RouteRow
 from harness.types import Ranking

@@ -1,6 +1,6 @@
 """The text around the first passages, which the page shows on request."""
 
-from harness.evaluate.evaluating import AROUND, surrounding_rows
+from harness.evaluate.tables import AROUND, surrounding_rows
 from harness.report import RankedRow
 from harness.report.columns import spec_of
 from harness.report.read import read_any

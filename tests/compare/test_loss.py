@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from harness.comparison.waterfall import waterfall
 from harness.corpus import Anchoring, AnchorResult, LabelRow
-from harness.evaluate.losses import loss_levels, loss_rows, lost_evidence
-from harness.measures import score
+from harness.evaluate.evaluating import lost_evidence
+from harness.evaluate.losses import loss_levels, loss_rows
+from harness.measures import Scorer, SpanQrels, score
 from harness.report.losses import is_route, losses_by_query
 from harness.running.chunks import Chunking
 from harness.running.search import Searched
@@ -33,6 +34,15 @@ def searched(chunks, retrieved, reranked=None, **steps):
     orders = {"retrieve": retrieved, "rerank": reranked} | steps
     rankings = {step: [ranking(order)] for step, order in orders.items() if order is not None}
     return Searched(None, Chunking(tuple(chunks), "key", {}), rankings, {})
+
+
+def scorer_of(one, queries, judgments):
+    return Scorer(queries, judgments, one.chunking.chunks)
+
+
+def levels_of(one, queries, judgments, lost=(), measure="ndcg_text@10000"):
+    found = SpanQrels.from_judgments(judgments) if lost else None
+    return loss_levels(one, scorer_of(one, queries, [*judgments, *lost]), found, measure)
 
 
 def by_part(levels):
@@ -74,9 +84,7 @@ def cases(draw):
 def test_every_level_is_at_most_the_one_before(case, n_lost):
     chunks, judgments, retrieved, reranked, budget = case
     lost = [Judgment("q", "\0lost", 400 * i, 400 * i + 300, 3) for i in range(n_lost)]
-    levels = loss_levels(
-        searched(chunks, retrieved, reranked), [QUERY], judgments, lost, f"ndcg_text@{budget}"
-    )
+    levels = levels_of(searched(chunks, retrieved, reranked), [QUERY], judgments, lost, f"ndcg_text@{budget}")
     parsed = by_part(levels)[PARSED][0]
     if np.isnan(parsed):
         assert not any(j.grade for j in [*judgments, *lost])
@@ -97,7 +105,7 @@ def test_greed_comes_near_the_best_of_all_orders(case):
     retrieved = retrieved[:4]
     if not any(j.grade for j in judgments):
         return
-    levels = loss_levels(searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}")
+    levels = levels_of(searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}")
     found = by_part(levels)[FOUND][0]
     best = max(text_ndcg(order, chunks, judgments, budget) for order in permutations(retrieved))
     assert best / 2 <= found <= best + 1e-9
@@ -118,7 +126,7 @@ def test_greed_is_near_the_best_on_average():
             for a in starts
         ]
         budget = int(random.integers(500, 4000))
-        levels = loss_levels(searched(chunks, chunks), [QUERY], judgments, measure=f"ndcg_text@{budget}")
+        levels = levels_of(searched(chunks, chunks), [QUERY], judgments, measure=f"ndcg_text@{budget}")
         best = max(text_ndcg(order, chunks, judgments, budget) for order in permutations(chunks))
         gaps.append(best - by_part(levels)[FOUND][0])
     assert min(gaps) > -1e-9
@@ -132,7 +140,7 @@ def test_losses_of_chunking_retrieval_and_ranking_by_hand():
     judged = [Judgment("q", "d", 200, 300, 2)]
 
     def levels(retrieved, cut=chunks):
-        return by_part(loss_levels(searched(cut, retrieved), [QUERY], judged))
+        return by_part(levels_of(searched(cut, retrieved), [QUERY], judged))
 
     perfect = levels([chunks[2], chunks[0]])
     assert perfect[CHUNKED][0] == perfect[FOUND][0] == perfect[RANKED][0] == pytest.approx(1)
@@ -152,7 +160,7 @@ def test_every_later_step_changes_the_score_and_takes_no_part_in_what_was_found(
     one = searched(
         chunks, [chunks[0], chunks[2]], [chunks[2], chunks[0]], again=[chunks[0], chunks[2]], more=chunks[2:3]
     )
-    levels = loss_levels(one, [QUERY], judged)
+    levels = levels_of(one, [QUERY], judged)
     assert [(level.step, level.part, level.may_rise) for level in levels[2:]] == [
         ("retrieve", "candidates", False),
         ("retrieve", "order", False),
@@ -168,7 +176,7 @@ def test_every_later_step_changes_the_score_and_takes_no_part_in_what_was_found(
 def test_a_later_step_that_finds_more_gains_by_it():
     chunks = [chunk(at, at + 100) for at in range(0, 500, 100)]
     judged = [Judgment("q", "d", 200, 300, 2)]
-    levels = loss_levels(searched(chunks, [chunks[0]], widen=[chunks[2], chunks[0]]), [QUERY], judged)
+    levels = levels_of(searched(chunks, [chunks[0]], widen=[chunks[2], chunks[0]]), [QUERY], judged)
     fall = waterfall(["q"], levels)
     # the retriever is charged with what it did not find, although a later step found it
     np.testing.assert_allclose(fall.losses, [[0, 0, 1, 0, -1]], atol=1e-12)
@@ -184,8 +192,8 @@ def test_routes_stand_beside_the_sum():
         "rerank": [ranking([chunks[0], chunks[2]])],
     }
     both = Searched(None, Chunking(tuple(chunks), "key", {}), rankings, {})
-    levels = loss_levels(both, [QUERY], judged)
-    rows = list(loss_rows("s", [QUERY], levels, "ndcg_text@10000"))
+    levels = levels_of(both, [QUERY], judged)
+    rows = list(loss_rows("s", scorer_of(both, [QUERY], judged), levels, "ndcg_text@10000"))
     late = text_ndcg([chunks[0], chunks[2]], chunks, judged, 10_000)
     assert [(row.step, row.part) for row in rows] == [(level.step, level.part) for level in levels]
     whole = [row for row in rows if not is_route(row.step)]
@@ -202,7 +210,8 @@ def test_routes_stand_beside_the_sum():
     # as if there were no routes
     alone = {step: found for step, found in rankings.items() if "." not in step}
     one = Searched(None, Chunking(tuple(chunks), "key", {}), alone, {})
-    assert list(loss_rows("s", [QUERY], loss_levels(one, [QUERY], judged), "ndcg_text@10000")) == whole
+    scorer = scorer_of(one, [QUERY], judged)
+    assert list(loss_rows("s", scorer, loss_levels(one, scorer), "ndcg_text@10000")) == whole
 
 
 def test_lost_evidence_is_charged_to_the_parser():
@@ -211,7 +220,7 @@ def test_lost_evidence_is_charged_to_the_parser():
     lost = [Judgment("q", "\0lost", 0, 100, 1)]
 
     def levels(judged, lost):
-        return by_part(loss_levels(searched(chunks, chunks[:1]), [QUERY], judged, lost))
+        return by_part(levels_of(searched(chunks, chunks[:1]), [QUERY], judged, lost))
 
     found = levels(judged, lost)
     # two alike: the ideal reads one after the other, and a little of the discount falls on the second
@@ -229,7 +238,7 @@ def test_a_query_without_evidence_and_one_without_ranking():
     other = Query("other", "?", "train")
     chunks = [chunk(0, 100)]
     levels = by_part(
-        loss_levels(
+        levels_of(
             searched(chunks, chunks),
             [QUERY, other, Query("none", "?", "train")],
             [Judgment("q", "d", 0, 100, 1), Judgment("other", "d", 0, 100, 1)],
@@ -270,7 +279,7 @@ def shared_span(count):
 def peak(count):
     case = shared_span(count)
     tracemalloc.start()
-    loss_levels(*case)
+    levels_of(*case)
     found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return found
@@ -284,10 +293,10 @@ def test_memory_grows_with_the_queries_on_one_span_and_not_with_their_pairs():
 
 def test_queries_that_share_a_span_are_scored_as_each_alone():
     one, queries, judgments, lost = shared_span(9)
-    together = loss_levels(one, queries, judgments, lost)
+    together = levels_of(one, queries, judgments, lost)
     for i, query in enumerate(queries):
         own = {"retrieve": [one.rankings["retrieve"][i]]}
-        alone = loss_levels(
+        alone = levels_of(
             Searched(None, one.chunking, own, {}),
             [query],
             [row for row in judgments if row.query_id == query.query_id],

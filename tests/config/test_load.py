@@ -184,6 +184,16 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ("name: again", 6, ["given twice"]),
         ("chunk: {kind: [page, page]}", 1, ["the same"]),
         ("chunk: {kind: page, : }", 6, []),
+        (
+            "rewrite:\n  kind: llm\n  endpoint: {model: m}\n  prompt: mine.yaml",
+            9,
+            ["rewrite.prompt: The prompt 'mine.yaml' of a rewriter cannot be read", "Built in: declarative"],
+        ),
+        (
+            "filter: {kind: llm, file: d.csv, fields: [company], endpoint: {model: m}, prompt: [1]}",
+            6,
+            ["filter.prompt: must be the name of a prompt"],
+        ),
     ],
 )
 def test_a_mistake_is_told_with_line_and_remedy(write, text, line, words):

@@ -8,7 +8,6 @@ from harness.errors import ConfigError, JudgeError
 from harness.judge import KINDS, CosineConfig, LabelsConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.judge.labels import pairs_of_labels
 from harness.judge.threshold import same_model_warning
-from harness.kinds import find_kind
 from harness.progress import Silent
 from harness.types import Document, Judgment, Query
 from tests.judge.helpers import pairs
@@ -17,7 +16,7 @@ from tests.judge.helpers import pairs
 def test_the_table_of_kinds():
     assert set(KINDS) == {"llm", "labels", "panel", "cosine", "graph", "reranker"}
     with pytest.raises(ConfigError, match="cosine, graph, labels, llm, panel, reranker"):
-        find_kind("judge", KINDS, "oracle")
+        KINDS.find("oracle")
 
 
 ENDPOINTS = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("a", "b")]

@@ -286,7 +286,7 @@ def test_progress_tells_rate_and_money(ledger):
 
 def test_progress_is_told_while_nothing_is_graded(ledger, monkeypatch):
     """An endpoint that is down shows as such, not as a bar that stands still."""
-    monkeypatch.setattr("harness.llm.run.SHOW_EVERY", 0.02)
+    monkeypatch.setattr("harness.llm.calls.SHOW_EVERY", 0.02)
     told = threading.Event()
 
     class Bar:

@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.evaluate.oracle import Evidence, greedy_order
-from harness.measures import ChunkTable, SpanQrels, project
+from harness.measures import ChunkTable, Scorer, SpanQrels, project
+from harness.types import Query
 from tests.measures.build import characters, chunk, span, value
 from tests.measures.test_projection import chunk_lists, judgments, rules
 from tests.measures.test_text import cases
@@ -132,7 +133,8 @@ def test_the_best_order_knows_what_each_chunk_shows(judged, chunks):
     spans, table = SpanQrels.from_judgments(judged), ChunkTable.of(chunks)
     rows = np.flatnonzero((spans.grade > 0) & (spans.query == 0))
     assume(len(rows) and len(chunks))
-    evidence = Evidence.of(spans, table, rows, np.arange(len(chunks)))
+    scorer = Scorer([Query(q, "?", "train") for q in spans.query_ids], spans, table)
+    evidence = Evidence.of(scorer, rows, np.arange(len(chunks)))
     for c, shows in zip(chunks, evidence.shows, strict=True):
         best = defaultdict(float)
         for row in rows.tolist():

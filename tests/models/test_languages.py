@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.running.language_warnings import reads_english_alone
+from harness.running.checks import reads_english_alone
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,20 @@
 """The tiny corpus of the pipeline's tests."""
 
+from types import SimpleNamespace
+
+from harness.store import CollectionFolders
 from tests.bench.conftest import corpus, shared_cache, write_config
 
 __all__ = ["corpus", "shared_cache", "write_config"]
+
+
+def nearest(retriever, queries, asked, passages, vectors, tools=None):
+    """What a dense retriever finds among vectors that are given."""
+    with retriever.opened(passages, vectors, tools) as search:
+        return search(queries, asked)
+
+
+def index_tools(folder, key="key"):
+    """Tools of which one key names the index, in a folder."""
+    slot = CollectionFolders(folder).slot
+    return SimpleNamespace(key=lambda *_: key, fingerprint=lambda _: "", index=slot)

@@ -11,16 +11,26 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError
+from harness.search import Passages
 from harness.search.retrieve import ChromaConfig, ChromaRetriever
 from harness.search.retrieve.scan import exact_share, scan
 from harness.store import CollectionFolders
 from harness.types import Query, Ranking
+
+from .conftest import index_tools, nearest
 
 RNG = np.random.default_rng(5)
 CHUNKS = RNG.normal(size=(300, 16)).astype(np.float32)
 ASKED = RNG.normal(size=(7, 16)).astype(np.float32)
 QUERIES = [Query(f"q{i}", "", "train") for i in range(len(ASKED))]
 IDS = [f"d:{i}-{i + 1}" for i in range(len(CHUNKS))]
+
+
+def passages(ids):
+    return Passages(tuple(ids), ("",) * len(ids), (1,) * len(ids), "")
+
+
+PASSAGES = passages(IDS)
 
 
 def similarity(distance):
@@ -35,7 +45,7 @@ def similarity(distance):
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
 def test_it_returns_what_a_full_scan_returns(tmp_path, distance):
     retriever = ChromaRetriever(ChromaConfig(distance=distance, top_k=10))
-    found = retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
+    found = nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
     scores = similarity(distance)
     for row, ranking in enumerate(found.rankings):
         best = np.argsort(-scores[row], kind="stable")[:10]
@@ -74,7 +84,7 @@ HARD_IDS = [f"d:{i}-{i + 1}" for i in range(len(HARD))]
 def search_hard(folder, key="key", **config):
     config = {"ef_construction": 20, "ef_search": 10, "max_neighbors": 6, "top_k": 10, **config}
     retriever = ChromaRetriever(ChromaConfig(**config))
-    return retriever.retrieve(HARD_QUERIES, HARD_ASKED, HARD_IDS, HARD, key, CollectionFolders(folder).slot)
+    return nearest(retriever, HARD_QUERIES, HARD_ASKED, passages(HARD_IDS), HARD, index_tools(folder, key))
 
 
 def test_the_index_is_searched_harder_until_the_answer_is_exact(tmp_path):
@@ -112,8 +122,8 @@ def test_copies_do_not_hide_what_else_is_near(tmp_path):
     vectors = CHUNKS.copy()
     vectors[50:250] = CHUNKS[50]
     asked = np.stack([CHUNKS[50], CHUNKS[299]])
-    found = ChromaRetriever(ChromaConfig(top_k=220)).retrieve(
-        QUERIES[:2], asked, IDS, vectors, "key", CollectionFolders(tmp_path).slot
+    found = nearest(
+        ChromaRetriever(ChromaConfig(top_k=220)), QUERIES[:2], asked, PASSAGES, vectors, index_tools(tmp_path)
     )
     assert found.exact_share == 1.0
     # the copies stand first, in the order of the chunks, though Chroma holds their vector once
@@ -123,58 +133,47 @@ def test_copies_do_not_hide_what_else_is_near(tmp_path):
 
 
 def test_an_index_that_does_not_reach_all_chunks_is_an_error(tmp_path, monkeypatch):
-    ask = ChromaRetriever._ask
+    ask = ChromaRetriever.hits
 
     def blind(self, collection, asked, wanted):
         for rows, scores in ask(self, collection, asked, wanted):
             yield rows[1:], scores[1:]  # the nearest is never found
 
-    monkeypatch.setattr(ChromaRetriever, "_ask", blind)
+    monkeypatch.setattr(ChromaRetriever, "hits", blind)
     with pytest.raises(HarnessError, match=r"7 of 7 queries.*max_neighbors to 64.*exact to false"):
-        ChromaRetriever(ChromaConfig()).retrieve(
-            QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot
-        )
-    found = ChromaRetriever(ChromaConfig(exact=False)).retrieve(
-        QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot
-    )
+        nearest(ChromaRetriever(ChromaConfig()), QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
+    once = ChromaRetriever(ChromaConfig(exact=False))
+    found = nearest(once, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
     assert found.exact_share == pytest.approx(19 / 20)
 
 
 def test_equal_scores_stand_in_the_order_of_the_chunks(tmp_path):
     same = np.repeat(CHUNKS[:1], 40, axis=0)
-    ranking = (
-        ChromaRetriever(ChromaConfig(top_k=30))
-        .retrieve(QUERIES[:1], ASKED[:1], IDS[:40], same, "key", CollectionFolders(tmp_path).slot)
-        .rankings[0]
-    )
-    assert ranking.chunk_ids == tuple(IDS[:30])
+    retriever = ChromaRetriever(ChromaConfig(top_k=30))
+    found = nearest(retriever, QUERIES[:1], ASKED[:1], passages(IDS[:40]), same, index_tools(tmp_path))
+    assert found.rankings[0].chunk_ids == tuple(IDS[:30])
 
 
-def test_fewer_chunks_than_asked_for_and_none_at_all(tmp_path):
+def test_fewer_chunks_than_asked_for(tmp_path):
     retriever = ChromaRetriever(ChromaConfig(top_k=20))
-    three = retriever.retrieve(QUERIES, ASKED, IDS[:3], CHUNKS[:3], "three", CollectionFolders(tmp_path).slot)
+    three = nearest(retriever, QUERIES, ASKED, passages(IDS[:3]), CHUNKS[:3], index_tools(tmp_path, "three"))
     assert [len(r.chunk_ids) for r in three.rankings] == [3] * len(QUERIES)
-    none = retriever.retrieve(QUERIES, ASKED, [], CHUNKS[:0], "none", CollectionFolders(tmp_path).slot)
-    assert [r.chunk_ids for r in none.rankings] == [()] * len(QUERIES)
-    assert (
-        retriever.retrieve([], ASKED[:0], IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot).rankings == []
-    )
 
 
 def test_a_collection_is_built_once_and_a_half_built_one_is_not_used(tmp_path):
     retriever = ChromaRetriever(ChromaConfig(top_k=10))
-    first = retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
+    first = nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
     built = {p.name for p in tmp_path.iterdir()}
-    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot) == first
+    assert nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path)) == first
     assert {p.name for p in tmp_path.iterdir()} == built
     # killed while filling: a folder without a pointer to it
     (tmp_path / "key.json").unlink()
-    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot) == first
+    assert nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path)) == first
     assert CollectionFolders(tmp_path).remove_unfinished() == 1
     # the folder was deleted by hand: built anew, in the same process
     for path in tmp_path.glob("key-*"):
         shutil.rmtree(path)
-    assert retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot) == first
+    assert nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path)) == first
 
 
 def test_a_server_that_is_not_there_is_named(tmp_path):
@@ -183,7 +182,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path):
         port = free.getsockname()[1]
     retriever = ChromaRetriever(ChromaConfig(client="http", host="127.0.0.1", port=port))
     with pytest.raises(HarnessError, match=f"127.0.0.1:{port}"):
-        retriever.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
+        nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
 
 
 @pytest.mark.slow
@@ -208,9 +207,9 @@ def test_a_chroma_server_gives_the_same_rankings(tmp_path):
             time.sleep(0.1)
         local = ChromaRetriever(ChromaConfig(top_k=10))
         remote = ChromaRetriever(ChromaConfig(top_k=10, client="http", host="127.0.0.1", port=port))
-        expected = local.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
+        expected = nearest(local, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
         for _ in range(2):
-            got = remote.retrieve(QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot)
+            got = nearest(remote, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
             assert [r.chunk_ids for r in got.rankings] == [r.chunk_ids for r in expected.rankings]
             np.testing.assert_allclose(
                 [r.scores for r in got.rankings], [r.scores for r in expected.rankings], atol=2e-6

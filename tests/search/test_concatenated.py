@@ -19,6 +19,8 @@ from harness.search.retrieve.sparse import (
 )
 from harness.types import Query
 
+from .conftest import nearest
+
 RNG = np.random.default_rng(3)
 WORDS = [f"word{i}" for i in range(30)]
 # words of every frequency
@@ -55,8 +57,8 @@ def tools(tmp_path):
 
 def search(tools, **config):
     config = {"analyser": "plain", "top_k": len(TEXTS), **config}
-    return ConcatenatedRetriever(ConcatenatedConfig(**config)).nearest(
-        QUERIES, DENSE_ASKED, passages(), DENSE, tools
+    return nearest(
+        ConcatenatedRetriever(ConcatenatedConfig(**config)), QUERIES, DENSE_ASKED, passages(), DENSE, tools
     )
 
 
@@ -137,8 +139,8 @@ def test_blocks_of_one_query_give_the_same(tools, monkeypatch):
 def test_chunks_without_terms_are_ranked_by_their_dense_part(tools):
     config = ConcatenatedConfig(top_k=3)
     texts = ["...", "!!", ""]
-    found = ConcatenatedRetriever(config).nearest(
-        QUERIES[:1], DENSE_ASKED[:1], passages(texts), DENSE[:3], tools
+    found = nearest(
+        ConcatenatedRetriever(config), QUERIES[:1], DENSE_ASKED[:1], passages(texts), DENSE[:3], tools
     )
     order = np.argsort(-cosines()[0][:3])
     assert found.rankings[0].chunk_ids == tuple(passages(texts).ids[i] for i in order)

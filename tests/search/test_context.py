@@ -62,17 +62,18 @@ class Library:
         find = {"markdown": markdown_headings, "numbered": numbered_headings}[style]
         return list(find(self.documents[doc_id].text))
 
-    def facts(self, file, key, columns):
+    def facts(self, file, key, columns, documents):
         return self.cells
 
-    def answers(self, model, form, shown, name):
+    def answers(self, request):
         """A model that says how long the chunk is."""
+        shown = [passages for _, passages in request.about]
         said = [f"It has {len(chunk)} characters." for _, chunk in shown]
         return [
             Answered(
                 query="",
                 passages=one,
-                prompt_sha=form.sha256,
+                prompt_sha=request.form.sha256,
                 model="fake",
                 parameters={},
                 sample=0,

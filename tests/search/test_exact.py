@@ -5,8 +5,9 @@ import pytest
 
 from harness.search import Passages
 from harness.search.retrieve import ChromaConfig, ChromaRetriever, ExactConfig, ExactRetriever
-from harness.store import CollectionFolders
 from harness.types import Query
+
+from .conftest import index_tools, nearest
 
 RNG = np.random.default_rng(8)
 CHUNKS = RNG.normal(size=(500, 24)).astype(np.float32)
@@ -19,16 +20,15 @@ PASSAGES = Passages(IDS, ("",) * len(IDS), LENGTHS, "key")
 
 
 def search(**config):
-    return ExactRetriever(ExactConfig(**config)).nearest(QUERIES, ASKED, PASSAGES, CHUNKS, None)
+    return nearest(ExactRetriever(ExactConfig(**config)), QUERIES, ASKED, PASSAGES, CHUNKS)
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
 @pytest.mark.parametrize("depth", [{"top_k": 10}, {"top_k": 60}, {"top_chars": 3000}])
 def test_it_ranks_as_chroma_does_when_it_is_exact(tmp_path, distance, depth):
     found = search(distance=distance, **depth)
-    chroma = ChromaRetriever(ChromaConfig(distance=distance, **depth)).retrieve(
-        QUERIES, ASKED, IDS, CHUNKS, "key", CollectionFolders(tmp_path).slot, LENGTHS
-    )
+    retriever = ChromaRetriever(ChromaConfig(distance=distance, **depth))
+    chroma = nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
     for one, other in zip(found.rankings, chroma.rankings, strict=True):
         assert one.chunk_ids == other.chunk_ids
         # Chroma's are computed in single precision
@@ -46,8 +46,8 @@ def test_copies_and_vectors_of_zeros_have_their_place():
     found = search(top_k=41)
     assert found.rankings[-1].chunk_ids == (IDS[7], *IDS[100:140])
     assert set(found.rankings[-1].scores) == {1.0}
-    nothing = ExactRetriever(ExactConfig(top_k=2)).nearest(
-        QUERIES[:1], np.zeros_like(ASKED[:1]), PASSAGES, CHUNKS, None
+    nothing = nearest(
+        ExactRetriever(ExactConfig(top_k=2)), QUERIES[:1], np.zeros_like(ASKED[:1]), PASSAGES, CHUNKS
     )
     assert nothing.rankings[0].chunk_ids == IDS[:2]
     assert nothing.rankings[0].scores == (0.0, 0.0)

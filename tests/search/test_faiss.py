@@ -14,6 +14,8 @@ from harness.search import Passages
 from harness.search.retrieve import ExactConfig, ExactRetriever, FaissConfig, FaissRetriever
 from harness.types import Query
 
+from .conftest import nearest
+
 MODEL = "embedded:all-MiniLM-L6-v2"
 RNG = np.random.default_rng(8)
 CHUNKS = RNG.normal(size=(900, 24)).astype(np.float32)
@@ -37,7 +39,7 @@ def search(tmp_path):
     def run(folder="cache", passages=PASSAGES, vectors=CHUNKS, **config):
         tools = RunTools(Context.at(tmp_path / folder, Silent()))
         config = {"top_k": 10, "model": MODEL, **config}
-        return FaissRetriever(FaissConfig(**config)).nearest(QUERIES, ASKED, passages, vectors, tools)
+        return nearest(FaissRetriever(FaissConfig(**config)), QUERIES, ASKED, passages, vectors, tools)
 
     return run
 
@@ -46,8 +48,8 @@ def search(tmp_path):
 @pytest.mark.parametrize("index", ["hnsw", "ivf_flat"])
 def test_searched_hard_enough_it_finds_what_a_scan_finds(search, index, distance):
     found = search(distance=distance, **INDEXES[index])
-    exact = ExactRetriever(ExactConfig(distance=distance, top_k=10)).nearest(
-        QUERIES, ASKED, PASSAGES, CHUNKS, None
+    exact = nearest(
+        ExactRetriever(ExactConfig(distance=distance, top_k=10)), QUERIES, ASKED, PASSAGES, CHUNKS
     )
     assert [r.chunk_ids for r in found.rankings] == [r.chunk_ids for r in exact.rankings]
     for one, other in zip(found.rankings, exact.rankings, strict=True):
@@ -58,8 +60,8 @@ def test_searched_hard_enough_it_finds_what_a_scan_finds(search, index, distance
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
 def test_what_codes_blur_is_told(search, distance):
     found = search(distance=distance, **INDEXES["ivf_pq"])
-    exact = ExactRetriever(ExactConfig(distance=distance, top_k=10)).nearest(
-        QUERIES, ASKED, PASSAGES, CHUNKS, None
+    exact = nearest(
+        ExactRetriever(ExactConfig(distance=distance, top_k=10)), QUERIES, ASKED, PASSAGES, CHUNKS
     )
     same = [
         len(set(one.chunk_ids) & set(other.chunk_ids))

@@ -9,11 +9,9 @@ from harness.config import load_config
 from harness.errors import ConfigError
 from harness.progress import Silent
 from harness.running.context import Context
-from harness.running.filtering import search_filtered
 from harness.running.tools import RunTools
 from harness.search import Passages
 from harness.search.filter import RulesConfig, RulesFilter
-from harness.search.step import StepOutput
 from harness.types import Query, Ranking
 from tests.search.test_steps import TABLES, service, smallest, with_toys
 
@@ -238,7 +236,6 @@ def test_what_is_put_together_stands_in_the_order_of_the_queries(table, tools):
     many = asked(*(f"{who} yard {i}" for i in range(4) for who in ("Acme", "Bolt & Sons", "any", "Cord")))
     config = TABLES["retrieve"]["bm25"].config(filter=rules(table))
     found = tools.search("retrieve", config, passages(), many)
-    assert isinstance(found, StepOutput)
     assert [one.query_id for one in found.rankings] == [one.query_id for one in many]
     assert [one.query_id for one in found.filtered] == [one.query_id for one in many]
     assert (
@@ -247,8 +244,6 @@ def test_what_is_put_together_stands_in_the_order_of_the_queries(table, tools):
         ).rankings
         == []
     )
-    with pytest.raises(ValueError, match="has no filter"):
-        search_filtered("retrieve", TABLES["retrieve"]["bm25"].config(), passages(), many, tools)
 
 
 def test_a_filter_reads_the_question_and_not_what_a_rewriter_made_of_it(table, tmp_path):

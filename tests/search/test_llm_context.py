@@ -3,10 +3,11 @@
 import re
 
 import pytest
+from pydantic import ValidationError
 
 from harness.bench.flow import run_bench
 from harness.config import load_config
-from harness.errors import ConfigError, LlmError
+from harness.errors import LlmError
 from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
@@ -121,7 +122,7 @@ def test_a_chunk_without_an_answer_ends_the_run_or_is_indexed_without(configured
 def test_a_prompt_without_passages_is_told_at_once(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("user: 'What is it about?'", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"no \{\{ passages \}\}; a context needs it"):
+    with pytest.raises(ValidationError, match=r"no \{\{ passages \}\}; a context needs it"):
         LlmContextConfig(endpoint={"model": "m"}, prompt=str(path))
 
 

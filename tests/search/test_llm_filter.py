@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from harness.config import load_config
 from harness.errors import ConfigError, LlmError
@@ -159,9 +160,9 @@ def test_a_column_of_too_many_values_is_refused(tmp_path, table):
 def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, table, content, told):
     path = tmp_path / "mine.yaml"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ValidationError, match=told):
         config("http://127.0.0.1:9/v1", table, prompt=str(path))
-    with pytest.raises(ConfigError, match="Built in: fields, fields_zh"):
+    with pytest.raises(ValidationError, match="Built in: fields, fields_zh"):
         config("http://127.0.0.1:9/v1", table, prompt="entities")
 
 

@@ -4,17 +4,18 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from harness.config import load_config
 from harness.config.sweep import TABLES
-from harness.errors import ConfigError, LlmError
+from harness.errors import LlmError
 from harness.llm.breaker import EndpointDownError
 from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAskedError
-from harness.search.rewrite.asking import FOLDER, load_prompt
+from harness.search.rewrite.asking import FOLDER
 from harness.search.rewrite.llm import LlmRewriterConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
 from harness.types import Query
@@ -78,21 +79,26 @@ def test_the_question_may_stand_before_its_rewriting(tmp_path):
 
 @pytest.mark.parametrize("name", built_in(FOLDER))
 def test_every_prompt_shows_the_question_between_fences(name, tmp_path):
-    made = MultiQueryConfig if load_prompt(name).takes_number else LlmRewriterConfig
+    prompt = MultiQueryConfig.load(name)
+    made = MultiQueryConfig if prompt.takes_number else LlmRewriterConfig
     with FakeServer(stated) as server:
         rewrite(tmp_path, config(server.url, made, prompt=name))
     system, user = server.requests[0]["body"]["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert fenced(server.requests[0]) in {query.text for query in QUERIES}
     assert "{{" not in system["content"] + user["content"]
-    assert load_prompt(name).language == ("zh" if name.endswith("_zh") else "en")
+    assert prompt.language == ("zh" if name.endswith("_zh") else "en")
 
 
 def test_a_prompt_of_ones_own(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("user: 'Rephrase {{ query }}'\n", encoding="utf-8")
     with FakeServer(lambda request, number: says("other words")) as server:
-        texts, context = rewrite(tmp_path, config(server.url, prompt=str(path)))
+        read = config(server.url, prompt=str(path))
+        # read once, with the configuration, which names it
+        path.unlink()
+        texts, context = rewrite(tmp_path, read)
+    assert read.model_dump(mode="json")["prompt"] == read.model_dump()["prompt"] == str(path)
     assert texts == ["other words"] * 3
     assert list(context.spent) == ["mine v1 by fake"]
     assert server.requests[0]["body"]["messages"][0]["content"].startswith("Rephrase <query ")
@@ -111,9 +117,9 @@ def test_a_prompt_of_ones_own(tmp_path):
 def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, content, told):
     path = tmp_path / "mine.yaml"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ValidationError, match=told):
         config("http://127.0.0.1:9/v1", prompt=str(path))
-    with pytest.raises(ConfigError, match=r"Built in: declarative, declarative_zh, .*, hyde, hyde_zh"):
+    with pytest.raises(ValidationError, match=r"Built in: declarative, declarative_zh, .*, hyde, hyde_zh"):
         config("http://127.0.0.1:9/v1", prompt="step_back")
 
 

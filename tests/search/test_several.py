@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.errors import ConfigError, LlmError
+from harness.errors import LlmError
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.search import Point, search_points
@@ -148,7 +148,7 @@ def test_a_prompt_for_several_is_refused_where_one_text_is_read(tmp_path):
 
     with pytest.raises(ValueError, match=r"the prompt multi_query asks for \{\{ n \}\} things"):
         asked_of(LlmRewriterConfig, "http://127.0.0.1:9", prompt="multi_query")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ValueError, match="cannot be read"):
         asked_of(MultiQueryConfig, "http://127.0.0.1:9", prompt="no_such_prompt")
 
 

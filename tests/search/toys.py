@@ -17,7 +17,8 @@ from harness.search import (
 from harness.search.depth import Depth
 from harness.search.fuse import Fusion
 from harness.search.fuse.routes import FusionConfig
-from harness.search.step import Retriever, Rewriter
+from harness.search.query_steps import Rewriter
+from harness.search.step import Retriever
 from harness.types import Ranking
 
 

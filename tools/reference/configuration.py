@@ -149,10 +149,10 @@ def _type(annotation: Any) -> str:
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(_type(arg) for arg in args if arg is not type(None)))
     if origin in (list, tuple):
-        return f"list of {_type(args[0])}" if args else "list"
+        return f"list of {_type(args[0])}".replace("section", "sections") if args else "list"
     if annotation is StageConfig:
         return " \\| ".join(f"`{name}`" for name in JUDGES)
-    if origin is dict or (isinstance(annotation, type) and issubclass(annotation, StageConfig)):
+    if origin is dict or section_of(annotation) is not None:
         return "section"
     names = {"int": "whole number", "float": "number", "str": "text", "bool": "yes/no", "Path": "path"}
     return names.get(getattr(annotation, "__name__", ""), "text")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.answer.case import AnswerMeasure
+from harness.answer.measure import AnswerMeasure
 from harness.answer.measures.answer_correctness import AnswerCorrectness, AnswerCorrectnessConfig
 from harness.answer.measures.answer_relevancy import AnswerRelevancy, AnswerRelevancyConfig
 from harness.answer.measures.answer_similarity import AnswerSimilarity, AnswerSimilarityConfig
@@ -38,5 +38,3 @@ ANSWER_MEASURES: Kinds[AnswerMeasure[Any]] = Kinds(
     Kind(ContextEntityRecallConfig, ContextEntityRecall),
     Kind(NoiseSensitivityConfig, NoiseSensitivity),
 )
-
-__all__ = ["ANSWER_MEASURES"]

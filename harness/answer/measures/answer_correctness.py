@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from harness.answer.asking import Board, Item, LlmMeasure, LlmMeasureConfig, judged
-from harness.answer.best_reference import by_best_reference
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts, Need
-from harness.answer.cosine import cosines
-from harness.answer.form import several
+from harness.answer.asking import (
+    LlmMeasure,
+    LlmMeasureConfig,
+    Scoring,
+    judged,
+    near,
+    statements_in,
+    verdicts,
+)
+from harness.answer.case import Case
+from harness.answer.measure import Facts, Need
 from harness.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
-
-Statements = tuple[str, ...]
-Judged = list[dict[str, Any]]
 
 
 class AnswerCorrectnessConfig(LlmMeasureConfig):
@@ -44,6 +46,7 @@ class AnswerCorrectnessConfig(LlmMeasureConfig):
 class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
     """F1 of the statements of both answers, each checked against the other, and their cosine."""
 
+    best_reference = True
     facts = Facts(
         about="how far the answer states what the golden answer states, and nothing else",
         formula="w₁ F1 + w₂ cos(v(answer), v(reference)), over w₁ + w₂; F1 = TP / (TP + (FP + FN) / 2): TP "
@@ -64,84 +67,37 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         """No vectors where similarity has no weight."""
         return self.facts.needs - (set() if self.config.similarity_weight else {"vectors"})
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Four calls a golden answer: the statements of both answers, and the verdicts on either.
+    def one(self, case: Case) -> Scoring:
+        """Four calls: the statements of both answers, and the verdicts on either.
 
-        One more where statements are unsupported, unless ``contradictions`` is false. Of several golden
-        answers of a case the best counts.
+        One more where statements are unsupported, unless ``contradictions`` is false; if that one fails, the
+        score does without.
         """
-        return by_best_reference(cases, lambda own: self._beside_one(own, tools))
-
-    def _beside_one(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        board = self.board(cases, tools)
-        said = board.ask(STATEMENTS, lambda case: (case.query.text, (case.answer or "",)))
-        golden = board.ask(STATEMENTS, lambda case: (case.query.text, (case.reference or "",)))
-        for place in board.open:
-            if not said[place] and not golden[place]:
-                board.undefined(place, "neither answer states anything")
-        right = self._supported(board, said, lambda case: case.reference or "")
-        covered = self._supported(board, golden, lambda case: case.answer or "")
-        near = self._similarities(board, tools)
-        against = self._contradicting(board, said, right)
-        for place in board.open:
-            statements = judged(said[place], right[place])
-            for one, verdict in zip(
-                [one for one in statements if not one["verdict"]], against.get(place, ()), strict=False
-            ):
+        c, answer = self.config, case.answer or ""
+        said = yield from statements_in(case.query.text, answer)
+        golden = yield from statements_in(case.query.text, case.reference)
+        if not said and not golden:
+            return self.unscored(case, "neither answer states anything")
+        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], said)
+        (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
+        cosines = yield from near(*([(answer, case.reference)] if c.similarity_weight else []))
+        statements, reference = judged(said, right), judged(golden, covered)
+        if c.contradictions:
+            wrong = [one for one in statements if not one["verdict"]]
+            texts = [one["statement"] for one in wrong]
+            (against,) = yield from verdicts(CONTRADICTED, [[case.reference]], texts, needed=False)
+            for one, verdict in zip(wrong, against, strict=False):
                 one["contradicts"] = int(verdict)
-            self._settle(board, place, statements, judged(golden[place], covered[place]), near)
-        return board.scores()
-
-    def _supported(self, board: Board, said: dict[int, Statements], text: Any) -> dict[int, tuple[bool, ...]]:
-        """Which statements a text supports; a case without statements is not asked about."""
-
-        def items(place: int) -> list[Item]:
-            return [("", (several([text(board.case(place))]), several(said[place])))] if said[place] else []
-
-        found = board.ask_each(SUPPORTED, items)
-        return {place: verdicts[0] if verdicts else () for place, verdicts in found.items()}
-
-    def _contradicting(
-        self, board: Board, said: dict[int, Statements], right: dict[int, tuple[bool, ...]]
-    ) -> dict[int, tuple[bool, ...]]:
-        """Which unsupported statements of each answer contradict the golden one.
-
-        A case whose call has failed is absent: the score does without.
-        """
-        if not self.config.contradictions:
-            return {}
-
-        def items(place: int) -> list[Item]:
-            wrong = [text for text, good in zip(said[place], right[place], strict=True) if not good]
-            return [("", (several([board.case(place).reference or ""]), several(wrong)))] if wrong else []
-
-        found = board.ask_each(CONTRADICTED, items, needed=False)
-        return {place: verdicts[0] for place, verdicts in found.items() if verdicts}
-
-    def _similarities(self, board: Board, tools: AnswerTools) -> dict[int, float | None]:
-        if not self.config.similarity_weight:
-            return {}
-        cases = [board.case(place) for place in board.open]
-        pairs = [(case.answer or "", case.reference or "") for case in cases]
-        return dict(zip(board.open, cosines(pairs, tools), strict=True))
-
-    def _settle(
-        self, board: Board, place: int, said: Judged, golden: Judged, near: dict[int, float | None]
-    ) -> None:
-        c = self.config
-        true = sum(one["verdict"] for one in said)
-        f1 = f1_of(true, len(said) - true, sum(1 - one["verdict"] for one in golden))
-        details: dict[str, Any] = {"statements": said, "reference": golden, "f1": f1}
-        if not c.similarity_weight:
-            board.score(place, f1, details)
-            return
-        cosine = near[place]
+        f1 = f1_of(sum(right), len(right) - sum(right), len(covered) - sum(covered))
+        details: dict[str, Any] = {"statements": statements, "reference": reference, "f1": f1}
+        if not cosines:
+            return self.score(case, f1, details)
+        (cosine,) = cosines
         details["similarity"] = cosine
         if cosine is None:
-            board.undefined(place, "a vector is zero", details)
-            return
+            return self.unscored(case, "a vector is zero", details)
         weights = c.statements_weight + c.similarity_weight
-        board.score(place, (c.statements_weight * f1 + c.similarity_weight * cosine) / weights, details)
+        return self.score(case, (c.statements_weight * f1 + c.similarity_weight * cosine) / weights, details)
 
 
 def f1_of(true: int, wrong: int, missed: int) -> float:

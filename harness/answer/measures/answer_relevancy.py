@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts
-from harness.answer.cosine import cosines
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask, near
+from harness.answer.case import Case
+from harness.answer.measure import Facts
 from harness.answer.steps import QUESTION
 
 
@@ -34,29 +33,19 @@ class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
         compare="ragas takes the mean of the questions that came back; here all n must.",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Ask n times a case, and embed all questions."""
-        board = self.board(cases, tools)
-        asked = board.ask_each(
-            QUESTION, lambda place: [("", (board.case(place).answer or "",))], samples=self.config.questions
-        )
-        pairs = [
-            (board.case(place).query.text, one.question) for place, back in asked.items() for one in back
-        ]
-        near = iter(cosines(pairs, tools))
-        for place, back in asked.items():
-            found = [next(near) for _ in back]
-            known = [one for one in found if one is not None]
-            details = {
-                "questions": [
-                    {"question": one.question, "cosine": cosine, "noncommittal": int(one.noncommittal)}
-                    for one, cosine in zip(back, found, strict=True)
-                ]
-            }
-            if all(one.noncommittal for one in back):
-                board.score(place, 0.0, details)
-            elif len(known) < len(found):
-                board.undefined(place, "a vector is zero", details)
-            else:
-                board.score(place, sum(known) / len(known), details)
-        return board.scores()
+    def one(self, case: Case) -> Scoring:
+        """Ask n times, and embed all questions."""
+        back = yield from ask(QUESTION, ("", (case.answer or "",)), samples=self.config.questions)
+        cosines = yield from near(*((case.query.text, one.question) for one in back))
+        details = {
+            "questions": [
+                {"question": one.question, "cosine": cosine, "noncommittal": int(one.noncommittal)}
+                for one, cosine in zip(back, cosines, strict=True)
+            ]
+        }
+        if all(one.noncommittal for one in back):
+            return self.score(case, 0.0, details)
+        known = [one for one in cosines if one is not None]
+        if len(known) < len(back):
+            return self.unscored(case, "a vector is zero", details)
+        return self.score(case, sum(known) / len(known), details)

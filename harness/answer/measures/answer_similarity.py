@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from harness.answer.best_reference import by_best_reference
-from harness.answer.case import AnswerMeasure, AnswerMeasureConfig, AnswerScore, AnswerTools, Case, Facts
+from harness.answer.case import AnswerScore, Case
 from harness.answer.cosine import cosines
+from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools, Facts
 
 
 class AnswerSimilarityConfig(AnswerMeasureConfig):
@@ -19,6 +19,7 @@ class AnswerSimilarityConfig(AnswerMeasureConfig):
 class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
     """The cosine of two vectors. It knows subjects better than facts: a wrong figure costs little."""
 
+    best_reference = True
     facts = Facts(
         about="how similar the answer is to the golden answer, by embedding",
         formula="cos(v(answer), v(reference))",
@@ -28,15 +29,12 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
         needs=frozenset({"answer", "reference", "vectors"}),
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """One cosine a golden answer, of which the highest counts; each text is embedded once."""
-        return by_best_reference(cases, lambda own: self._beside_one(own, tools))
-
-    def _beside_one(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        ready = [case for case in cases if not self.missing(case)]
-        pairs = [(case.answer or "", case.reference or "") for case in ready]
-        found = dict(zip(map(id, ready), cosines(pairs, tools), strict=True))
-        return [self.lacking(case) or self._of(case, found[id(case)]) for case in cases]
+    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+        """One cosine a case; each text is embedded once."""
+        found = [self.lacking(case) for case in cases]
+        ready = [case for case, lack in zip(cases, found, strict=True) if not lack]
+        near = iter(cosines([(case.answer or "", case.reference) for case in ready], tools))
+        return [lack or self._of(case, next(near)) for case, lack in zip(cases, found, strict=True)]
 
     def _of(self, case: Case, value: float | None) -> AnswerScore:
         return self.unscored(case, "a vector is zero") if value is None else self.score(case, value)

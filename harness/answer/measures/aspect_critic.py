@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.case import Case
+from harness.answer.measure import Facts
 from harness.answer.steps import ASPECT
 
 
@@ -44,15 +44,9 @@ class AspectCritic(LlmMeasure[AspectCriticConfig]):
         "where ragas takes one more.",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Ask n times a case."""
-        c, board = self.config, self.board(cases, tools)
-        said = board.ask_each(
-            ASPECT,
-            lambda place: [(board.case(place).query.text, (c.aspect, board.case(place).answer or ""))],
-            samples=c.samples,
-        )
-        for place, verdicts in said.items():
-            details = {"verdicts": [int(one) for one in verdicts]}
-            board.score(place, float(2 * sum(verdicts) > len(verdicts)), details)
-        return board.scores()
+    def one(self, case: Case) -> Scoring:
+        """Ask n times."""
+        c = self.config
+        item = (case.query.text, (c.aspect, case.answer or ""))
+        said = yield from ask(ASPECT, item, samples=c.samples)
+        return self.score(case, float(2 * sum(said) > len(said)), {"verdicts": list(map(int, said))})

@@ -6,9 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.answer.case import AnswerScore, Case, Facts, PlainMeasure
+from harness.answer.case import AnswerScore, Case
 from harness.answer.citing import CitationConfig
 from harness.answer.evidence import facts_of, holdings
+from harness.answer.measure import Facts, PlainMeasure
 
 
 class CitationPrecisionConfig(CitationConfig):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.case import Case
+from harness.answer.measure import Facts
 from harness.answer.steps import ENTITIES
 from harness.text.characters import on_one_line
 
@@ -32,24 +32,16 @@ class ContextEntityRecall(LlmMeasure[ContextEntityRecallConfig]):
         "count, each entity counts once, and no entity means no value.",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Two calls a case."""
-        board = self.board(cases, tools)
-        golden = board.ask(ENTITIES, lambda case: ("", (case.reference or "",)))
-        for place, found in golden.items():
-            if not found:
-                board.undefined(place, "the golden answer names no entity")
-        read = board.ask(ENTITIES, lambda case: ("", ("\n".join(case.texts),)))
-        for place, named in read.items():
-            wanted, there = ({_plain(one): one for one in its} for its in (golden[place], named))
-            common = wanted.keys() & there.keys()
-            details = {
-                "found": sorted(wanted[one] for one in common),
-                "missing": sorted(wanted[one] for one in wanted.keys() - common),
-            }
-            board.score(place, len(common) / len(wanted), details)
-        return board.scores()
-
-
-def _plain(entity: str) -> str:
-    return on_one_line(entity).casefold()
+    def one(self, case: Case) -> Scoring:
+        """Two calls: the entities of the golden answer, and those of the passages."""
+        (golden,) = yield from ask(ENTITIES, ("", (case.reference,)))
+        if not golden:
+            return self.unscored(case, "the golden answer names no entity")
+        (named,) = yield from ask(ENTITIES, ("", ("\n".join(case.texts),)))
+        wanted, there = ({on_one_line(one).casefold(): one for one in its} for its in (golden, named))
+        common = wanted.keys() & there.keys()
+        details = {
+            "found": sorted(wanted[one] for one in common),
+            "missing": sorted(wanted[one] for one in wanted.keys() - common),
+        }
+        return self.score(case, len(common) / len(wanted), details)

@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts, Need
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.case import Case
+from harness.answer.measure import Facts, Need
 from harness.answer.steps import USEFUL
 
 
@@ -44,18 +45,11 @@ class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
         """An answer or a golden answer."""
         return (self.facts.needs - {"reference"}) | {self.config.against}
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+    def one(self, case: Case) -> Scoring:
         """One call a passage."""
-        board = self.board(cases, tools)
-
-        def items(place: int) -> list[tuple[str, tuple[str, ...]]]:
-            case = board.case(place)
-            answer = case.reference if self.config.against == "reference" else case.answer
-            return [(case.query.text, (answer or "", passage.text)) for passage in case.passages]
-
-        for place, verdicts in board.ask_each(USEFUL, items).items():
-            board.score(place, average_precision(verdicts), {"useful": [int(one) for one in verdicts]})
-        return board.scores()
+        answer = case.reference if self.config.against == "reference" else case.answer or ""
+        useful = yield from ask(USEFUL, *((case.query.text, (answer, text)) for text in case.texts))
+        return self.score(case, average_precision(useful), {"useful": list(map(int, useful))})
 
 
 def average_precision(useful: Sequence[bool]) -> float:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, judged
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts
-from harness.answer.form import several
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, judged, share_of, verdicts
+from harness.answer.case import Case
+from harness.answer.measure import Facts
 from harness.answer.steps import SUPPORTED
 from harness.text.sentences import sentence_spans
 
@@ -28,24 +27,12 @@ class ContextRecall(LlmMeasure[ContextRecallConfig]):
         undefined="without a golden answer, or where nothing was read",
         source="ragas `context_recall`",
         needs=frozenset({"reference", "passages", "llm"}),
-        compare="ragas lets the model split the reference into sentences and "
-        "divides by those that came back; "
-        "here a rule splits it and every sentence has its verdict.",
+        compare="ragas lets the model split the reference into sentences and divides by those that came "
+        "back; here a rule splits it and every sentence has its verdict.",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """One call a case."""
-        board = self.board(cases, tools)
-        sentences = {place: sentences_of(board.case(place).reference or "") for place in board.open}
-        verdicts = board.ask_each(
-            SUPPORTED, lambda place: [("", (several(board.case(place).texts), several(sentences[place])))]
-        )
-        for place, (found,) in verdicts.items():
-            details = {"sentences": judged(sentences[place], found)}
-            board.score(place, sum(found) / len(found), details)
-        return board.scores()
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text that is not blank; at least one."""
-    return [text[start:end] for start, end in sentence_spans(text)]
+    def one(self, case: Case) -> Scoring:
+        """One call."""
+        sentences = [case.reference[start:end] for start, end in sentence_spans(case.reference)]
+        (found,) = yield from verdicts(SUPPORTED, [case.texts], sentences)
+        return self.score(case, share_of(found), {"sentences": judged(sentences, found)})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.case import Case
 from harness.answer.form import several
+from harness.answer.measure import Facts
 from harness.answer.steps import RELEVANCE
 
 HIGHEST = 2
@@ -37,14 +37,8 @@ class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
         "read. ragas gives 0 unasked where the passages are part of the question.",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Ask n times a case."""
-        board = self.board(cases, tools)
-        grades = board.ask_each(
-            RELEVANCE,
-            lambda place: [(board.case(place).query.text, (several(board.case(place).texts),))],
-            samples=self.config.samples,
-        )
-        for place, found in grades.items():
-            board.score(place, sum(found) / len(found) / HIGHEST, {"grades": found})
-        return board.scores()
+    def one(self, case: Case) -> Scoring:
+        """Ask n times."""
+        item = (case.query.text, (several(case.texts),))
+        grades = yield from ask(RELEVANCE, item, samples=self.config.samples)
+        return self.score(case, sum(grades) / len(grades) / HIGHEST, {"grades": grades})

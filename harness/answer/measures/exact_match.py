@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
-from harness.answer.best_reference import by_best_reference
-from harness.answer.case import AnswerMeasureConfig, AnswerScore, AnswerTools, Case, Facts, PlainMeasure
+from harness.answer.case import AnswerScore, Case
+from harness.answer.measure import AnswerMeasureConfig, Facts, PlainMeasure
 from harness.answer.words import words_of
 
 
@@ -19,6 +18,7 @@ class ExactMatchConfig(AnswerMeasureConfig):
 class ExactMatch(PlainMeasure[ExactMatchConfig]):
     """1 where the words of answer and golden answer are the same, in the same order."""
 
+    best_reference = True
     facts = Facts(
         about="whether the answer equals the golden answer, ignoring case, punctuation "
         "and the articles a, an, the",
@@ -30,10 +30,6 @@ class ExactMatch(PlainMeasure[ExactMatchConfig]):
         "punctuation, as in the script of CMRC 2018.",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """The best over the golden answers of each case."""
-        return by_best_reference(cases, lambda own: super(ExactMatch, self).run(own, tools))
-
     def one(self, case: Case) -> AnswerScore:
         """1 or 0."""
-        return self.score(case, float(words_of(case.answer or "") == words_of(case.reference or "")))
+        return self.score(case, float(words_of(case.answer or "") == words_of(case.reference)))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, judged
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts
-from harness.answer.form import several
+from harness.answer.asking import (
+    LlmMeasure,
+    LlmMeasureConfig,
+    Scoring,
+    judged,
+    share_of,
+    statements_in,
+    verdicts,
+)
+from harness.answer.case import Case
+from harness.answer.measure import Facts
 from harness.answer.steps import STATEMENTS, SUPPORTED
 
 
@@ -31,17 +38,10 @@ class Faithfulness(LlmMeasure[FaithfulnessConfig]):
         "the case is not scored.",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Two calls a case: its statements, and their verdicts."""
-        board = self.board(cases, tools)
-        said = board.ask(STATEMENTS, lambda case: (case.query.text, (case.answer or "",)))
-        for place, statements in said.items():
-            if not statements:
-                board.undefined(place, "the answer states nothing")
-        verdicts = board.ask_each(
-            SUPPORTED, lambda place: [("", (several(board.case(place).texts), several(said[place])))]
-        )
-        for place, (found,) in verdicts.items():
-            details = {"statements": judged(said[place], found)}
-            board.score(place, sum(found) / len(found), details)
-        return board.scores()
+    def one(self, case: Case) -> Scoring:
+        """Two calls: the statements of the answer, and their verdicts."""
+        said = yield from statements_in(case.query.text, case.answer or "")
+        if not said:
+            return self.unscored(case, "the answer states nothing")
+        (found,) = yield from verdicts(SUPPORTED, [case.texts], said)
+        return self.score(case, share_of(found), {"statements": judged(said, found)})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import Board, LlmMeasure, LlmMeasureConfig
-from harness.answer.case import AnswerScore, AnswerTools, Case, Facts, Need
+from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.case import Case
 from harness.answer.evidence import facts_of, holdings
+from harness.answer.measure import Facts, Need
 from harness.answer.refusing import PHRASES, refuses
 from harness.answer.steps import REFUSES
 from harness.measures.projection import Projection
@@ -62,29 +62,21 @@ class Refusal(LlmMeasure[RefusalConfig]):
             more.add("labels")
         return self.facts.needs | more
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """No call, or one a case with ``by: llm``."""
-        c, board = self.config, self.board(cases, tools)
-        should: dict[int, bool] = {}
-        for place in board.open:
-            right = self._should_refuse(board.case(place))
-            if right is None:
-                board.undefined(place, "no evidence is labelled")
-            elif c.of != "all" and right != (c.of == "unanswerable"):
-                board.undefined(
-                    place, "an answer is right" if c.of == "unanswerable" else "a refusal is right"
-                )
-            else:
-                should[place] = right
-        for place, found in self._refused(board).items():
-            details = {"refuses": int(found), "should_refuse": int(should[place])}
-            board.score(place, float(found == should[place]), details)
-        return board.scores()
-
-    def _refused(self, board: Board) -> dict[int, bool]:
-        if self.config.by == "llm":
-            return board.ask(REFUSES, lambda case: (case.query.text, (case.answer or "",)))
-        return {place: refuses(board.case(place).answer or "", self.config.phrases) for place in board.open}
+    def one(self, case: Case) -> Scoring:
+        """No call, or one with ``by: llm``."""
+        c, answer = self.config, case.answer or ""
+        should = self._should_refuse(case)
+        if should is None:
+            return self.unscored(case, "no evidence is labelled")
+        if c.of != "all" and should != (c.of == "unanswerable"):
+            return self.unscored(case, "a refusal is right" if should else "an answer is right")
+        if c.by == "llm":
+            (refused,) = yield from ask(REFUSES, (case.query.text, (answer,)))
+        else:
+            refused = refuses(answer, c.phrases)
+        return self.score(
+            case, float(refused == should), {"refuses": int(refused), "should_refuse": int(should)}
+        )
 
     def _should_refuse(self, case: Case) -> bool | None:
         """Whether a refusal is right; None where that is not known."""

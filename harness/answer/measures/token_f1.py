@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from harness.answer.best_reference import by_best_reference
-from harness.answer.case import AnswerMeasureConfig, AnswerScore, AnswerTools, Case, Facts, PlainMeasure
+from harness.answer.case import AnswerScore, Case
+from harness.answer.measure import AnswerMeasureConfig, Facts, PlainMeasure
 from harness.answer.words import words_of
 
 
@@ -20,6 +20,7 @@ class TokenF1Config(AnswerMeasureConfig):
 class TokenF1(PlainMeasure[TokenF1Config]):
     """The harmonic mean of the shares of common words in the answer and in the golden answer."""
 
+    best_reference = True
     facts = Facts(
         about="the words shared by the answer and the golden answer; characters in Chinese and Japanese",
         formula="2PR / (P + R); P = |common| / |answer|, R = |common| / |reference|, words counted with "
@@ -30,13 +31,9 @@ class TokenF1(PlainMeasure[TokenF1Config]):
         compare="as for `exact_match`",
     )
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """The best over the golden answers of each case."""
-        return by_best_reference(cases, lambda own: super(TokenF1, self).run(own, tools))
-
     def one(self, case: Case) -> AnswerScore:
         """F1 with its two parts."""
-        said, golden = words_of(case.answer or ""), words_of(case.reference or "")
+        said, golden = words_of(case.answer or ""), words_of(case.reference)
         common = sum((Counter(said) & Counter(golden)).values())
         precision, recall = (common / len(words) if words else 0.0 for words in (said, golden))
         return self.score(case, f1(said, golden, common), {"precision": precision, "recall": recall})

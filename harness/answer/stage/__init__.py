@@ -13,15 +13,3 @@ ANSWERERS: Kinds[Answerer[Any]] = Kinds(
     Kind(LlmAnswerConfig, LlmAnswerer),
     Kind(ExtractiveConfig, ExtractiveAnswerer),
 )
-
-__all__ = [
-    "ANSWERERS",
-    "AnswerConfig",
-    "Answerer",
-    "Asking",
-    "ExtractiveConfig",
-    "LlmAnswerConfig",
-    "Reply",
-    "StageTools",
-    "passages_read",
-]

@@ -11,7 +11,7 @@ from harness.answer.stage.citations import read_citations, without_citations
 from harness.answer.stage.prompts import AnswerPrompt, load_prompt
 from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig
+from harness.llm.asking import AskingConfig, Request
 from harness.llm.money import Price
 from harness.types import Answered
 
@@ -26,8 +26,9 @@ class LlmAnswerConfig(AskingConfig, AnswerConfig):
     temperature: float | None = Field(
         None, ge=0, le=2, description="In place of `endpoint.temperature`; a list is a sweep."
     )
-    prompt: str = Field(
+    prompt: AnswerPrompt = Field(
         "cited",
+        validate_default=True,
         description="`cited`, `cited_zh` (with citations such as [1]), `plain`, `plain_zh` (without), or the "
         "path of your own file: it ends in `.yaml`, has `{{ query }}` and `{{ passages }}`, and says "
         "`cites: true` where it asks for citations.",
@@ -42,9 +43,9 @@ class LlmAnswerConfig(AskingConfig, AnswerConfig):
             return {**fields, "endpoint": {**endpoint, "model": fields["model"]}}
         return fields
 
-    @staticmethod
-    def load(name: str) -> AnswerPrompt:
-        """The prompt of this name."""
+    @classmethod
+    def load(cls, name: str) -> AnswerPrompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
         return load_prompt(name)
 
     @property
@@ -81,18 +82,14 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
     @property
     def name(self) -> str:
         """The model and the prompt."""
-        return f"{self._prompt.name} by {self.config.asked.endpoint.model}"
+        return f"{self.config.prompt.name} by {self.config.asked.endpoint.model}"
 
     def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
         """The model's words about every question."""
-        prompt = self._prompt
+        prompt = self.config.prompt
         about = [(one.question, one.passages) for one in asked]
-        answers = tools.answers(self.config.asked, prompt.form, about, prompt.name, "answer")
+        answers = tools.answers(Request(self.config.asked, prompt.form, about, prompt.name, "answer"))
         return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
-
-    @property
-    def _prompt(self) -> AnswerPrompt:
-        return load_prompt(self.config.prompt)
 
 
 def _reply(answer: Answered, asking: Asking, prompt: AnswerPrompt) -> Reply:

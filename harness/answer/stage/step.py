@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from harness.kinds import StageConfig
-from harness.llm import About, Form, ModelConfig
+from harness.llm.asking import Request
 from harness.models.encoder import EncoderConfig
 from harness.types import Answered
 
@@ -91,9 +91,7 @@ class StageTools(Protocol):
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
-    def answers(
-        self, model: ModelConfig, form: Form, asked: Sequence[About], name: str, purpose: Literal["answer"]
-    ) -> list[Answered]:
+    def answers(self, request: Request) -> list[Answered]:
         """The model's answer to a prompt about each question and its passages, from the ledger first."""
 
 

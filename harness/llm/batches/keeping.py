@@ -9,9 +9,9 @@ from harness.llm.breaker import Breaker
 from harness.llm.calls import Recorder
 from harness.llm.client import Reply
 from harness.llm.faults import CallError, one_line
-from harness.llm.form import FINAL_REASONS, Malformed, read_reply
+from harness.llm.form import FINAL_REASONS, Malformed
 from harness.llm.model import Model
-from harness.llm.records import Spending, add
+from harness.llm.records import Spending
 from harness.types import Answered, SentCall
 
 
@@ -33,7 +33,7 @@ class Keeper:
         """
         if isinstance(came, CallError):
             return self._without_answer(sent, came, most)
-        read = read_reply(self._model.form, sent.call, came)
+        read = self._recorder.read(sent.call, came)
         unusable = sent.unusable + isinstance(read, Malformed)
         final = not isinstance(read, Malformed) or read.reason in FINAL_REASONS
         last = final or unusable >= self._model.config.answers_per_call
@@ -42,8 +42,7 @@ class Keeper:
         if ledger.has(sent.key, came.request_id):
             answer = ledger.find(sent.key)
         else:
-            raw, seconds = came.text or came.refusal, came.seconds
-            answer = self._recorder.record(sent.call, read, raw, settled=last, seconds=seconds, reply=came)
+            answer = self._recorder.record(sent.call, read, came, settled=last)
         if last and answer is not None:
             return answer
         return SentCall(sent.key, sent.call, unusable, sent.failed)
@@ -73,15 +72,9 @@ class Keeper:
                 self._breaker.useless(f"unusable answer: {one_line(one.text)}")
 
     def _without_answer(self, sent: SentCall, fault: CallError, most: float) -> Answered | SentCall:
-        spending = self._spending
-        spending.faults[fault.reason] = spending.faults.get(fault.reason, 0) + 1
-        if fault.billed:
-            spending.unseen_calls += 1
-            known = self._model.config.batch_price is not None
-            spending.unseen_cost = add(spending.unseen_cost, most if known else None)
+        known = self._model.config.batch_price is not None
+        self._spending.note_fault(fault.reason, fault.billed, most if known else None)
         again = SentCall(sent.key, sent.call, sent.unusable, sent.failed + 1)
         if fault.fatal or (fault.again and again.failed < self._tries):
             return again
-        return self._recorder.record(
-            sent.call, Malformed(fault.reason), fault.detail, settled=fault.settled, seconds=fault.seconds
-        )
+        return self._recorder.record(sent.call, Malformed(fault.reason), fault, settled=fault.settled)

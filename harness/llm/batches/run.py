@@ -157,7 +157,8 @@ class BatchRun(AskingRun[T]):
 
     def _hand_on_if_whole(self, opened: _Open[T]) -> None:
         if all(key in opened.answers for key in opened.keys):
-            self.hand_on(opened.job, [opened.answers[key] for key in opened.keys])
+            self._task.advance(opened.job.size)
+            self._hand_on(opened.job.about, [opened.answers[key] for key in opened.keys])
 
     def _show(self, desk: BatchDesk) -> None:
         if isinstance(self._task, Describable):

@@ -11,8 +11,6 @@ from harness.search.analyse.english import EnglishStems, StopWords, english_vers
 from harness.search.analyse.jieba_words import jieba_cutter, jieba_version
 from harness.search.analyse.words import bigrams, is_han, normalise, pieces
 
-__all__ = ["ANALYSER_TEXT", "Analyser", "AnalyserName", "StopWords"]
-
 AnalyserName = Literal["auto", "english", "plain", "cjk", "jieba"]
 ANALYSER_TEXT = (
     "How text becomes terms. `plain`: lower-case Unicode words; `english`: stems of these (Porter2); `cjk`: "

@@ -58,9 +58,10 @@ class FieldsContext(Contextualizer[FieldsConfig]):
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
         """The line of its document, for each chunk; raises ConfigError for documents without one."""
         c = self.config
-        rows = sources.facts(c.file, c.key, c.columns)
+        documents = dict.fromkeys(chunk.doc_id for chunk in chunks)
+        rows = sources.facts(c.file, c.key, c.columns, documents)
         lines, missing = {}, []
-        for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
+        for doc_id in documents:
             row = rows.get(doc_id, {})
             empty = [column for column in c.columns if not row.get(column)]
             if empty:

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig, Failing
+from harness.llm.asking import AskingConfig, Failing, Request
 from harness.llm.prompt import Prompt, read_prompt
 from harness.search.context.step import Around, ContextConfig, Contextualizer, line
 from harness.search.sources import Sources
@@ -26,8 +26,9 @@ class LlmContextConfig(AskingConfig, ContextConfig):
     """A language model says what each chunk is about; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    prompt: str = Field(
+    prompt: Prompt = Field(
         "situate",
+        validate_default=True,
         description="`situate`, `situate_zh`, or the path of your own file: it ends in `.yaml` and has "
         "`{{ passages }}`, which are an excerpt of the document and the chunk.",
     )
@@ -44,9 +45,9 @@ class LlmContextConfig(AskingConfig, ContextConfig):
         "(`leave_out`), and the run tells which.",
     )
 
-    @staticmethod
-    def load(name: str) -> Prompt:
-        """The prompt of this name."""
+    @classmethod
+    def load(cls, name: str) -> Prompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
         return read_prompt(name, FOLDER, Prompt, "a context", ("passages",))
 
 
@@ -56,9 +57,8 @@ class LlmContext(Contextualizer[LlmContextConfig]):
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
         """The line of each chunk; raises LlmError where one has none and that is a failure."""
         c = self.config
-        prompt = c.load(c.prompt)
-        shown = [(self._excerpt(chunk, sources), chunk.text) for chunk in chunks]
-        answers = sources.answers(c, prompt.form, shown, prompt.name)
+        about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]
+        answers = sources.answers(Request(c, c.prompt.form, about, c.prompt.name, "context"))
         texts = [text_of(answer) for answer in answers]
         failed = [
             f"{chunk.chunk_id} ({answer.reason or 'no words'})"

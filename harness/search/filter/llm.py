@@ -12,12 +12,13 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import Malformed, TextForm, json_in, text_of
-from harness.llm.asking import AskingConfig, Failing
+from harness.llm.asking import AskingConfig, Failing, Request
 from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
-from harness.search.step import FilterConfig, Identity, Narrowed
+from harness.search.query_steps import FilterConfig, Narrowed
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Asked, Query
 
@@ -34,8 +35,9 @@ class LlmFilterConfig(AskingConfig, FilterConfig):
     """A language model reads every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    prompt: str = Field(
+    prompt: Prompt = Field(
         "fields",
+        validate_default=True,
         description="`fields`, `fields_zh`, or the path of your own file: it ends in `.yaml` and has "
         "`{{ fields }}` and `{{ query }}`.",
     )
@@ -50,9 +52,9 @@ class LlmFilterConfig(AskingConfig, FilterConfig):
         "documents (`unfiltered`); the run lists them.",
     )
 
-    @staticmethod
-    def load(name: str) -> Prompt:
-        """The prompt of this name."""
+    @classmethod
+    def load(cls, name: str) -> Prompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
         return read_prompt(name, FOLDER, Prompt, "a filter", ("fields", "query"))
 
 
@@ -79,7 +81,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         """The prompt, the model and its parameters, and what becomes of an answer."""
         c = self.config
         own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
-        return [own, c.load(c.prompt).model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
+        return [own, c.prompt.model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
 
     def __init__(self, config: LlmFilterConfig) -> None:
         super().__init__(config)
@@ -93,9 +95,8 @@ class LlmFilter(Filter[LlmFilterConfig]):
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
         c = self.config
-        prompt = c.load(c.prompt)
-        asked = [(query.text, ()) for query in queries]
-        answers = tools.answers(c, self._form(prompt, facts), asked, prompt.name, "filter")
+        about = [(query.text, ()) for query in queries]
+        answers = tools.answers(Request(c, self._form(facts), about, c.prompt.name, "filter"))
         self._failed = {}
         found: list[Named] = []
         for query, answer in zip(queries, answers, strict=True):
@@ -112,7 +113,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
             _FAILING.report(c, c.on_failure == "unfiltered", failed, total, tools.reporter)
         return [{column: its for column, its in one.items() if its} for one in found]
 
-    def _form(self, prompt: Prompt, facts: Facts) -> FieldsForm:
+    def _form(self, facts: Facts) -> FieldsForm:
         c = self.config
         lines = []
         for column in c.columns:
@@ -129,7 +130,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         def fill(text: str) -> str:
             return SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
 
-        return FieldsForm(fill(prompt.system), fill(prompt.user), c.columns)
+        return FieldsForm(fill(c.prompt.system), fill(c.prompt.user), c.columns)
 
 
 def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malformed:

@@ -12,7 +12,8 @@ from harness.errors import ConfigError
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
-from harness.search.step import FilterConfig, Identity
+from harness.search.query_steps import FilterConfig
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 

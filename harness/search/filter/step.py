@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 
 from harness.errors import ConfigError
 from harness.search.filter.years import years_in
-from harness.search.step import FilterConfig, Identity, Narrowed
+from harness.search.query_steps import FilterConfig, Narrowed
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 

@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.search.fuse.routes import ranked_by
-from harness.search.step import Narrowed, Passages, RetrieverConfig, StepOutput
+from harness.search.query_steps import Narrowed
+from harness.search.step import Found, Passages, RetrieverConfig
 from harness.types import Query, Ranking
 
 Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]
 
 
 def fuse_phrasings(
-    output: StepOutput,
+    output: Found,
     retriever: RetrieverConfig,
     passages: Passages,
     queries: Sequence[Query],
     sizes: Sequence[int],
     fuse: Fuse,
-) -> StepOutput:
+) -> Found:
     """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking a query.
 
     The routes of a fusion are treated alike, so that each can be scored. A query that asks nothing has an
@@ -28,7 +29,7 @@ def fuse_phrasings(
     """
     length = dict(zip(passages.ids, passages.lengths, strict=True))
 
-    def of(one: StepOutput, config: RetrieverConfig) -> StepOutput:
+    def of(one: Found, config: RetrieverConfig) -> Found:
         routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))
         return replace(
             one,

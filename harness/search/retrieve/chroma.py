@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -13,24 +13,17 @@ import numpy as np
 from pydantic import Field
 
 from harness.errors import HarnessError
-from harness.search.dense import DenseConfig, DenseRetriever
-from harness.search.depth import Depth
-from harness.search.retrieve.distinct import Distinct
-from harness.search.retrieve.ranked import Doubles, ranked
-from harness.search.retrieve.scan import Floats, Ints, Nearest, exact_share, scan
-from harness.search.step import Found, Identity, Passages
-from harness.search.tools import Slot, Tools
-from harness.types import Query, Ranking
+from harness.search.dense import DenseConfig, Floats
+from harness.search.retrieve.approximate import MARGIN, ApproximateRetriever, Distinct, Hits
+from harness.search.retrieve.scan import Nearest, exact_share
+from harness.search.step import Identity
+from harness.search.tools import Tools
+from harness.types import Ranking
 
-Hits = tuple[Ints, Doubles]
-
-_NOTHING: Hits = (np.zeros(0, dtype=np.int64), np.zeros(0))
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched where it has missed a true neighbour.
 _RAISE = 4
 _RESULTS_AT_ONCE = 1_000_000
-# Asked for beyond top_k, so that equal scores at the cut are ordered by us and not by the index.
-_MARGIN = 16
 
 
 class ChromaConfig(DenseConfig):
@@ -59,53 +52,16 @@ class ChromaConfig(DenseConfig):
     ssl: bool = Field(False, description="Chroma server, for client: http.")
 
 
-class ChromaRetriever(DenseRetriever[ChromaConfig]):
+class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
     """Builds a collection once per content and answers all queries in one batch."""
 
-    def store_facts(self) -> Identity:
-        """Chroma's version, its index, and how hard it is searched."""
-        c = self.config
-        return [self.index_settings, version("chromadb"), c.exact, c.ef_search, c.client]
+    def built_by(self) -> Identity:
+        """Chroma's version and its index."""
+        return [self.index_settings, version("chromadb")]
 
-    def nearest(
-        self,
-        queries: Sequence[Query],
-        asked: Floats,
-        passages: Passages,
-        vectors: Floats,
-        tools: Tools,
-    ) -> Found:
-        """Search the collection of these passages, made anew where there is none."""
-        key = self._key(passages, tools)
-        return self.retrieve(queries, asked, passages.ids, vectors, key, tools.index, passages.lengths)
-
-    @contextmanager
-    def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
-        """One search of the collection, as in a deployment: without the check against a full scan."""
-        distinct = Distinct.of(vectors)
-        k = self.depth(passages).usual
-        wanted = min(k, len(distinct.first))
-        key = self._key(passages, tools)
-        with self._collection(key, tools.index, vectors[distinct.first]) as collection:
-
-            def search(query: Query, asked: Floats) -> Ranking:
-                (hits,) = self._ask(collection, asked, wanted)
-                return ranked(query.query_id, *distinct.expand(*hits), k, passages.ids)
-
-            yield search
-
-    def _key(self, passages: Passages, tools: Tools) -> str:
-        """The name of the collection of these passages."""
-        c = self.config
-        return tools.key(
-            passages.key,
-            tools.fingerprint(c.embed),
-            c.passage_prefix,
-            self.index_settings,
-            version("chromadb"),
-        )
+    def effort(self) -> Identity:
+        """Until all is found, or once."""
+        return [self.config.exact, self.config.ef_search, self.config.client]
 
     @property
     def index_settings(self) -> dict[str, Any]:
@@ -122,85 +78,60 @@ class ChromaRetriever(DenseRetriever[ChromaConfig]):
 
     @property
     def _effort(self) -> int:
-        return max(self.config.ef_search, self.config.top_k + _MARGIN)
+        return max(self.config.ef_search, self.config.top_k + MARGIN)
 
-    def retrieve(
-        self,
-        queries: Sequence[Query],
-        query_vectors: Floats,
-        chunk_ids: Sequence[str],
-        chunk_vectors: Floats,
-        key: str,
-        slot: Callable[[str], Slot],
-        chunk_lengths: Sequence[int] | None = None,
-    ) -> Found:
-        """The nearest chunks of every query, as many as ``top_k`` or ``top_chars`` says.
+    def share(
+        self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
+    ) -> float | None:
+        """Of what was returned; Chroma's scores are true ones."""
+        return exact_share(rankings, nearest)
 
-        ``query_vectors`` [queries, d] and ``chunk_vectors`` [chunks, d] are float32; ``chunk_lengths``
-        [chunks] are in characters, for ``top_chars`` alone; ``key`` names the
-        collection by its content, so that one already built, in the ``slot`` of that key or on the server,
-        is used again. Scores are similarities (1 − cosine or inner-product distance, −squared L2), higher is
-        better; equal scores stand in the order of ``chunk_ids``. Raises HarnessError where ``exact`` is asked
-        for and the index does not reach all chunks.
-        """
-        if not len(chunk_ids) or not len(queries):
-            return Found([Ranking(query.query_id, (), ()) for query in queries], None)
-        distinct = Distinct.of(chunk_vectors)
-        depth = Depth(self.config.top_k, self.config.top_chars, np.array(chunk_lengths or ()))
-        nearest = list(scan(query_vectors, chunk_vectors, self.config.distance, depth))
-        with self._collection(key, slot, chunk_vectors[distinct.first]) as collection:
-            hits = self._search(collection, query_vectors, distinct, nearest)
-        rankings = [
-            ranked(query.query_id, *found, true.k, chunk_ids)
-            for query, true, found in zip(queries, nearest, hits, strict=True)
-        ]
-        return Found(rankings, exact_share(rankings, nearest))
-
-    def _search(
-        self, collection: Any, asked: Floats, distinct: Distinct, nearest: Sequence[Nearest]
+    def search(
+        self, index: Any, asked: Floats, wanted: int, distinct: Distinct, nearest: Sequence[Nearest]
     ) -> list[Hits]:
-        """Chunk rows and scores of every query: at least those wanted, in no order.
+        """Chunk rows and scores of every query: with ``exact`` at least those wanted, in no order.
 
         The number of results asked for is a search effort too: HNSW looks at no fewer candidates. Unlike
         ef_search, which Chroma reads when it first opens a collection, it can be raised between searches.
+        Raises HarnessError where ``exact`` is asked for and the index does not reach all chunks.
         """
-        wanted = min(max(true.k for true in nearest) + _MARGIN, len(distinct.first))
-        hits: list[Hits] = [_NOTHING] * len(asked)
-        unsettled = list(range(len(asked)))
+        hits = super().search(index, asked, wanted, distinct, nearest)
+        if not self.config.exact:
+            return hits
         while True:
-            for at, found in zip(unsettled, self._ask(collection, asked[unsettled], wanted), strict=True):
-                hits[at] = distinct.expand(*found)
-            if not self.config.exact:
-                return hits
-            unsettled = [at for at in unsettled if not np.isin(nearest[at].rows, hits[at][0]).all()]
-            if not unsettled:
+            missed = [at for at, true in enumerate(nearest) if not np.isin(true.rows, hits[at][0]).all()]
+            if not missed:
                 return hits
             if wanted == len(distinct.first):
                 raise HarnessError(
-                    f"Chroma's index does not reach all chunks: {len(unsettled)} of {len(asked)} queries "
+                    f"Chroma's index does not reach all chunks: {len(missed)} of {len(asked)} queries "
                     f"lack some of their true nearest neighbours, even when all chunks are asked "
                     f"for. Set retrieve.max_neighbors to {2 * self.config.max_neighbors}, or "
                     "retrieve.exact to false to measure the index as it is."
                 )
             wanted = min(wanted * _RAISE, len(distinct.first))
+            found = super().search(index, asked[missed], wanted, distinct, nearest)
+            for at, own in zip(missed, found, strict=True):
+                hits[at] = own
 
-    def _ask(self, collection: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
-        """What Chroma returns for every query: rows of distinct vectors and their scores."""
+    def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
+        """What Chroma returns, as similarities: 1 − cosine or inner-product distance, −squared L2."""
         offset = 0.0 if self.config.distance == "l2" else 1.0
         step = max(1, _RESULTS_AT_ONCE // wanted)
         for begin in range(0, len(asked), step):
-            found = collection.query(
+            found = index.query(
                 query_embeddings=asked[begin : begin + step], n_results=wanted, include=["distances"]
             )
             for ids, distances in zip(found["ids"], found["distances"], strict=True):
                 yield np.array(ids, dtype=np.int64), offset - np.array(distances, dtype=np.float64)
 
     @contextmanager
-    def _collection(self, key: str, slot: Callable[[str], Slot], vectors: Floats) -> Iterator[Any]:
+    def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+        """The collection, of the cache or on a server."""
         if self.config.client == "http":
             yield self._on_server(key, vectors)
             return
-        place = slot(key)
+        place = tools.index(key)
         try:
             with _open_index(place.path) as client:
                 if place.built:
@@ -229,7 +160,7 @@ class ChromaRetriever(DenseRetriever[ChromaConfig]):
                 f"retrieve.client: persistent."
             ) from error
         name = f"harness-{key[:40]}"
-        # A collection cut short by a kill lacks vectors: build that one anew.
+        # a collection cut short by a kill lacks vectors
         if name in {collection.name for collection in client.list_collections()}:
             collection = client.get_collection(name, embedding_function=None)
             if collection.count() == len(vectors):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from harness.search.dense import DenseConfig, DenseRetriever
+from harness.search.dense import DenseConfig, DenseRetriever, Floats, Search
+from harness.search.depth import Depth
 from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
 from harness.search.retrieve.ranked import Doubles, ranked_to
-from harness.search.retrieve.scan import Floats
 from harness.search.retrieve.sparse import (
     Method,
     Saturation,
@@ -23,7 +23,7 @@ from harness.search.retrieve.sparse import (
 )
 from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Tools
-from harness.types import Query, Ranking
+from harness.types import Query
 
 # Raised when the same vectors are ranked otherwise than before.
 _VERSION = 1
@@ -64,45 +64,28 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         bm25 = [c.k1, c.b, c.method, c.average_length, Terms(c).identity]
         return [_VERSION, c.weight, bm25]
 
-    def nearest(
-        self,
-        queries: Sequence[Query],
-        asked: Floats,
-        passages: Passages,
-        vectors: Floats,
-        tools: Tools,
-    ) -> Found:
-        """All chunks by their dot products, equal ones in the order of the chunks."""
-        return Found(self._searcher(passages, vectors, tools)(queries, asked), 1.0)
-
     @contextmanager
     def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
-        """The same search, the stored vectors made beforehand."""
-        search = self._searcher(passages, vectors, tools)
-        yield lambda query, asked: search([query], asked)[0]
-
-    def _searcher(
-        self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Callable[[Sequence[Query], Floats], list[Ranking]]:
-        """The search among the stored vectors for queries and the dense parts of theirs."""
+        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+    ) -> Iterator[Search]:
+        """The search of all chunks by their dot products, the stored vectors made beforehand."""
         terms = Terms(self.config)
         known = terms.of_passages(passages, tools)
         sparse = chunk_vectors(known, self._saturation(known))
         idf = inverse_document_frequency(sparse, self.config.method)
         stored = concatenate(sparse, self._scaled(vectors))
-        depth, rows = self.depth(passages), np.arange(len(passages.ids))
+        depth, rows = Depth.of(self.config, passages), np.arange(len(passages.ids))
 
-        def search(queries: Sequence[Query], asked: Floats) -> list[Ranking]:
+        def search(queries: Sequence[Query], asked: Floats) -> Found:
             own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
             question = concatenate(own * self.config.weight, self._scaled(asked))
-            return [
+            rankings = [
                 ranked_to(depth, query.query_id, rows, scores, passages.ids)
                 for query, scores in zip(queries, dot_products(question, stored), strict=True)
             ]
+            return Found(rankings, 1.0)
 
-        return search
+        yield search
 
     def _saturation(self, known: TermIds) -> Saturation:
         c = self.config

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
 import numpy as np
 
-from harness.search.dense import DenseConfig, DenseRetriever
+from harness.search.dense import DenseConfig, DenseRetriever, Floats, Search
+from harness.search.depth import Depth
 from harness.search.retrieve.ranked import ranked
-from harness.search.retrieve.scan import Floats, Nearest, exact_share, scan, similarities
+from harness.search.retrieve.scan import exact_share, scan, similarities
 from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Tools
-from harness.types import Query, Ranking
+from harness.types import Query
 
 # Raised when the same vectors are ranked otherwise than before.
 _VERSION = 1
@@ -28,7 +29,7 @@ class ExactConfig(DenseConfig):
 class ExactRetriever(DenseRetriever[ExactConfig]):
     """Scores all chunks a block of queries at a time, so that memory does not grow with the queries.
 
-    What reaches the cut within the error of single precision is scored anew in double precision, so that
+    What reaches the cut within the error of single precision is scored again in double precision, so that
     neither the blocks nor the threads of the library decide an order.
     """
 
@@ -36,43 +37,24 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
         """The version of the scan."""
         return [_VERSION]
 
-    def nearest(
-        self,
-        queries: Sequence[Query],
-        asked: Floats,
-        passages: Passages,
-        vectors: Floats,
-        tools: Tools,
-    ) -> Found:
-        """The nearest chunks, equal scores in the order of the chunks."""
-        nearest, rankings = self._search(queries, asked, passages, vectors)
-        return Found(rankings, exact_share(rankings, nearest))
-
     @contextmanager
     def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
-        """The same scan, the lengths of the vectors known beforehand."""
-        norms = np.linalg.norm(vectors, axis=1)
-        yield lambda query, asked: self._search([query], asked, passages, vectors, norms)[1][0]
+        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+    ) -> Iterator[Search]:
+        """The scan, the lengths of the vectors known beforehand."""
+        distance, depth = self.config.distance, Depth.of(self.config, passages)
+        norms: Floats = np.linalg.norm(vectors, axis=1)
 
-    def _search(
-        self,
-        queries: Sequence[Query],
-        asked: Floats,
-        passages: Passages,
-        vectors: Floats,
-        norms: Floats | None = None,
-    ) -> tuple[list[Nearest], list[Ranking]]:
-        distance = self.config.distance
-        nearest = list(scan(asked, vectors, distance, self.depth(passages), norms))
-        return nearest, [
-            ranked(
-                query.query_id,
-                true.rows,
-                similarities(vector, vectors[true.rows], distance),
-                true.k,
-                passages.ids,
-            )
-            for query, vector, true in zip(queries, asked, nearest, strict=True)
-        ]
+        def search(queries: Sequence[Query], asked: Floats) -> Found:
+            nearest = list(scan(asked, vectors, distance, depth, norms))
+            scores = [
+                similarities(one, vectors[true.rows], distance)
+                for one, true in zip(asked, nearest, strict=True)
+            ]
+            rankings = [
+                ranked(query.query_id, true.rows, own, true.k, passages.ids)
+                for query, true, own in zip(queries, nearest, scores, strict=True)
+            ]
+            return Found(rankings, exact_share(rankings, nearest))
+
+        yield search

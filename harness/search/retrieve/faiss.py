@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -10,18 +10,15 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from harness.errors import ConfigError, HarnessError
-from harness.search.dense import DenseConfig, DenseRetriever
-from harness.search.retrieve.distinct import Distinct
-from harness.search.retrieve.ranked import Doubles, Ints, ranked
-from harness.search.retrieve.scan import Floats, found_share, scan
-from harness.search.step import Found, Identity, Passages
+from harness.search.dense import DenseConfig, Floats
+from harness.search.retrieve.approximate import ApproximateRetriever, Hits
+from harness.search.retrieve.scan import Nearest, found_share
+from harness.search.step import Identity
 from harness.search.tools import Tools
-from harness.types import Query, Ranking
+from harness.types import Ranking
 
 _SEED = 1234
 _FILE = "index.faiss"
-# Asked for beyond top_k, so that equal scores at the cut are ordered by us and not by the index.
-_MARGIN = 16
 
 
 class FaissConfig(DenseConfig):
@@ -46,110 +43,72 @@ class FaissConfig(DenseConfig):
         return self
 
 
-class FaissRetriever(DenseRetriever[FaissConfig]):
+class FaissRetriever(ApproximateRetriever[FaissConfig]):
     """Builds an index once per content and searches it as it is: ``exact_share`` says what it misses.
 
     Scores are the index's own; those of IVF-PQ are estimates. One thread and a fixed seed: the same vectors
     give the same index.
     """
 
-    def store_facts(self) -> Identity:
-        """FAISS' version, the index, and how hard it is searched."""
-        c = self.config
-        return [_faiss().__version__, self._built_by(), c.ef_search if c.index == "hnsw" else c.nprobe]
-
-    def nearest(
-        self,
-        queries: Sequence[Query],
-        asked: Floats,
-        passages: Passages,
-        vectors: Floats,
-        tools: Tools,
-    ) -> Found:
-        """Search the index of these passages, made anew where there is none.
-
-        Raises HarnessError where there are too few chunks to learn it from, or ``m`` does not divide the
-        dimension of the vectors.
-        """
-        c = self.config
-        true = list(scan(asked, vectors, c.distance, self.depth(passages)))
-        distinct = Distinct.of(self._scaled(vectors))
-        with self._opened(passages, self._scaled(vectors)[distinct.first], tools) as index:
-            wanted = min(max(one.k for one in true) + _MARGIN, len(distinct.first))
-            hits = list(self._hits(index, asked, wanted))
-        rankings = [
-            ranked(query.query_id, *distinct.expand(*own), one.k, passages.ids)
-            for query, one, own in zip(queries, true, hits, strict=True)
-        ]
-        return Found(rankings, found_share(rankings, passages.ids, true))
-
-    @contextmanager
-    def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools
-    ) -> Iterator[Callable[[Query, Floats], Ranking]]:
-        """One search of the index, without the full scan that it is held against; on one thread."""
-        distinct = Distinct.of(self._scaled(vectors))
-        k = self.depth(passages).usual
-        wanted = min(k + _MARGIN, len(distinct.first))
-        with self._opened(passages, self._scaled(vectors)[distinct.first], tools) as index:
-
-            def search(query: Query, asked: Floats) -> Ranking:
-                ((rows, scores),) = self._hits(index, asked, wanted)
-                return ranked(query.query_id, *distinct.expand(rows, scores), k, passages.ids)
-
-            yield search
-
-    def _hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[tuple[Ints, Doubles]]:
-        """For each row of ``asked`` the rows of distinct vectors that the index finds, and their scores."""
-        similar, found = index.search(self._scaled(asked), wanted)
-        scores = (-similar if self.config.distance == "l2" else similar).astype(np.float64)
-        for rows, own in zip(found.astype(np.int64), scores, strict=True):
-            # -1 stands for a place that the index could not fill
-            yield rows[rows >= 0], own[rows >= 0]
-
-    @contextmanager
-    def _opened(self, passages: Passages, distinct: Floats, tools: Tools) -> Iterator[Any]:
-        """The index of distinct vectors, to be searched as hard as is asked for."""
-        c = self.config
-        key = tools.key(
-            passages.key, tools.fingerprint(c.embed), c.passage_prefix, _faiss().__version__, self._built_by()
-        )
-        with _one_thread(), self._index(key, distinct, tools) as index:
-            if c.index == "hnsw":
-                index.hnsw.efSearch = c.ef_search
-            else:
-                index.nprobe = c.nprobe
-            yield index
-
-    def _scaled(self, vectors: Floats) -> Floats:
-        """Vectors whose inner products are the similarities asked for."""
-        rows = np.ascontiguousarray(vectors, dtype=np.float32)
-        if self.config.distance == "cosine":
-            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + np.float32(1e-30))
-        return rows
-
-    def _built_by(self) -> Identity:
-        """What decides the index besides the vectors."""
+    def built_by(self) -> Identity:
+        """FAISS' version and the index."""
         c = self.config
         own = {
             "hnsw": [c.max_neighbors, c.ef_construction],
             "ivf_flat": [c.nlist],
             "ivf_pq": [c.nlist, c.m, c.nbits],
         }
-        return [c.index, c.distance, _SEED, own[c.index]]
+        return [_faiss().__version__, [c.index, c.distance, _SEED, own[c.index]]]
+
+    def effort(self) -> Identity:
+        """How many candidates or cells are looked at."""
+        return [self.config.ef_search if self.config.index == "hnsw" else self.config.nprobe]
+
+    def share(
+        self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
+    ) -> float | None:
+        """Whatever the scores, which may be estimates."""
+        return found_share(rankings, chunk_ids, nearest)
+
+    def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
+        """What the index finds, searched on one thread."""
+        with _one_thread():
+            similar, found = index.search(self.scaled(asked), wanted)
+        scores = (-similar if self.config.distance == "l2" else similar).astype(np.float64)
+        for rows, own in zip(found.astype(np.int64), scores, strict=True):
+            # -1 stands for a place that the index could not fill
+            yield rows[rows >= 0], own[rows >= 0]
+
+    def scaled(self, vectors: Floats) -> Floats:
+        """Vectors whose inner products are the similarities asked for."""
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        if self.config.distance == "cosine":
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + np.float32(1e-30))
+        return rows
 
     @contextmanager
-    def _index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+    def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+        """The index, to be searched as hard as is asked for.
+
+        Raises HarnessError where there are too few chunks to learn it from, or ``m`` does not divide the
+        dimension of the vectors.
+        """
+        c = self.config
         place = tools.index(key)
         try:
             if place.built:
-                yield _faiss().read_index(str(place.path / _FILE))
+                index = _faiss().read_index(str(place.path / _FILE))
             else:
-                index = self._build(vectors)
+                with _one_thread():
+                    index = self._build(vectors)
                 place.path.mkdir(parents=True, exist_ok=True)
                 _faiss().write_index(index, str(place.path / _FILE))
                 place.finish()
-                yield index
+            if c.index == "hnsw":
+                index.hnsw.efSearch = c.ef_search
+            else:
+                index.nprobe = c.nprobe
+            yield index
         finally:
             place.release()
 

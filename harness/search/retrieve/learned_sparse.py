@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,14 +10,10 @@ from pydantic import Field
 
 from harness.models.computing import ComputingConfig
 from harness.models.sparse_encoder import SparseConfig
-from harness.search.depth import Depth
+from harness.search.dense import Floats
 from harness.search.retrieve.paired import PairedConfig, PairedRetriever
-from harness.search.retrieve.ranked import ranked_to
-from harness.search.retrieve.scan import Floats
+from harness.search.retrieve.ranked import Doubles, Ints
 from harness.search.retrieve.sparse import dot_products
-from harness.search.step import Found, Passages, SearchOne
-from harness.search.tools import Tools
-from harness.types import Query, Ranking
 
 
 class LearnedSparseConfig(PairedConfig):
@@ -62,47 +57,21 @@ class LearnedSparseRetriever(PairedRetriever[LearnedSparseConfig]):
     where it shares a word with the query; a score of zero is none.
     """
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
-        """Rank the chunks that match, equal scores in the order of the chunks."""
-        c = self.config
-        if not passages.ids or not queries:
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
-        with tools.timed("embed"):
-            stored = list(map(_sparse, tools.values(passages.texts, c.embed)))
-            asked = list(map(_sparse, tools.values([query.text for query in queries], c.embed_queries)))
-        with tools.timed("retrieve"):
-            return Found(_search(queries, asked, _as_csr(stored), passages, Depth.of(c, passages)))
+    def stored(self, values: Iterable[bytes]) -> Any:
+        """One CSR array [chunks, words]."""
+        return _as_csr(list(map(self.question, values)))
 
-    @contextmanager
-    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
-        """The same search, the vectors of chunks in memory; each query is encoded by itself."""
-        c = self.config
-        chunks = _as_csr(list(map(_sparse, tools.values(passages.texts, c.embed))))
-        depth = Depth.of(c, passages)
+    def question(self, value: bytes) -> Floats:
+        """A sparse vector as it is kept, [2, n]: dimensions and weights."""
+        return np.frombuffer(value, dtype=np.float32).reshape(2, -1)
 
-        def search(query: Query) -> Ranking:
-            asked = np.asarray(tools.embed(query.text, c.embed_queries), dtype=np.float32)
-            return _search([query], [asked], chunks, passages, depth)[0]
-
-        yield search
-
-
-def _sparse(raw: bytes) -> Floats:
-    """A sparse vector as it is kept, [2, n]: dimensions and weights."""
-    return np.frombuffer(raw, dtype=np.float32).reshape(2, -1)
-
-
-def _search(
-    queries: Sequence[Query], asked: Sequence[Floats], chunks: Any, passages: Passages, depth: Depth
-) -> list[Ranking]:
-    """The chunks that share a word with each query, by their dot products; ``chunks`` is CSR [N, width]."""
-    # a word that no chunk has adds nothing
-    known = [vector[:, vector[0] < chunks.shape[1]] for vector in asked]
-    rankings = []
-    for query, scores in zip(queries, dot_products(_as_csr(known, chunks.shape[1]), chunks), strict=True):
-        hits = np.flatnonzero(scores > 0)
-        rankings.append(ranked_to(depth, query.query_id, hits, scores[hits], passages.ids))
-    return rankings
+    def hits(self, asked: Sequence[Floats], stored: Any, count: int) -> Iterator[tuple[Ints, Doubles]]:
+        """The chunks that share a word with each query, with their dot products."""
+        # a word that no chunk has adds nothing
+        known = [vector[:, vector[0] < stored.shape[1]] for vector in asked]
+        for scores in dot_products(_as_csr(known, stored.shape[1]), stored):
+            rows = np.flatnonzero(scores > 0)
+            yield rows, scores[rows]
 
 
 def _as_csr(vectors: Sequence[Floats], width: int | None = None) -> Any:

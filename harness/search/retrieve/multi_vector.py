@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Literal
 
 import numpy as np
@@ -11,13 +10,9 @@ from pydantic import Field
 
 from harness.models.computing import ComputingConfig
 from harness.models.token_encoder import TokenConfig, unpack
-from harness.search.depth import Depth
+from harness.search.dense import Floats
 from harness.search.retrieve.paired import PairedConfig, PairedRetriever
-from harness.search.retrieve.ranked import Doubles, Ints, ranked_to
-from harness.search.retrieve.scan import Floats
-from harness.search.step import Found, Passages, SearchOne
-from harness.search.tools import Tools
-from harness.types import Query, Ranking
+from harness.search.retrieve.ranked import Doubles, Ints
 
 # numbers held at once: of a block of chunks, of its similarities, of the scores of a block of queries
 _BLOCK = 16_000_000
@@ -56,48 +51,25 @@ class MultiVectorRetriever(PairedRetriever[MultiVectorConfig]):
     neither with the chunks nor with the queries. Every chunk is a hit.
     """
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
-        """Rank all chunks, equal scores in the order of the chunks."""
-        c = self.config
-        if not passages.ids or not queries:
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
-        with tools.timed("embed"):
-            stored = tools.values(passages.texts, c.embed)
-            asked = list(map(unpack, tools.values([query.text for query in queries], c.embed_queries)))
-        with tools.timed("retrieve"):
-            return Found(_search(queries, asked, stored, passages, Depth.of(c, passages)), 1.0)
+    exact_share = 1.0
 
-    @contextmanager
-    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
-        """The same search, which reads the token vectors of all chunks from the cache for each query."""
-        c = self.config
-        stored = tools.values(passages.texts, c.embed)
-        depth = Depth.of(c, passages)
+    def stored(self, values: Iterable[bytes]) -> Iterable[bytes]:
+        """The token vectors as they lie in the cache."""
+        return values
 
-        def search(query: Query) -> Ranking:
-            value = tools.embed(query.text, c.embed_queries)
-            asked = unpack(value if isinstance(value, bytes) else value.tobytes())
-            return _search([query], [asked], stored, passages, depth)[0]
+    def question(self, value: bytes) -> Floats:
+        """Its token vectors [tokens, d]."""
+        return unpack(value)
 
-        yield search
-
-
-def _search(
-    queries: Sequence[Query],
-    asked: Sequence[Floats],
-    stored: Iterable[bytes],
-    passages: Passages,
-    depth: Depth,
-) -> list[Ranking]:
-    """All chunks by their scores for each query; ``stored`` is read once for a block of queries."""
-    rankings = []
-    rows = np.arange(len(passages.ids))
-    step = max(1, _SCORES // len(rows))
-    for begin in range(0, len(queries), step):
-        scores = max_sims(asked[begin : begin + step], map(unpack, stored), len(rows))
-        for query, own in zip(queries[begin : begin + step], scores, strict=True):
-            rankings.append(ranked_to(depth, query.query_id, rows, own, passages.ids))
-    return rankings
+    def hits(
+        self, asked: Sequence[Floats], stored: Iterable[bytes], count: int
+    ) -> Iterator[tuple[Ints, Doubles]]:
+        """All chunks with their scores; they are read once for a block of queries."""
+        rows = np.arange(count)
+        step = max(1, _SCORES // count)
+        for begin in range(0, len(asked), step):
+            scores = max_sims(asked[begin : begin + step], map(unpack, stored), count)
+            yield from ((rows, own) for own in scores)
 
 
 def max_sims(queries: Sequence[Floats], chunks: Iterable[Floats], count: int) -> Doubles:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
 
 from harness.models.computing import ComputingConfig
-from harness.models.encoder import EncoderConfig
-from harness.search.step import Identity, Passages, Retriever, RetrieverConfig
+from harness.models.encoder import EncoderConfig, Value
+from harness.search.dense import Floats
+from harness.search.depth import Depth
+from harness.search.retrieve.ranked import Doubles, Ints, ranked_to
+from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
 from harness.search.tools import Tools
-from harness.types import Query
+from harness.types import Query, Ranking
 
 
 class PairedConfig(ComputingConfig, RetrieverConfig, ABC):
@@ -35,9 +41,25 @@ Paired = TypeVar("Paired", bound=PairedConfig)
 
 
 class PairedRetriever(Retriever[Paired], Generic[Paired]):
-    """Base of their retrievers. A higher ``version``: the same vectors are ranked otherwise than before."""
+    """Scores all chunks for every query, by what one encoder makes of chunks and another of queries.
+
+    A higher ``version``: the same vectors are ranked otherwise than before. ``exact_share``: as in ``Found``.
+    """
 
     version: ClassVar[int] = 1
+    exact_share: ClassVar[float | None] = None
+
+    @abstractmethod
+    def stored(self, values: Iterable[bytes]) -> Any:
+        """What is searched, of the encoded passages; bulky ones are read again at each iteration."""
+
+    @abstractmethod
+    def question(self, value: bytes) -> Floats:
+        """An encoded query."""
+
+    @abstractmethod
+    def hits(self, asked: Sequence[Floats], stored: Any, count: int) -> Iterator[tuple[Ints, Doubles]]:
+        """For each query the rows that match of ``count`` passages, and their scores."""
 
     def identity(self, tools: Tools) -> Identity:
         """Both encoders, and the depth."""
@@ -52,4 +74,42 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
         return [
             (self.config.embed, list(passages.texts)),
             (self.config.embed_queries, [query.text for query in queries]),
+        ]
+
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+        """Rank the chunks that match, equal scores in the order of the chunks."""
+        c = self.config
+        if not passages.ids or not queries:
+            return Found([Ranking(query.query_id, (), ()) for query in queries])
+        depth = Depth.of(c, passages)
+        with tools.timed("embed"):
+            stored = self.stored(tools.values(passages.texts, c.embed))
+            asked = list(map(self.question, tools.values([query.text for query in queries], c.embed_queries)))
+        with tools.timed("retrieve"):
+            return Found(self._ranked(queries, asked, stored, passages, depth), self.exact_share)
+
+    @contextmanager
+    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+        """The same search among encoded chunks; each query is encoded by itself."""
+        stored = self.stored(tools.values(passages.texts, self.config.embed))
+        depth = Depth.of(self.config, passages)
+
+        def search(query: Query) -> Ranking:
+            value: Value = tools.embed(query.text, self.config.embed_queries)
+            raw = value if isinstance(value, bytes) else np.asarray(value, dtype=np.float32).tobytes()
+            return self._ranked([query], [self.question(raw)], stored, passages, depth)[0]
+
+        yield search
+
+    def _ranked(
+        self,
+        queries: Sequence[Query],
+        asked: Sequence[Floats],
+        stored: Any,
+        passages: Passages,
+        depth: Depth,
+    ) -> list[Ranking]:
+        return [
+            ranked_to(depth, query.query_id, *own, passages.ids)
+            for query, own in zip(queries, self.hits(asked, stored, len(passages.ids)), strict=True)
         ]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
+from harness.search.query_steps import Rewriter
 from harness.search.rewrite.decomposition import DecompositionConfig, DecompositionRewriter
 from harness.search.rewrite.entities import EntitiesConfig, EntitiesRewriter
 from harness.search.rewrite.http import HttpRewriter, HttpRewriterConfig
@@ -12,7 +13,6 @@ from harness.search.rewrite.multi_query import MultiQueryConfig, MultiQueryRewri
 from harness.search.rewrite.python import PythonRewriter, PythonRewriterConfig
 from harness.search.rewrite.statement import StatementConfig, StatementRewriter
 from harness.search.rewrite.template import TemplateConfig, TemplateRewriter
-from harness.search.step import Rewriter
 
 KINDS: Kinds[Rewriter[Any]] = Kinds(
     "rewrite",

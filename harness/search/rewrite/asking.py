@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
+from harness.errors import ConfigError
 from harness.llm import TextForm, text_of
-from harness.llm.asking import AskingConfig, Failing
+from harness.llm.asking import AskingConfig, Failing, Request
 from harness.llm.prompt import Prompt, read_prompt
-from harness.search.step import Identity, RewriterConfig
+from harness.search.query_steps import RewriterConfig
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Asked, Query
 
@@ -58,36 +60,27 @@ class RewritePrompt(Prompt):
         return _ListForm(system, user, count)
 
 
-def load_prompt(name: str) -> RewritePrompt:
-    """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    return read_prompt(name, FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
-
-
 class RewritingConfig(AskingConfig, RewriterConfig):
     """Base of the configurations of rewriters that ask a language model about every query."""
 
     takes_number: ClassVar[bool] = False
-    prompt: str
+    prompt: RewritePrompt
     on_failure: Literal["fail", "as_asked"] = Field(
         "fail",
         description="A question without a usable rewriting ends the run, or is asked as it is (`as_asked`), "
         "and the run tells which.",
     )
 
-    @staticmethod
-    def load(name: str) -> RewritePrompt:
-        """The prompt of this name."""
-        return load_prompt(name)
-
-    @field_validator("prompt")
     @classmethod
-    def _can_be_read(cls, name: str) -> str:
-        if cls.load(name).takes_number and not cls.takes_number:
-            raise ValueError(
+    def load(cls, name: str) -> RewritePrompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+        prompt = read_prompt(name, FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
+        if prompt.takes_number and not cls.takes_number:
+            raise ConfigError(
                 f"the prompt {name} asks for {{{{ n }}}} things, one a line, as the kinds multi_query and "
                 "decomposition read them"
             )
-        return name
+        return prompt
 
 
 def identity_of(config: RewritingConfig, form: TextForm) -> Identity:
@@ -97,7 +90,6 @@ def identity_of(config: RewritingConfig, form: TextForm) -> Identity:
 
 def ask_about(
     config: RewritingConfig,
-    prompt: RewritePrompt,
     form: TextForm,
     queries: Sequence[Query],
     tools: Tools,
@@ -107,7 +99,8 @@ def ask_about(
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """
-    answers = tools.answers(config, form, [(query.text, ()) for query in queries], prompt.name)
+    about = [(query.text, ()) for query in queries]
+    answers = tools.answers(Request(config, form, about, config.prompt.name, "rewriting"))
     words = [text_of(answer) for answer in answers]
     found = [None if text is None else read(text) for text in words]
     failed = [

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.search.rewrite.asking import RewritePrompt
 from harness.search.rewrite.many import ManyConfig, ManyRewriter
 
 
@@ -13,8 +14,9 @@ class DecompositionConfig(ManyConfig):
     """A language model takes every question apart; the rankings of its parts are fused."""
 
     kind: Literal["decomposition"] = "decomposition"
-    prompt: str = Field(
+    prompt: RewritePrompt = Field(
         "decomposition",
+        validate_default=True,
         description="`decomposition`, `decomposition_zh`, or the path of your own file; `{{ n }}` in it is "
         "replaced by `n`, and the model answers with one question per line.",
     )

@@ -9,9 +9,9 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from harness.search.query_steps import RewriterConfig, SeveralRewriter
 from harness.search.rewrite.names import NAMES_VERSION, names_in
-from harness.search.rewrite.several import SeveralRewriter
-from harness.search.step import Identity, RewriterConfig
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 

@@ -11,7 +11,8 @@ from pydantic import model_validator
 from harness.own.code import broken
 from harness.own.sending import Message, send
 from harness.own.service import ServiceConfig, fill, names_in, one_of
-from harness.search.step import Identity, Rewriter, RewriterConfig
+from harness.search.query_steps import Rewriter, RewriterConfig
+from harness.search.step import Identity
 from harness.search.tools import ServiceNotAskedError, Tools
 from harness.types import Query
 

@@ -8,8 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import RewritingConfig, ask_about, load_prompt
-from harness.search.step import Identity, Rewriter
+from harness.search.query_steps import Rewriter
+from harness.search.rewrite.asking import RewritePrompt, RewritingConfig, ask_about
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 
@@ -18,8 +19,9 @@ class LlmRewriterConfig(RewritingConfig):
     """A language model rewrites every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    prompt: str = Field(
+    prompt: RewritePrompt = Field(
         "declarative",
+        validate_default=True,
         description="`declarative`, `declarative_zh` (a statement), `hyde`, `hyde_zh` (a hypothetical "
         "passage), or the path of your own file: it ends in `.yaml`, and its `user` part has `{{ query }}`.",
     )
@@ -40,12 +42,11 @@ class LlmRewriter(Rewriter[LlmRewriterConfig]):
         """The prompt, the model and its parameters, and what becomes of an answer."""
         c = self.config
         asked = [c.endpoint.model, c.endpoint.parameters()]
-        return ["llm", load_prompt(c.prompt).form.sha256, asked, c.with_question, c.on_failure]
+        return ["llm", c.prompt.form.sha256, asked, c.with_question, c.on_failure]
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """The model's words for every question; raises LlmError where one has none and that is a failure."""
-        prompt = load_prompt(self.config.prompt)
-        texts = ask_about(self.config, prompt, prompt.form, queries, tools, read=str)
+        texts = ask_about(self.config, self.config.prompt.form, queries, tools, read=str)
         return [
             query if text is None else replace(query, text=self._asked(query.text, text))
             for query, text in zip(queries, texts, strict=True)

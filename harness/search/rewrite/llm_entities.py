@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of, load_prompt
+from harness.search.rewrite.asking import RewritePrompt, RewritingConfig, ask_about, identity_of, lines_of
 from harness.search.rewrite.entities import NamingConfig, NamingRewriter
 from harness.search.step import Identity
 from harness.search.tools import Tools
@@ -20,8 +20,9 @@ class LlmEntitiesConfig(RewritingConfig, NamingConfig):
     """Asks for what a question names, as a language model finds it; meant for a route beside others."""
 
     kind: Literal["llm_entities"] = "llm_entities"
-    prompt: str = Field(
+    prompt: RewritePrompt = Field(
         "entities",
+        validate_default=True,
         description="`entities`, `entities_zh`, or the path of your own file; the model answers with one "
         "name per line, or `none`.",
     )
@@ -33,12 +34,11 @@ class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
     def identity(self) -> Identity:
         """The prompt, the model, and what becomes of a question without names."""
         c = self.config
-        return [c.kind, identity_of(c, load_prompt(c.prompt).form), c.without]
+        return [c.kind, identity_of(c, c.prompt.form), c.without]
 
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
         """What the model names; raises LlmError as `llm` does."""
-        prompt = load_prompt(self.config.prompt)
-        return ask_about(self.config, prompt, prompt.form, queries, tools, _read)
+        return ask_about(self.config, self.config.prompt.form, queries, tools, _read)
 
 
 def _read(text: str) -> list[str] | None:

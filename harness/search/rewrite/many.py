@@ -19,8 +19,8 @@ from harness.search.fuse import (
     ZScore,
     ZScoreConfig,
 )
-from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of, load_prompt
-from harness.search.rewrite.several import SeveralRewriter
+from harness.search.query_steps import SeveralRewriter
+from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
@@ -58,14 +58,13 @@ class ManyRewriter(SeveralRewriter[Configured], Generic[Configured]):
     def identity(self) -> Identity:
         """The prompt with its number, the model, and what becomes of the answers."""
         c = self.config
-        form = load_prompt(c.prompt).form_for(c.n)
+        form = c.prompt.form_for(c.n)
         return [c.kind, identity_of(c, form), c.n, c.with_question, c.fuse, c.rrf_k]
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
         """The model's questions, after the user's own where it is asked too; LlmError as for `llm`."""
-        prompt = load_prompt(self.config.prompt)
-        form = prompt.form_for(self.config.n)
-        found = ask_about(self.config, prompt, form, queries, tools, lambda text: lines_of(text) or None)
+        form = self.config.prompt.form_for(self.config.n)
+        found = ask_about(self.config, form, queries, tools, lambda text: lines_of(text) or None)
         return [
             (query,) if lines is None else self._asked(query, lines)
             for query, lines in zip(queries, found, strict=True)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.search.rewrite.asking import RewritePrompt
 from harness.search.rewrite.many import ManyConfig, ManyRewriter
 
 
@@ -13,8 +14,9 @@ class MultiQueryConfig(ManyConfig):
     """A language model words every question several times; the rankings of all wordings are fused."""
 
     kind: Literal["multi_query"] = "multi_query"
-    prompt: str = Field(
+    prompt: RewritePrompt = Field(
         "multi_query",
+        validate_default=True,
         description="`multi_query`, `multi_query_zh`, or the path of your own file; `{{ n }}` in it is "
         "replaced by `n`, and the model answers with one wording per line.",
     )

@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import Field
 
 from harness.own.code import Arguments, Call, Version, ask, wrong
-from harness.search.step import Identity, Rewriter, RewriterConfig
+from harness.search.query_steps import Rewriter, RewriterConfig
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from harness.search.step import Identity, Rewriter, RewriterConfig
+from harness.search.query_steps import Rewriter, RewriterConfig
+from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 

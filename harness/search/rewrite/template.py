@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from harness.search.step import Rewriter, RewriterConfig
+from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.tools import Tools
 from harness.types import Query
 

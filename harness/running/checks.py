@@ -1,9 +1,9 @@
-"""Warn if a model for English only is given text in other languages."""
+"""What is checked before a run: languages that a model does not read, services that cannot be asked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from harness.config import Setting
 from harness.progress import Reporter
@@ -43,7 +43,7 @@ def reads_english_alone(name: str) -> bool:
 
 def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Reporter) -> None:
     """Say which models are known to read English, where a tenth of the letters are of another script."""
-    models = dict.fromkeys(name for setting in settings for name in _models(setting))
+    models = dict.fromkeys(name for setting in settings for name in setting.model_names)
     english = [name for name in models if reads_english_alone(name)]
     if not english:
         return
@@ -61,6 +61,8 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Rep
     )
 
 
-def _models(setting: Setting) -> Iterator[str]:
-    yield from (encoder.model_name for encoder in setting.retrieve.encoders())
-    yield from (reranker.model_name for reranker in setting.rerank)
+def warn_of_services(settings: Sequence[Setting], reporter: Reporter) -> None:
+    """Say, before anything takes time, what will keep a service from being asked."""
+    problems = [service.problem() for setting in settings for service in setting.services]
+    for problem in dict.fromkeys(filter(None, problems)):
+        reporter.warn(problem)

@@ -1,0 +1,144 @@
+"""What a run offers all of its steps: vectors, language models, tables, indexes and what steps keep."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.corpus import ids_meant
+from harness.corpus.table import read_table
+from harness.errors import ConfigError
+from harness.llm import Model, Spending, answers, jobs_of
+from harness.llm.asking import Purpose, Request
+from harness.models.encoder import EncoderConfig, LocalEncoder, Value
+from harness.progress import Reporter
+from harness.running.compute import Kept, digest
+from harness.running.context import Context
+from harness.running.passes import embedded, vectors, vectors_file
+from harness.search import NotAsked, NotAskedError, NotMeasuredError
+from harness.store import key_of
+from harness.store.ledger import Ledger
+from harness.types import Answered, Slot
+
+# What the calls of an estimate are about.
+_NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """``harness.search.tools.Shared``, and all of ``Tools`` but the search, over the context of a run."""
+
+    context: Context
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
+        return self.context.reporter
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
+        return self.context.may_ask
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Add the wall time of the with block to the timings of the run."""
+        return self.context.timed(stage)
+
+    def key(self, *facts: Any) -> str:
+        """A hash of JSON-able facts."""
+        return key_of(*facts)
+
+    def fingerprint(self, encoder: EncoderConfig) -> str:
+        """Everything that decides a vector besides the text."""
+        return self.context.encoder(encoder).fingerprint
+
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension]."""
+        return vectors(texts, encoder, self.context)
+
+    def embed(self, text: str, encoder: EncoderConfig) -> Value:
+        """What an encoder makes of one text, computed now by a model on this machine."""
+        found = self.context.encoder(encoder)
+        if not isinstance(found, LocalEncoder):
+            raise NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
+        (value,) = found.encode([text])
+        return value
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """What an encoder makes of each text, in their order."""
+        keys = [digest(text) for text in texts]
+        found = embedded(keys, texts, encoder, self.context)
+        if not self.context.encoder(encoder).bulky:
+            return [found.values[key] for key in keys]
+        return Kept("vectors", keys, vectors_file(encoder, self.context), self.context)
+
+    def index(self, key: str) -> Slot:
+        """The place of an index in the cache."""
+        return self.context.collections.slot(key)
+
+    def kept(self, kind: str, key: str) -> Any | None:
+        """What a step has kept under a key, None where there is nothing."""
+        return self.context.artifacts.get(kind, key)
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
+        self.context.artifacts.put(kind, key, value)
+
+    def answers(self, request: Request) -> list[Answered]:
+        """The answers of a language model in the order asked; equal calls are made once."""
+        model, purpose, context = request.model, request.purpose, self.context
+        title = f"{request.name} by {model.endpoint.model}"
+        # the limits of a section hold for all that it asks, whatever the prompt
+        limits = key_of(purpose, model.endpoint.base_url, model.max_cost, model.max_calls)
+        so_far = context.within_limits.setdefault(limits, Spending())
+        with Ledger(context.cache.ledger) as ledger:
+            asker = Model(model, request.form, ledger, before=so_far)
+            calls = {one: asker.call(*one, request.sample) for one in request.about}
+            estimate = asker.estimate(jobs_of(calls.values()), _NOUNS.get(purpose, "queries"))
+            if estimate.calls and not context.may_ask:
+                facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
+                key = key_of(facts, list(calls))
+                raise NotAskedError(NotAsked(title, key, estimate, model.endpoint.problem(), purpose))
+            if estimate.calls:
+                self.reporter.note(f"{title}: {estimate}")
+            stage = "rewrite" if purpose == "rewriting" else purpose
+            with self.timed(stage):
+                found, spending = answers(asker, list(calls.values()), reporter=self.reporter, name=stage)
+            context.answer_costs.append(asker.cost(calls.values()))
+        if failed := sum(not one.usable for one in found):
+            context.count("calls_failed", failed)
+        so_far.add_spending(spending)
+        context.spent.setdefault(title, Spending()).add_spending(spending)
+        context.spent[title].from_ledger += spending.from_ledger
+        context.purposes[title] = purpose
+        answered = dict(zip(calls, found, strict=True))
+        return [answered[one] for one in request.about]
+
+    def facts(
+        self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table by document and column, those of ``documents`` only."""
+        known = set(documents)
+        found: dict[str, Mapping[str, str]] = {}
+        for row in read_table(file, (key, *columns), ConfigError).rows:
+            doc_id = next((one for one in ids_meant(row.get(key)) if one in known), None)
+            if doc_id in found:
+                raise ConfigError(
+                    f"{file}, line {row.line}: document {row.get(key)!r} occurs twice. Remove one row."
+                )
+            if doc_id is not None:
+                found[doc_id] = {column: row.get(column) for column in columns}
+        return found
+
+    def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """The cells of a table row by row."""
+        return [
+            {column: row.get(column) for column in columns}
+            for row in read_table(file, columns, ConfigError).rows
+        ]
