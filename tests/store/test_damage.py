@@ -9,14 +9,17 @@ import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness.errors import StoreError
+from harness.search import Passages
 from harness.search.retrieve import ChromaConfig, ChromaRetriever
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
 from harness.types import Query
+from tests.search.conftest import nearest
 
 ITEMS = {bytes([i]) * 32: np.full(96, i, dtype=np.float32).tobytes() for i in range(200)}
 
@@ -158,8 +161,10 @@ VECTORS = np.random.default_rng(3).normal(size=(60, 8)).astype(np.float32)
 
 def retrieve(folder, faults):
     ids = [f"d:{i}-{i + 1}" for i in range(len(VECTORS))]
+    passages = Passages(tuple(ids), ("",) * len(ids), (1,) * len(ids), "")
     slot = CollectionFolders(folder, faults).slot
-    return ChromaRetriever(ChromaConfig(top_k=5)).retrieve(QUERIES, VECTORS[:4], ids, VECTORS, "a" * 64, slot)
+    tools = SimpleNamespace(key=lambda *_: "a" * 64, fingerprint=lambda _: "", index=slot)
+    return nearest(ChromaRetriever(ChromaConfig(top_k=5)), QUERIES, VECTORS[:4], passages, VECTORS, tools)
 
 
 @pytest.mark.parametrize("name", ["*.json", "*/chroma.sqlite3", "*/*/data_level0.bin", "*/*/header.bin"])
