@@ -16,7 +16,6 @@ from harness.comparison.selection import cross_validate, select
 from harness.comparison.verdict import (
     Costs,
     Holes,
-    Standing,
     Trust,
     Turning,
     Verdict,

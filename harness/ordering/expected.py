@@ -37,10 +37,6 @@ class Expected:
     chances: Floats
     news: Floats
 
-    def effects(self, setting: int) -> Floats:
-        """What each grade 0..G of each item would add to the score of a setting: [P, G + 1]."""
-        return np.asarray(self.slope[setting][:, None] * self.news)
-
 
 def score_all(pool: Pool, grades: Ints) -> tuple[Floats, Floats]:
     """NDCG [R, S, Q] under each of R completions, 0 where nothing is relevant; the ideals [R, Q]."""

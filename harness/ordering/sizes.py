@@ -96,7 +96,8 @@ def moved(expected: Expected, items: Ints) -> Floats:
     average = expected.chances.mean(axis=0)
     chances = (1 - _DOUBT) * expected.chances[items] + _DOUBT * average
     found = []
-    for setting in range(len(expected.slope)):
-        effects = expected.effects(setting)[items]
+    for slope in expected.slope:
+        # what each grade of each item would add to the score of a setting
+        effects = slope[items, None] * expected.news[items]
         found.append((effects - (chances * effects).sum(axis=1)[:, None]) * np.sqrt(chances))
     return np.array(found)

@@ -127,6 +127,8 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
     drawn = {name: read_any(folder, LabelSensitivityRow) for name, (folder, _) in results.items()}
     filtered = {name: read_any(folder, FilterRow) for name, (folder, _) in results.items()}
+    read = {name: read_by_labels(folder) for name, (folder, _) in results.items()}
+    by_labels = {name: one for name, one in read.items() if one is not None}
     any_result = next(iter(stored.values()))
     return Scores(
         matrices,
@@ -140,8 +142,13 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         sensitivity=sensitivity_of(drawn, names, any_result.stage),
         options=options_of(any_result.result.record),
         notes=filter_notes(filtered, names) + same_ranking_notes(_configured(stored, names)),
-        by_labels=_by_labels({name: folder for name, (folder, _) in results.items()}),
-        corrected=_corrected([folder for folder, _ in results.values()]),
+        by_labels=tuple(
+            f"{name}: {text}" if len(results) > 1 else text
+            for name, one in by_labels.items()
+            for text in one.sentences
+        ),
+        # labels correct the means of one result
+        corrected="".join(one.headline for one in by_labels.values()) if len(results) == 1 else "",
     )
 
 
@@ -155,22 +162,6 @@ def _configured(
         for setting in one.result.record["config"].get("settings", [])
         if (result, setting.get("name")) in names
     }
-
-
-def _by_labels(folders: Mapping[str, Path]) -> tuple[str, ...]:
-    """What people's labels say of each result; of several, each named."""
-    sentences: list[str] = []
-    for name, folder in folders.items():
-        found = read_by_labels(folder)
-        if found is not None:
-            sentences += [f"{name}: {text}" if len(folders) > 1 else text for text in found.sentences]
-    return tuple(sentences)
-
-
-def _corrected(folders: Sequence[Path]) -> str:
-    """The verdict as people have corrected it, of one result alone: labels correct the means of one."""
-    found = read_by_labels(folders[0]) if len(folders) == 1 else None
-    return "" if found is None else found.headline
 
 
 def _price(name: str) -> ConfigError:
