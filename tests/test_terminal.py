@@ -50,19 +50,11 @@ def test_a_cell_is_escaped_only_where_it_must_be():
     assert cell(r"print('\x1b')") == r"print('\\x1b')"
 
 
-def note(text):
-    terminal.TerminalReporter().note(text)
-
-
-def warn(text):
-    terminal.TerminalReporter().warn(text)
-
-
 PRINTED = {
     "print_error": terminal.print_error,
     "print_line": terminal.print_line,
-    "note": note,
-    "warn": warn,
+    "note": lambda text: terminal.TerminalReporter().note(text),
+    "warn": lambda text: terminal.TerminalReporter().warn(text),
     "print_facts": lambda text: terminal.print_facts(text, [(text, text)]),
     "print_table": lambda text: terminal.print_table(text, (text, "n"), [(text, 1)]),
     "show": lambda text: terminal.show(Table(text, (text, "n"), ((text, "1"),), notes=(text,)), (text,)),

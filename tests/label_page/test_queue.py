@@ -43,37 +43,29 @@ def test_what_was_ordered_on_purpose_is_taken_as_listed():
 
 
 @pytest.mark.parametrize(
-    ("after", "done", "expected"),
+    ("ids", "first", "after", "done", "expected"),
     [
-        (-1, "", "a"),
-        (0, "", "b"),
-        (2, "", "a"),
-        (0, "b", "c"),
-        (1, "ac", "b"),
-        (0, "abc", None),
-        (-1, "a", "b"),
+        # the next open item is behind the place, or else at the beginning
+        ("abc", None, -1, "", "a"),
+        ("abc", None, 0, "", "b"),
+        ("abc", None, 2, "", "a"),
+        ("abc", None, 0, "b", "c"),
+        ("abc", None, 1, "ac", "b"),
+        ("abc", None, 0, "abc", None),
+        ("abc", None, -1, "a", "b"),
+        # what the order names comes before the rest of the pool, as long as any of it is open
+        ("abcde", 2, -1, "", "a"),
+        ("abcde", 2, 1, "", "a"),
+        ("abcde", 2, 1, "ab", "c"),
+        ("abcde", 2, 3, "", "a"),
+        ("abcde", 2, 3, "ab", "e"),
+        ("abcde", 2, 4, "abe", "c"),
+        ("abcde", 2, 2, "abde", "c"),
+        ("abcde", 2, 2, "abcde", None),
     ],
 )
-def test_the_next_open_item_is_behind_or_else_at_the_beginning(after, done, expected):
-    assert next_open("abc", frozenset(done), after) == expected
-
-
-@pytest.mark.parametrize(
-    ("after", "done", "expected"),
-    [
-        (-1, "", "a"),
-        (1, "", "a"),
-        (1, "ab", "c"),
-        # from the rest of the pool back to what is named, as long as any of it is open
-        (3, "", "a"),
-        (3, "ab", "e"),
-        (4, "abe", "c"),
-        (2, "abde", "c"),
-        (2, "abcde", None),
-    ],
-)
-def test_what_an_order_names_comes_before_the_rest(after, done, expected):
-    assert next_open("abcde", frozenset(done), after, 2) == expected
+def test_the_next_open_item(ids, first, after, done, expected):
+    assert next_open(ids, frozenset(done), after, first) == expected
 
 
 class Own:

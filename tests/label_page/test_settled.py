@@ -1,4 +1,4 @@
-"""What raters have said together: agreement, differences, decisions."""
+"""The ratings of all raters together: agreement, differences, decisions."""
 
 import pytest
 
@@ -42,9 +42,9 @@ def test_agreement_is_none_where_it_is_undefined_and_never_zero():
 
 
 def test_a_skipped_item_has_no_grade():
-    rating = [*labels(Ada=[1]), Label("Bob", "0", Rating(skipped="cannot tell"), 1)]
-    assert agreement_so_far(rating).items == 0
-    settled = settle(rating, {})
+    given = [*labels(Ada=[1]), Label("Bob", "0", Rating(skipped="cannot tell"), 1)]
+    assert agreement_so_far(given).items == 0
+    settled = settle(given, {})
     assert settled["0"].grade == 1
     assert not settled["0"].differs
     assert settle([Label("Bob", "0", Rating(skipped="cannot tell"), 1)], {}) == {}
