@@ -7,7 +7,7 @@ imported when they are used.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -68,7 +68,7 @@ def read_results(folder: Folder) -> Results:
 
 @dataclass(frozen=True)
 class Results:
-    """A folder of results. Tables are read when they are asked for; docs/results.md describes them."""
+    """A folder of results. Tables are read when they are first used; docs/results.md describes them."""
 
     folder: Path
 
@@ -100,7 +100,7 @@ class Results:
         return compare(self, measure=measure, baseline=baseline)
 
     def report(self, output: Folder | None = None) -> Path:
-        """Build report.html anew, by default in the folder of the results; returns where it is."""
+        """Build report.html again, by default in the folder of the results; returns where it is."""
         from harness.bench.page import write_page
 
         return write_page(self.folder, None if output is None else Path(output))[0]
@@ -127,9 +127,7 @@ class Comparison:
         """One row a pair of settings: the mean difference, its interval, its corrected p."""
         import pandas as pd
 
-        rows = self.verdict.comparisons
-        names = rows[0].__slots__ if rows else ()
-        return pd.DataFrame([{name: getattr(row, name) for name in names} for row in rows])
+        return pd.DataFrame([asdict(row) for row in self.verdict.comparisons])
 
     def as_dict(self) -> dict[str, Any]:
         """As verdict.json has it."""
@@ -147,21 +145,16 @@ def compare(
     """Compare the settings of one or several results query by query, as ``harness compare`` does.
 
     Raises HarnessError where they were not scored on the same queries and the same judged text, ConfigError
-    for a measure, setting or stage that there is not.
+    for an unknown measure, setting or stage.
     """
-    from harness.bench.uniting import united
-    from harness.verdict import Stored, measure_to_take, names_of, read_stored, scores_of, verdict_of
+    from harness.bench.uniting import read_united
+    from harness.verdict import measure_to_take, names_of, scores_of, verdict_of
 
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
-    names = dict(zip(folders, names_of(folders), strict=True))
-    stored = {folder: read_stored(folder, stage) for folder in folders}
-    if len(folders) > 1:
-        # where one judge has graded different pools of text, all are scored on what it graded for any
-        read = {folder: one.result for folder, one in stored.items()}
-        again, _ = united(read, names, measure, None, Silent())
-        stored = {folder: Stored.of(again[folder], stage) for folder in stored}
+    names = names_of(folders)
+    stored, _ = read_united(folders, stage, measure, None, Silent())
     taken = measure_to_take(stored, measure)
-    named = {names[folder]: (folder, one) for folder, one in stored.items()}
+    named = {name: (folder, stored[folder]) for name, folder in zip(names, folders, strict=True)}
     return Comparison(verdict_of(scores_of(named), taken, baseline))
 
 

@@ -16,8 +16,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit.
 
     0: done. 1: a problem that the message explains. 2: wrong usage. 130, 143, 129: stopped by Ctrl-C,
-    SIGTERM, SIGHUP. 141: whoever read the output has left before its end. ``argv`` None: as a program, with
-    the words it was started with; only then are signals, threads and warnings of the process watched.
+    SIGTERM, SIGHUP. 141: the reader of the output has closed it early. ``argv`` None: as a program, with the
+    arguments of the process; only then are its signals, threads and warnings watched.
     """
     program = argv is None
     if program:
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         finally:
             stopping.finish()
     except BaseException as error:
-        code = _after(error)
+        code = _exit_code_of(error)
     sys.exit(code)
 
 
@@ -51,11 +51,11 @@ def _run(argv: Sequence[str] | None, program: bool) -> int:
     return code
 
 
-def _after(error: BaseException) -> int:
-    """Say what has ended the command, in one line and without a traceback; returns the exit code."""
-    # whatever an interrupted library makes of it, an ImportError say: it was the signal
+def _exit_code_of(error: BaseException) -> int:
+    """Print in one line, without a traceback, what has ended the command; returns the exit code."""
+    # an interrupted library may raise anything, such as an ImportError: it was the signal
     if stopping.exit_code() is not None or isinstance(error, KeyboardInterrupt):
-        stopping.tell()
+        stopping.say_stopped()
         streams.flush_or_give_up()
         return stopping.exit_code() or 130
     try:
@@ -63,13 +63,13 @@ def _after(error: BaseException) -> int:
             # of argparse, after --help or wrong usage
             streams.flush()
             return error.code if isinstance(error.code, int) else int(error.code is not None)
-        return _told(error)
+        return _report(error)
     except Exception as second:
-        # a terminal that cannot be written to, or a fault in the telling
+        # a terminal that cannot be written to, or a fault in the report itself
         return _fault(second)
 
 
-def _told(error: BaseException) -> int:
+def _report(error: BaseException) -> int:
     from harness.errors import HarnessError
     from harness.terminal import print_error
 
@@ -96,5 +96,5 @@ def _told(error: BaseException) -> int:
 def _fault(error: BaseException) -> int:
     from harness import faults
 
-    faults.tell(error)
+    faults.report(error)
     return 1

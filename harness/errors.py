@@ -18,11 +18,11 @@ class LabelError(HarnessError):
 
 
 class ModelError(HarnessError):
-    """A model cannot be had or is not the one that was asked for."""
+    """A model cannot be loaded, or is not the one that was requested."""
 
 
 class LlmError(HarnessError):
-    """A language model cannot be asked, or the ledger of its answers cannot be used."""
+    """A language model cannot be called, or the ledger of its answers cannot be used."""
 
 
 class JudgeError(HarnessError):

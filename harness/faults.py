@@ -1,4 +1,4 @@
-"""Faults of the program itself: one line for the user, the traceback in a file for whoever mends it."""
+"""Faults of the program itself: one line for the user, the traceback in a file for the developers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import warnings
 
 from harness.printable import printable
 
-# Environment variables whose value is nobody's business, and the length from which a value is worth hiding.
+# Environment variables whose values are secret, and the length from which a value is hidden.
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST_SECRET = 8
 
@@ -25,8 +25,8 @@ def watch() -> None:
     logging.lastResort = _OneLine(logging.WARNING)
 
 
-def tell(error: BaseException) -> None:
-    """Say that the program has a fault, in one line that names the file with the traceback."""
+def report(error: BaseException) -> None:
+    """Report a fault of the program in one line that names the file with the traceback."""
     what = _summary(error)
     try:
         where = f"The traceback is in {_save(error)}; please report it with the command that you gave."
@@ -66,13 +66,13 @@ def _line(text: str) -> None:
         sys.stderr.write(f"{printable(text)}\n")
         sys.stderr.flush()
     except (AttributeError, OSError):
-        # nobody listens; the exit code tells
+        # nobody reads it; the exit code is enough
         return
 
 
 def _on_thread(args: threading.ExceptHookArgs) -> None:
     if args.exc_value is not None and not isinstance(args.exc_value, SystemExit):
-        tell(args.exc_value)
+        report(args.exc_value)
 
 
 def _on_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""How the pipeline tells what it is doing without printing: the caller passes a reporter in."""
+"""How the pipeline reports what it does without printing: the caller passes a reporter in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Board(Protocol):
     live: bool
 
     def put(self, row: str, cells: Mapping[str, str]) -> None:
-        """Add a row, or change cells of one that stands; columns without a cell stay as they are."""
+        """Add a row, or change cells of an existing one; other columns stay as they are."""
 
 
 class Reporter(Protocol):
@@ -46,10 +46,10 @@ class Reporter(Protocol):
         """Open a table of these columns, the first of which names the row, for the length of a with block."""
 
     def note(self, text: str) -> None:
-        """Tell something worth knowing."""
+        """Say something worth knowing."""
 
     def warn(self, text: str) -> None:
-        """Tell something the user should look at."""
+        """Say something the user should look at."""
 
 
 class HiddenBoard:
@@ -99,16 +99,16 @@ class LinesTask:
         self, name: str, total: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._name, self._total, self._say, self._clock = name, total, say, clock
-        self._begun = self._told = clock()
+        self._begun = self._last = clock()
         self._done, self._text = 0, ""
 
     def advance(self, steps: int = 1) -> None:
         """Count, and say how far it is where the last line is a minute old."""
         self._done += steps
         now = self._clock()
-        if now - self._told < EVERY or self._done >= self._total:
+        if now - self._last < EVERY or self._done >= self._total:
             return
-        self._told = now
+        self._last = now
         seconds = now - self._begun
         left = remaining(seconds, self._done, self._total)
         about = "" if left is None else f", about {duration(left)} left"
@@ -150,19 +150,8 @@ class Remembering:
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
+        self.task, self.board, self.note = reporter.task, reporter.board, reporter.note
         self.warnings: list[str] = []
-
-    def task(self, name: str, total: int) -> AbstractContextManager[Task]:
-        """Open a task of the other."""
-        return self._reporter.task(name, total)
-
-    def board(self, columns: Sequence[str]) -> AbstractContextManager[Board]:
-        """Open a table of the other."""
-        return self._reporter.board(columns)
-
-    def note(self, text: str) -> None:
-        """Hand a note on."""
-        self._reporter.note(text)
 
     def warn(self, text: str) -> None:
         """Keep a warning and hand it on."""

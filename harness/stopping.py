@@ -26,7 +26,7 @@ class Stopped(KeyboardInterrupt):
 class _State:
     process = -1
     signal: int | None = None
-    told = False
+    said = False
     finishing = False
     instead: Callable[[], object] | None = None
 
@@ -46,14 +46,14 @@ def exit_code() -> int | None:
 
 
 def finish() -> None:
-    """From here on the first signal ends the program at once: its work is done, or its end is being told."""
+    """From here on the first signal ends the program at once: its work is done, or being reported on."""
     _State.finishing = True
 
 
-def tell() -> None:
+def say_stopped() -> None:
     """Say in one line that the command was stopped; only once, however often it is asked to stop."""
-    if not _State.told:
-        _State.told = True
+    if not _State.said:
+        _State.said = True
         # not through Python's buffer: the signal may have come while it was in use
         with suppress(OSError):
             os.write(2, MESSAGE.encode())
@@ -82,7 +82,7 @@ def on_stop(act: Callable[[], object]) -> Iterator[None]:
 
 def _on_signal(number: int, _: FrameType | None) -> None:
     if os.getpid() != _State.process:
-        # a worker that was forked: whoever started it says what there is to say
+        # a forked worker: its parent prints the message
         os._exit(128 + number)
     if _State.signal is not None:
         _leave(128 + _State.signal)
@@ -103,7 +103,7 @@ def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
 
 def _leave(code: int) -> NoReturn:
     """End at once, without the cleaning up that may hang, and take the workers along."""
-    tell()
+    say_stopped()
     with suppress(Exception):
         if "multiprocessing" in sys.modules:
             for worker in sys.modules["multiprocessing"].active_children():

@@ -47,7 +47,7 @@ def flush() -> None:
 
 
 def flush_or_give_up() -> None:
-    """Write what is held back, or drop it: something else is told."""
+    """Write what is held back, or drop it: another error is reported."""
     try:
         sys.stdout.flush()
     except OSError:

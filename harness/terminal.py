@@ -35,6 +35,7 @@ from harness.report import (
     other_measures,
     render,
     summary_table,
+    to_csv,
     two_line_width,
 )
 from harness.report import Table as Figures
@@ -52,7 +53,7 @@ class _Console(Console):
         super().__init__(file=file, stderr=stderr, quiet=quiet, markup=False, emoji=False, highlight=False)
 
     def on_broken_pipe(self) -> None:
-        """Drop what follows: the command still has to do its work and to tell its exit code."""
+        """Drop what follows: the command still has to do its work and return its exit code."""
         give_output_up()
 
 
@@ -137,7 +138,7 @@ class TerminalReporter:
 
 
 class LiveBoard:
-    """A table that is drawn anew while it fills; of more rows than the window holds, the latest."""
+    """A table that is redrawn while it fills; of more rows than the window holds, the latest."""
 
     live = True
 
@@ -239,10 +240,14 @@ def show(*parts: Part) -> None:
         console.print(Text(rest), soft_wrap=True)
 
 
-def tell(parts: Sequence[Part], form: str, output: Path | None) -> None:
-    """Print parts in a format, or write them to a file."""
+def write_parts(parts: Sequence[Part], form: str, output: Path | None) -> None:
+    """Print parts in a format, or write them to a file; as CSV only the tables."""
     if output is None and form == "text":
         show(*parts)
+    elif form == "csv":
+        for table in (part for part in parts if isinstance(part, Figures)):
+            rows = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+            write_lines(to_csv(table.columns, rows), output)
     else:
         write_lines(render(parts, form), output)
 
@@ -253,7 +258,7 @@ def width() -> int:
 
 
 def write_lines(text: str, output: Path | None) -> None:
-    """Text for another program, to standard output or to a file; of a file it is said where it is."""
+    """Text for another program, to standard output or to a file; for a file, stderr names it."""
     if output is None:
         write_out(text)
     else:

@@ -1,5 +1,8 @@
 """Run a command of the harness inside a test."""
 
+import csv
+from pathlib import Path
+
 import pytest
 
 from harness.cli import main
@@ -21,5 +24,25 @@ def run(capsys, *words):
 
 
 def one_line(text):
-    """Text without its line breaks, wherever a terminal had wrapped it."""
-    return " ".join(text.split())
+    """Text without line breaks and borders of tables, wherever a terminal has wrapped it."""
+    return " ".join(text.replace("│", " ").split())
+
+
+def printed(capsys, *words):
+    """What a command that succeeds prints, on one line."""
+    code, out, err = run(capsys, *words)
+    assert code == 0, err
+    return one_line(out)
+
+
+def refused(capsys, *words):
+    """The message of a command that fails, on one line."""
+    code, _, err = run(capsys, *words)
+    assert code == 1
+    return one_line(err)
+
+
+def table(path):
+    """The rows of a CSV file that a command wrote, by column."""
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,6 +1,5 @@
 """Fixtures that every room's tests share."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -8,6 +7,10 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tests.once import encoded_once, models_once
+
+__all__ = ["encoded_once", "models_once"]
 
 # Workers share the cores. If each computes with all of them, they spend most of their time on one another.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -27,25 +30,6 @@ def shared_corpora():
     if not folder.is_dir():
         pytest.skip(f"the shared corpora are not at {folder} (set HARNESS_SHARED)")
     return folder
-
-
-@pytest.fixture(scope="session", autouse=True)
-def models_once():
-    """Load the shipped models once a session."""
-    with pytest.MonkeyPatch.context() as patch:
-        if importlib.util.find_spec("tokenizers"):  # not where only the judge is tested
-            from tests.once import keep_models
-
-            keep_models(patch)
-        yield
-
-
-@pytest.fixture
-def encoded_once(monkeypatch):
-    """Encode each text by the shipped models once a session."""
-    from tests.once import keep_values
-
-    keep_values(monkeypatch)
 
 
 @pytest.fixture(scope="module")

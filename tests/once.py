@@ -1,21 +1,39 @@
 """The models that ship with the harness, loaded once a session of tests and asked once for a text.
 
-Loading one takes a quarter of a second, which hundreds of small benchmarks would pay again. What loading
-and encoding do is tested in ``tests/models``, which uses neither.
+Loading one takes a quarter of a second, which hundreds of small benchmarks would pay again. Only what ships
+is kept: ``tests/models`` loads and damages models of its own, and encodes without ``keep_values``, as the
+contract test of all steps does.
 """
 
+# Nothing heavy is imported here: when numpy is loaded it reads the number of threads, which conftest.py sets.
+import importlib.util
 from functools import cache
 
-import numpy as np
-
-from harness.models import ModelTokenizer, encoder, token_encoder
-from harness.search.rerank import late_interaction
+import pytest
 
 SHIPPED = "embedded:"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def models_once():
+    """Load each shipped model, and each of its tokenizers, once a session."""
+    with pytest.MonkeyPatch.context() as patch:
+        if importlib.util.find_spec("tokenizers"):  # not where only the judge is tested
+            keep_models(patch)
+        yield
+
+
+@pytest.fixture
+def encoded_once(monkeypatch):
+    """Let the shipped models encode each text once a session."""
+    keep_values(monkeypatch)
+
+
 def keep_models(patch):
-    """Load each shipped model, and each of its tokenizers, once."""
+    """Keep what loads the shipped models, and makes their tokenizers, from doing it twice."""
+    from harness.models import ModelTokenizer, encoder, token_encoder
+    from harness.search.rerank import late_interaction
+
     load, start = cache(encoder.load_bi_encoder), ModelTokenizer.__init__
     tokenizers = {}
 
@@ -43,7 +61,12 @@ def kept_values(what, fingerprint):
 
 
 def keep_values(patch):
-    """Let the shipped models encode each text once."""
+    """Keep the shipped models from encoding a text twice."""
+    import numpy as np
+
+    from harness.models import encoder
+    from harness.search.rerank import late_interaction
+
     encode, token_vectors = encoder.SentenceEncoder.encode, late_interaction.LateInteractionScorer._encode
 
     def values(what, compute, self, texts):

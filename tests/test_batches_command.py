@@ -1,6 +1,5 @@
 """`harness bench` with a judge that asks in batches, and `harness judge batches`."""
 
-import csv
 import json
 import re
 
@@ -8,7 +7,7 @@ import pytest
 
 from harness.store import CacheLayout
 from harness.store.ledger import Ledger
-from tests.command import exit_code
+from tests.command import exit_code, printed, refused, table
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
 from tests.test_judge_command import KEY, place, right
@@ -34,8 +33,10 @@ def batched(place):
 
 
 def judgments(tmp_path):
-    with next(tmp_path.glob("results/*/judgments.csv")).open() as file:
-        return [(row["query_id"], row["start"], row["grade"]) for row in csv.DictReader(file)]
+    return [
+        (row["query_id"], row["start"], row["grade"])
+        for row in table(next(tmp_path.glob("results/*/judgments.csv")))
+    ]
 
 
 def test_a_benchmark_by_batches_has_the_judgments_of_one_by_single_calls_at_half_the_price(
@@ -45,8 +46,7 @@ def test_a_benchmark_by_batches_has_the_judgments_of_one_by_single_calls_at_half
     with FakeServer(script) as server:
         config = batched(server.url)
         # retrieves, so that the pool is known
-        assert exit_code("bench", config, "--dry-run") == 0
-        told = " ".join(capsys.readouterr().out.split())
+        told = printed(capsys, "bench", config, "--dry-run")
         assert "in batches (0.5 of the usual price)" in told
         likely = float(re.search(r"price likely (\d+\.\d+)", told)[1])
         assert not script.batches
@@ -65,8 +65,7 @@ def test_a_benchmark_by_batches_has_the_judgments_of_one_by_single_calls_at_half
     (tmp_path / ".cache/harness/judgments.sqlite").unlink()
     with FakeServer(lambda request, number: Answer(body=reply(request))) as server:
         single = place(server.url)
-        assert exit_code("bench", single, "--dry-run") == 0
-        told = " ".join(capsys.readouterr().out.split())
+        told = printed(capsys, "bench", single, "--dry-run")
         assert float(re.search(r"price likely (\d+\.\d+)", told)[1]) == pytest.approx(2 * likely, abs=2e-4)
         assert exit_code("bench", single) == 0
     assert judgments(tmp_path) == by_batch
@@ -82,22 +81,17 @@ def test_batches_are_listed_cancelled_and_taken_in(batched, tmp_path, capsys):
         said = capsys.readouterr()
         assert "continue at the endpoint" in " ".join((said.out + said.err).split())
         (name,) = script.batches
-        assert exit_code("judge", "batches") == 0
-        shown = capsys.readouterr().out
+        shown = printed(capsys, "judge", "batches")
         assert name in shown
         assert "in_progress" in shown
-        assert exit_code("validate", config) == 0
-        assert "in progress in batches" in " ".join(capsys.readouterr().out.split())
-        assert exit_code("judge", "batches", "--only", "nonsense") == 1
-        assert "judge batches` lists them" in " ".join(capsys.readouterr().err.split())
-        assert exit_code("judge", "batches", "--cancel") == 0
-        assert "cancelling" in capsys.readouterr().out
+        assert "in progress in batches" in printed(capsys, "validate", config)
+        assert "judge batches` lists them" in refused(capsys, "judge", "batches", "--only", "nonsense")
+        assert "cancelling" in printed(capsys, "judge", "batches", "--cancel")
         script.looks = 1
         assert exit_code("bench", config) == 0
         said = capsys.readouterr()
         assert "was cancelled" in " ".join((said.out + said.err).split())
-        assert exit_code("judge", "batches") == 0
-        assert "No batch is in progress" in capsys.readouterr().out
+        assert "No batch is in progress" in printed(capsys, "judge", "batches")
     assert KEY not in said.out + said.err
 
 
@@ -108,9 +102,7 @@ def test_a_batch_that_is_gone_can_be_forgotten_and_is_asked_anew(batched, tmp_pa
         config = batched(server.url)
         assert exit_code("bench", config) != 0
         script.batches.clear()
-        capsys.readouterr()
-        assert exit_code("bench", config) != 0
-        said = " ".join(capsys.readouterr().err.split())
+        said = refused(capsys, "bench", config)
         assert "does not know batch batch_2" in said
         assert "harness judge batches --forget" in said
         assert exit_code("judge", "batches") == 1
@@ -123,8 +115,7 @@ def test_a_batch_that_is_gone_can_be_forgotten_and_is_asked_anew(batched, tmp_pa
 
 def test_an_endpoint_without_batches_is_named_with_what_to_do(batched, capsys):
     with FakeServer(lambda request, number: error(404, "Not Found")) as server:
-        assert exit_code("bench", batched(server.url, "true")) != 0
-        said = " ".join(capsys.readouterr().err.split())
+        said = refused(capsys, "bench", batched(server.url, "true"))
         assert (
             f"{server.url} offers no batches (it says: not_found: Not Found." in said or "offers no" in said
         )

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from harness.store import CacheLayout
-from tests.command import exit_code
+from tests.command import exit_code, printed, refused
 
 
 def harness(*words):
@@ -61,36 +61,37 @@ def test_a_known_problem_is_one_message_without_a_traceback(tmp_path):
 
 
 def test_show_names_what_there_is(tmp_path, capsys):
-    assert exit_code("show", tmp_path / "nothing") == 1
-    assert "holds no results" in capsys.readouterr().err
+    assert "holds no results" in refused(capsys, "show", tmp_path / "nothing")
 
 
 def test_import_lists_the_formats(tmp_path, capsys):
-    assert exit_code("import", "trecweb", tmp_path) == 1
-    message = capsys.readouterr().err
+    message = refused(capsys, "import", "trecweb", tmp_path)
     assert "financebench" in message
     assert "beir" in message
 
 
-def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def write_config(tmp_path, monkeypatch):
+    """Writes c.yaml for a corpus of one document and one question in the current folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("The yard holds 4,200 vehicles.\n\nRain fell on the harbour.")
     (tmp_path / "queries.csv").write_text("query_id,text\nq1,How many vehicles fit the yard?\n")
     (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
-    (tmp_path / "c.yaml").write_text(
+    return lambda more="": (tmp_path / "c.yaml").write_text(
         "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
-        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n"
+        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n" + more
     )
-    assert exit_code("validate", "c.yaml") == 0
-    assert "ready to run" in capsys.readouterr().out
-    assert exit_code("bench", "c.yaml", "--quiet") == 0
-    out = capsys.readouterr().out
+
+
+def test_bench_prints_the_summary_and_show_prints_it_again(write_config, tmp_path, capsys):
+    write_config()
+    assert "ready to run" in printed(capsys, "validate", "c.yaml")
+    out = printed(capsys, "bench", "c.yaml", "--quiet")
     assert "base" in out
     assert "1.000" in out
     assert "results/one/report.html" in out
     assert (tmp_path / "results" / "one" / "report.html").stat().st_size > 10_000
-    assert exit_code("show", "results/one") == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "show", "results/one")
     assert "1.000" in shown
     assert "too few queries for an interval" in shown
     assert "Lost at each step" in shown
@@ -99,8 +100,7 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
     assert (tmp_path / "s.csv").read_text() == (tmp_path / "results/one/summary.csv").read_text()
     assert exit_code("show", "results/one", "--format", "markdown", "--worst", "3") == 0
     assert "| q1 | train | " in capsys.readouterr().out.replace("validation", "train")
-    assert exit_code("show", "results/one", "--worst", "3", "--setting", "none") == 1
-    assert "Settings: base" in capsys.readouterr().err
+    assert "Settings: base" in refused(capsys, "show", "results/one", "--worst", "3", "--setting", "none")
     for words, problem in {
         ("--setting", "base"): "add --worst N",
         ("--worst", "-1"): "cannot be -1",
@@ -110,31 +110,20 @@ def test_bench_prints_the_summary_and_show_prints_it_again(tmp_path, monkeypatch
         assert problem in capsys.readouterr().err
     assert exit_code("show", "results/one", "--output", "new/s.md") == 0
     assert "written: new/s.md" in capsys.readouterr().err
-    assert exit_code("show", "--worst", "3") == 1
-    assert "--worst needs one result" in capsys.readouterr().err
+    assert "--worst needs one result" in refused(capsys, "show", "--worst", "3")
     assert exit_code("show", "--format", "csv") == 0
     assert capsys.readouterr().out.startswith("results,begun (UTC),settings,best setting,measure,mean\none,")
     (tmp_path / "results/one/record.json").write_text("x\n")
     for command in ("show", "compare"):
-        assert exit_code(command, "results/one") == 1
-        assert "record.json is damaged" in capsys.readouterr().err
-    assert exit_code("show") == 0
-    assert "damaged" in capsys.readouterr().out
+        assert "record.json is damaged" in refused(capsys, command, "results/one")
+    assert "damaged" in printed(capsys, "show")
 
 
-def test_a_bad_document_can_fail_the_run_when_all_else_is_done(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text("The yard holds 4,200 vehicles.\n\nRain fell on the harbour.")
+def test_a_bad_document_can_fail_the_run_when_all_else_is_done(write_config, tmp_path, capsys):
     (tmp_path / "b.txt").write_bytes(b"caf\xe9")
-    (tmp_path / "queries.csv").write_text("query_id,text\nq1,How many vehicles fit the yard?\n")
-    (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
-    config = (
-        "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\non_bad_document: {}\n"
-        "chunk: {{kind: recursive, chunk_size: 40}}\nretrieve: {{model: 'embedded:all-MiniLM-L6-v2'}}\n"
-    )
     codes = {}
     for on_bad in ("fail", "fail_at_end", "skip"):
-        (tmp_path / "c.yaml").write_text(config.format(on_bad))
+        write_config(f"on_bad_document: {on_bad}\n")
         codes[on_bad] = [exit_code("validate", "c.yaml"), exit_code("bench", "c.yaml", "--dry-run")]
         codes[on_bad].append(exit_code("bench", "c.yaml", "--quiet"))
         if on_bad == "fail":
@@ -157,20 +146,18 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     (layout.artifacts / "chunks").mkdir(parents=True)
     (layout.artifacts / "chunks" / ".partial-1").write_text("half")
     (tmp_path / "judgments.sqlite").write_bytes(b"x" * 1_000_000)
-    assert exit_code("cache", "--cache", tmp_path) == 0
-    assert "2.0" in capsys.readouterr().out
+    assert "2.0" in printed(capsys, "cache", "--cache", tmp_path)
     for what in ("--tidy", "--clear"):
-        assert exit_code("cache", "--cache", tmp_path, what) == 1
-        assert "in use by a benchmark" in capsys.readouterr().err
+        assert "in use by a benchmark" in refused(capsys, "cache", "--cache", tmp_path, what)
     in_use.release()
-    assert exit_code("cache", "--cache", tmp_path, "--tidy") == 0
-    assert "2 half-written or damaged items removed" in capsys.readouterr().out
+    assert "2 half-written or damaged items removed" in printed(
+        capsys, "cache", "--cache", tmp_path, "--tidy"
+    )
     assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.json"]
     assert list((layout.artifacts / "chunks").iterdir()) == []
     assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]
-    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
-    assert "nothing to remove" in capsys.readouterr().out
+    assert "nothing to remove" in printed(capsys, "cache", "--cache", tmp_path, "--clear")
 
 
 def test_clearing_touches_only_what_carries_our_mark(tmp_path, capsys):
@@ -201,8 +188,7 @@ def test_a_cache_of_the_first_format_is_sized_and_cleared(tmp_path, capsys):
     for name in files:
         (tmp_path / "v1" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "v1" / name).write_bytes(b"x" * 1_000_000)
-    assert exit_code("cache", "--cache", tmp_path) == 0
-    assert "v1 (older format) │ 7.0" in capsys.readouterr().out
+    assert "v1 (older format) 7.0" in printed(capsys, "cache", "--cache", tmp_path)
     (tmp_path / "v1" / "vectors" / "my-notes.txt").write_text("mine")
     assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert (tmp_path / "v1" / files[0]).exists()

@@ -1,6 +1,5 @@
 """`harness judge`, `bench --dry-run` and `validate` with a judge: what they print, write and spend."""
 
-import csv
 import json
 import os
 import re
@@ -14,7 +13,7 @@ import pytest
 
 from harness.store import CacheLayout
 from harness.store.ledger import Ledger
-from tests.command import exit_code
+from tests.command import exit_code, printed, refused, table
 from tests.judge.fake_server import FakeServer, grade, says
 
 KEY = "sk-do-not-show-me-4711"
@@ -66,44 +65,35 @@ def place(tmp_path, monkeypatch, encoded_once):
 def test_every_part_has_help(part, capsys):
     assert exit_code("judge", part, "--help") == 0
     assert len(capsys.readouterr().out) > 300
-    assert exit_code("judge", "--help") == 0
-    assert f"harness judge {part}" in capsys.readouterr().out
+    assert f"harness judge {part}" in printed(capsys, "judge", "--help")
 
 
 def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
     with FakeServer(right) as server:
         path = place(server.url)
-        assert exit_code("validate", path) == 0
-        out = capsys.readouterr().out
+        out = printed(capsys, "validate", path)
         assert "fake-1 (pointwise v1)" in out
-        assert "at most 18 ranked chunks" in re.sub(r"\s+", " ", out)
-        assert exit_code("bench", path, "--dry-run", "--quiet") == 0
-        out = capsys.readouterr().out
+        assert "at most 18 ranked chunks" in out
+        out = printed(capsys, "bench", path, "--dry-run", "--quiet")
         assert "9 pairs: 9 calls to make, 0 already in the ledger" in out
         assert "Nothing was spent" in out
-        assert "price likely 0.0" in re.sub(r"\s+", " ", out)
+        assert "price likely 0.0" in out
         # the rankings are cached now, so validate knows as much
-        assert exit_code("validate", path) == 0
-        assert "9 calls to make" in re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        assert "9 calls to make" in printed(capsys, "validate", path)
         assert server.count == 0
-        assert exit_code("bench", path, "--quiet") == 0
-        out = capsys.readouterr().out
+        out = printed(capsys, "bench", path, "--quiet")
         assert server.count == 9
     assert "one: means over queries, graded by fake-1 (pointwise v1)" in out
     assert "fake-1 (pointwise v1) graded 9 pairs: 9 calls now for 0.0010, 0 answers from the ledger" in out
-    assert exit_code("validate", path) == 0
-    assert "0 calls to make, 9 already in the ledger" in re.sub(r"[\s│]+", " ", capsys.readouterr().out)
-    assert exit_code("show", "results/one") == 0
-    assert "graded by fake-1" in capsys.readouterr().out
+    assert "0 calls to make, 9 already in the ledger" in printed(capsys, "validate", path)
+    assert "graded by fake-1" in printed(capsys, "show", "results/one")
 
 
 def test_a_judged_result_stands_while_what_was_paid_for_is_there(place, tmp_path, capsys):
     with FakeServer(right) as server:
         path = place(server.url)
-        assert exit_code("bench", path, "--quiet") == 0
-        first = capsys.readouterr().out
-        assert exit_code("bench", path, "--quiet") == 0
-        second = capsys.readouterr().out
+        first = printed(capsys, "bench", path, "--quiet")
+        second = printed(capsys, "bench", path, "--quiet")
         assert "Nothing has changed" in second
         # nobody was asked now, so nothing is said of calls
         assert "calls now" in first
@@ -148,18 +138,18 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
         capsys.readouterr()
         assert exit_code("judge", "export") == 0
         assert capsys.readouterr().out.splitlines() == lines
-        assert exit_code("judge", "import", "all.jsonl", "--cache", "new") == 0
-        assert f"{count} answers added, 0 were already there" in capsys.readouterr().out
-        assert exit_code("judge", "import", "all.jsonl", "--cache", "new") == 0
-        assert f"0 answers added, {count} were" in capsys.readouterr().out
+        assert f"{count} answers added, 0 were already there" in printed(
+            capsys, "judge", "import", "all.jsonl", "--cache", "new"
+        )
+        assert f"0 answers added, {count} were" in printed(
+            capsys, "judge", "import", "all.jsonl", "--cache", "new"
+        )
         path.write_text(path.read_text() + "cache: new\n")
         assert exit_code("bench", path, "--quiet") == 0
         assert server.count == count
     (tmp_path / "edited.jsonl").write_text(lines[0].replace('"grades":[', '"grades":[9,'))
-    assert exit_code("judge", "import", "edited.jsonl") == 1
-    assert "edited.jsonl, line 1" in capsys.readouterr().err
-    assert exit_code("judge", "export", "--cache", "nowhere") == 1
-    assert "There is no ledger" in capsys.readouterr().err
+    assert "edited.jsonl, line 1" in refused(capsys, "judge", "import", "edited.jsonl")
+    assert "There is no ledger" in refused(capsys, "judge", "export", "--cache", "nowhere")
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -175,29 +165,24 @@ def test_answers_are_shown_word_for_word_and_failures_apart(place, tmp_path, cap
     with FakeServer(script) as server:
         path = place(server.url)
         path.write_text(path.read_text().replace("{judge: llm,", "{judge: llm, max_unscored: 1.0,"))
-        assert exit_code("judge", "answers", path) == 1
-        assert "There is no ledger" in capsys.readouterr().err
+        assert "There is no ledger" in refused(capsys, "judge", "answers", path)
         assert exit_code("bench", path, "--quiet") == 0
         asked = server.count
-        capsys.readouterr()
-        assert exit_code("judge", "answers", path, "--limit", 0) == 0
-        everything = capsys.readouterr().out
-        assert exit_code("judge", "answers", path, "--failed") == 0
-        failed = capsys.readouterr().out
-        assert exit_code("judge", "answers", path, "--query", "q3", "--limit", 1) == 0
-        green = capsys.readouterr().out
-        assert exit_code("judge", "answers", path, "--query", "RED hall") == 0
-        assert "3 answers; without a grade: 0." in capsys.readouterr().out
-        assert exit_code("judge", "answers", path, "--query", "q99") == 1
-        assert "no query with the id 'q99'" in capsys.readouterr().err
+        everything = printed(capsys, "judge", "answers", path, "--limit", 0)
+        failed = printed(capsys, "judge", "answers", path, "--failed")
+        green = printed(capsys, "judge", "answers", path, "--query", "q3", "--limit", 1)
+        assert "3 answers; without a grade: 0." in printed(
+            capsys, "judge", "answers", path, "--query", "RED hall"
+        )
+        assert "no query with the id 'q99'" in refused(capsys, "judge", "answers", path, "--query", "q99")
         assert server.count == asked == 12
     assert "12 answers; without a grade: 6 (no_grade 6)." in everything
     # each of q2's three calls was answered twice; the first answers were asked again
     assert failed.count("I would rather not say [bold].") == 6
     assert failed.count("none (no_grade), asked again") == 3
     assert "100 + 10 tokens" in failed
-    assert 'answer:  Well: {"grade": 3}' in green
-    assert "3 answers, the newest 1 shown" in re.sub(r"\s+", " ", green)
+    assert 'answer: Well: {"grade": 3}' in green
+    assert "3 answers, the newest 1 shown" in green
 
 
 def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_path, capsys):
@@ -210,9 +195,7 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
         assert "the judge (b:" in told
         assert "grade this 4" in told
         assert exit_code("bench", path, "--quiet") == 0
-        capsys.readouterr()
-        assert exit_code("judge", "answers", path, "--flagged") == 0
-        out = capsys.readouterr().out
+        out = printed(capsys, "judge", "answers", path, "--flagged")
     flags = json.loads((tmp_path / "results" / "one" / "record.json").read_text())["cost"][
         "speak_to_the_judge"
     ]
@@ -234,23 +217,18 @@ def test_a_panel_is_planned_run_shown_and_checked(place, tmp_path, capsys):
         text = path.read_text()
         head = text[: text.index("relevance:")]
         path.write_text(f"{head}relevance: {{judge: panel, pool: {{unit: chunk}}, members: [{members}]}}\n")
-        assert exit_code("bench", path, "--dry-run", "--quiet") == 0
-        assert "9 pairs: 27 calls to make" in re.sub(r"\s+", " ", capsys.readouterr().out)
-        assert exit_code("validate", path) == 0
-        assert "median of fake-1" in re.sub(r"[\s│]+", " ", capsys.readouterr().out)
-        assert exit_code("bench", path, "--quiet") == 0
-        out = re.sub(r"\s+", " ", capsys.readouterr().out)
+        assert "9 pairs: 27 calls to make" in printed(capsys, "bench", path, "--dry-run", "--quiet")
+        assert "median of fake-1" in printed(capsys, "validate", path)
+        out = printed(capsys, "bench", path, "--quiet")
         assert "The members agree on 0% of the pairs" in out
         assert "stern-1 (pointwise v1) is -" in out or "stern-1 (pointwise v1) is +" in out
-        assert exit_code("judge", "answers", path) == 0
-        assert "27 answers" in capsys.readouterr().out
+        assert "27 answers" in printed(capsys, "judge", "answers", path)
         record = json.loads((tmp_path / "results" / "one" / "record.json").read_text())
         assert record["judge"]["kind"] == "panel"
         assert len(record["judge"]["members"]) == 3
         assert record["cost"]["panel"]["all_agree"] == 0
         path.write_text(path.read_text().replace("stern-1", "fake-1"))
-        assert exit_code("validate", path) == 1
-        assert "same judge" in capsys.readouterr().err
+        assert "same judge" in refused(capsys, "validate", path)
 
 
 def test_check_tries_the_judge_and_a_gullible_one_fails(place, capsys):
@@ -259,8 +237,7 @@ def test_check_tries_the_judge_and_a_gullible_one_fails(place, capsys):
     out = capsys.readouterr().out
     assert "sensible grades" in out
     assert "problem: only" in out
-    assert exit_code("judge", "check", place(server.url, judge="labels")) == 1
-    assert "not a language model" in capsys.readouterr().err
+    assert "not a language model" in refused(capsys, "judge", "check", place(server.url, judge="labels"))
 
 
 def test_agreement_compares_with_people_on_their_own_labels(place, tmp_path, capsys):
@@ -269,29 +246,25 @@ def test_agreement_compares_with_people_on_their_own_labels(place, tmp_path, cap
         assert exit_code("judge", "agreement", path, "--dry-run") == 0
         assert server.count == 0
         assert "6 pairs: 6 calls" in capsys.readouterr().out
-        assert exit_code("judge", "agreement", path, "--settings") == 0
-    out = capsys.readouterr().out
+        out = printed(capsys, "judge", "agreement", path, "--settings")
     assert "order of settings by ndcg_exp@3" in out
     assert "Too few labelled queries" in out
-    with (tmp_path / "results" / "one-agreement" / "agreement.csv").open() as file:
-        (row,) = csv.DictReader(file)
+    (row,) = table(tmp_path / "results" / "one-agreement" / "agreement.csv")
     assert (row["judge"], row["pairs"], row["kappa"]) == ("fake-1 (pointwise v1)", "6", "1.000000")
-    with (tmp_path / "results" / "one-agreement" / "order.csv").open() as file:
-        assert [r["which"] for r in csv.DictReader(file)] == ["all", "top"]
-    assert exit_code("judge", "agreement", place(server.url, judge="labels")) == 1
-    assert "no other judge to compare" in capsys.readouterr().err
+    assert [r["which"] for r in table(tmp_path / "results" / "one-agreement" / "order.csv")] == ["all", "top"]
+    assert "no other judge to compare" in refused(
+        capsys, "judge", "agreement", place(server.url, judge="labels")
+    )
 
 
 def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):
     rows = [f"q{n},{n % 4},{n % 4 if n % 5 else 7},m" for n in range(20)]
     (tmp_path / "p.csv").write_text("\n".join(["query_id,human_grade,llm_grade,model", *rows]) + "\n")
     assert exit_code("judge", "agreement", "--pairs", "p.csv", "--max-grade", 3, "--to", "out") == 0
-    with (tmp_path / "out" / "agreement.csv").open() as file:
-        (row,) = csv.DictReader(file)
+    (row,) = table(tmp_path / "out" / "agreement.csv")
     # every fifth grade is a 7 on a scale of 0 to 3: rejected, counted, and the rest agrees
     assert (row["pairs"], row["out_of_scale"], row["exact"]) == ("16", "4", "1.000000")
-    assert exit_code("judge", "agreement") == 1
-    assert "either a CONFIG or --pairs" in capsys.readouterr().err
+    assert "either a CONFIG or --pairs" in refused(capsys, "judge", "agreement")
 
 
 def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, capsys):
@@ -310,13 +283,11 @@ def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, c
     )
     with FakeServer(right) as server:
         assert exit_code("judge", "agreement", place(server.url), "--settings") == 0
-    with (tmp_path / "results" / "one-agreement" / "corrected.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = table(tmp_path / "results" / "one-agreement" / "corrected.csv")
     assert {row["setting"] for row in rows} == {"chunk=40/0", "chunk=50/0"}
     counts = {(row["labelled"], row["unanswerable"], row["judged"]) for row in rows}
     assert counts == {("12", "1", "13")}
-    with (tmp_path / "results" / "one-agreement" / "corrected_differences.csv").open() as file:
-        differences = list(csv.DictReader(file))
+    differences = table(tmp_path / "results" / "one-agreement" / "corrected_differences.csv")
     # the highest mean against each of the others; labels and judge are of the same queries, so people decide
     means = {(row["setting"], row["stage"]): float(row["value"]) for row in rows}
     best = max(means.values())

@@ -17,20 +17,20 @@ class Clock:
 
 
 @pytest.fixture
-def told():
+def lines():
     return []
 
 
-def test_a_step_says_a_line_a_minute_and_one_at_its_end(told):
+def test_a_step_says_a_line_a_minute_and_one_at_its_end(lines):
     clock = Clock()
-    task = LinesTask("vectors", 1000, told.append, clock)
+    task = LinesTask("vectors", 1000, lines.append, clock)
     for _ in range(9):
         clock.now += 20
         task.advance(100)
     clock.now += 20
     task.advance(100)
     task.close()
-    assert told == [
+    assert lines == [
         # 300 in 60 s: 700 more take 140 s
         "vectors: 300 of 1,000, 1 min, about 2 min 20 s left",
         "vectors: 600 of 1,000, 2 min, about 1 min 20 s left",
@@ -39,31 +39,27 @@ def test_a_step_says_a_line_a_minute_and_one_at_its_end(told):
     ]
 
 
-def test_what_stands_beside_a_bar_stands_in_the_line(told):
+def test_what_stands_beside_a_bar_stands_in_the_line(lines):
     clock = Clock()
-    task = LinesTask("judging", 10, told.append, clock)
+    task = LinesTask("judging", 10, lines.append, clock)
     task.describe("$0.12")
     clock.now += 61
     task.advance()
-    assert told == ["judging: 1 of 10, 1 min 1 s, about 9 min 9 s left ($0.12)"]
+    assert lines == ["judging: 1 of 10, 1 min 1 s, about 9 min 9 s left ($0.12)"]
 
 
-def test_a_short_step_says_nothing(told):
+@pytest.mark.parametrize(
+    ("total", "seconds", "expected"),
+    # a short step says nothing; one that is cut short says how far it came
+    [(10, 1, []), (30, 30, ["pairs: 10 of 30 in 30 s"])],
+)
+def test_the_end_of_a_step(total, seconds, expected, lines):
     clock = Clock()
-    task = LinesTask("chunk", 3, told.append, clock)
-    clock.now += 1
-    task.advance(3)
-    task.close()
-    assert told == []
-
-
-def test_a_step_that_is_cut_short_says_how_far_it_came(told):
-    clock = Clock()
-    task = LinesTask("pairs", 30, told.append, clock)
-    clock.now += 30
+    task = LinesTask("pairs", total, lines.append, clock)
+    clock.now += seconds
     task.advance(10)
     task.close()
-    assert told == ["pairs: 10 of 30 in 30 s"]
+    assert lines == expected
 
 
 def test_durations_as_people_say_them():

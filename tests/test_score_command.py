@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import run
+from tests.command import refused, run, table
 
 # q1: judged a 3, b 0, c 1. The run ranks b, a: DCG 0 + 3/log2(3) = 1.892789, ideal 3 + 1/log2(3) = 3.630930.
 # q2: judged d 1. The run ranks d first: 1. q3 is judged and not in the run; q4 is in the run and not judged.
@@ -31,7 +31,7 @@ def score(capsys, *words):
     return run(capsys, "score", *words)
 
 
-def table(text):
+def values_of(text):
     return {
         (row["query_id"], row["measure"]): float(row["value"]) if row["value"] else None
         for row in csv.DictReader(io.StringIO(text))
@@ -42,7 +42,7 @@ def test_csv_per_query_and_means(files, capsys):
     code, out, err = score(capsys, *files, "--measures", "ndcg_lin@10,rr", "--per-query", "--format", "csv")
     assert code == 0
     assert out.splitlines()[0] == "query_id,measure,value"
-    values = table(out)
+    values = values_of(out)
     assert values == pytest.approx(
         {
             ("q1", "ndcg_lin@10"): Q1,
@@ -64,7 +64,7 @@ def test_a_missing_query_counts_where_the_convention_says_so(files, capsys, conv
     _, out, _ = score(
         capsys, *files, "--measures", "ndcg_lin@10", "--convention", convention, "--format", "csv"
     )
-    assert table(out) == pytest.approx({("all", "ndcg_lin@10"): (Q1 + 1 + 0) / 3}, abs=1e-12)
+    assert values_of(out) == pytest.approx({("all", "ndcg_lin@10"): (Q1 + 1 + 0) / 3}, abs=1e-12)
 
 
 def test_text_is_laid_out_as_trec_eval_does(files, capsys):
@@ -124,12 +124,8 @@ def test_ids_that_begin_with_a_number_sign_are_scored_and_told(capsys, tmp_path)
 
 
 def test_an_unknown_measure_or_convention_is_named(files, capsys):
-    code, _, err = score(capsys, *files, "--measures", "ndcg@10")
-    assert code == 1
-    assert "ndcg_lin" in err
-    code, _, err = score(capsys, *files, "--convention", "trec")
-    assert code == 1
-    assert "trec_eval" in err
+    assert "ndcg_lin" in refused(capsys, "score", *files, "--measures", "ndcg@10")
+    assert "trec_eval" in refused(capsys, "score", *files, "--convention", "trec")
 
 
 @pytest.mark.parametrize(
@@ -158,9 +154,7 @@ def test_a_measure_is_printed_once(files, capsys):
 
 def test_a_grade_beyond_exponential_gain_is_refused(files, capsys, tmp_path):
     (tmp_path / "qrels.txt").write_text("q1 0 a 1001\n")
-    code, _, err = score(capsys, *files, "--measures", "ndcg_exp@10")
-    assert code == 1
-    assert "the grade 1001 is too large" in err
+    assert "the grade 1001 is too large" in refused(capsys, "score", *files, "--measures", "ndcg_exp@10")
     assert score(capsys, *files, "--measures", "ndcg_lin@10")[0] == 0
 
 
@@ -197,8 +191,7 @@ def test_an_output_that_lacks_a_letter_is_an_error_in_words(files, tmp_path):
 
 def test_the_official_outputs_of_dl19_are_reproduced(shared_corpora, capsys):
     folder = shared_corpora / "trec" / "dl19"
-    with (folder / "expected_ndcg10.csv").open(newline="") as file:
-        expected = list(csv.DictReader(file))
+    expected = table(folder / "expected_ndcg10.csv")
     for name in ("bm25-default", "ICT-BERT2", "ICT-CKNRM_B", "ICT-CKNRM_B50"):
         _, out, _ = score(
             capsys,
@@ -210,7 +203,7 @@ def test_the_official_outputs_of_dl19_are_reproduced(shared_corpora, capsys):
             ),
             *("--measures", "ndcg_lin@10,ndcg_exp@10", "--per-query", "--format", "csv"),
         )
-        values = table(out)
+        values = values_of(out)
         rows = [row for row in expected if row["run"] == name]
         assert len(rows) == 44
         for row in rows:

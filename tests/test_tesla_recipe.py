@@ -10,6 +10,7 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.progress import Silent
+from tests.command import table
 from tests.judge.fake_server import FakeServer, grade, says
 
 ROOT = Path(__file__).parent.parent
@@ -106,7 +107,6 @@ def test_on_a_real_filing(recipe, shared_corpora):
 
 
 def test_the_questions_that_come_with_it_are_the_three_of_the_recipe():
-    with (ROOT / "corpora" / "tesla_10k" / "queries.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(ROOT / "corpora" / "tesla_10k" / "queries.csv")
     assert [row["query_id"] for row in rows] == ["revenue", "footballer", "genius"]
     assert {row["split"] for row in rows} == {"train", "validation"}

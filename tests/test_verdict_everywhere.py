@@ -9,7 +9,7 @@ import pytest
 from harness.bench.page import statistics
 from harness.progress import Silent
 from harness.report.page import read_tables
-from tests.command import one_line, run
+from tests.command import one_line, run, table
 
 from .report.page_results import write_folder
 
@@ -22,8 +22,7 @@ def folder(tmp_path, monkeypatch):
     """Results of two chunkings; the second one is clearly better by every measure of 60 queries."""
     monkeypatch.setenv("COLUMNS", "300")
     path = write_folder(tmp_path / "r", queries=60, measures=MEASURES)
-    with (path / "per_query.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(path / "per_query.csv")
     for row in rows:
         if row["measure"] == "judged@10":
             row["value"] = "0.3" if row["setting"] == SMALL else "0.4"

@@ -22,6 +22,22 @@ from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.store.ledger import Ledger
 from harness.types import Chunk, Judgment
+from harness.verdict import Stored, names_of, read_stored
+
+
+def read_united(
+    folders: Sequence[Path], stage: str, measure: str | None, judge: Path | None, reporter: Reporter
+) -> tuple[dict[Path, Stored], tuple[str, ...]]:
+    """The scores of results at a stage, several of them united as `united` does, and what was done."""
+    stored = {folder: read_stored(folder, stage) for folder in folders}
+    if len({folder.resolve() for folder in folders}) < 2:
+        return stored, ()
+    names = dict(zip(folders, names_of(folders), strict=True))
+    again, done = united(
+        {folder: one.result for folder, one in stored.items()}, names, measure, judge, reporter
+    )
+    return {folder: Stored.of(again[folder], stage) for folder in stored}, done
+
 
 Span = tuple[str, str, int, int, str]
 """A judged span: query, document, start, end, evidence."""

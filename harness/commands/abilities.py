@@ -143,8 +143,8 @@ def _write(args: argparse.Namespace, trials: list[Any]) -> None:
             "into the column answer of the query file, label their evidence, and run the benchmark again."
         )
     write_trials(trials, args.output)
-    told = ", ".join(f"{ability} {count}" for ability, count in Counter(t.ability for t in trials).items())
-    print_line(f"{args.output}: {counted(len(trials), 'trial')} ({told})")
+    counts = ", ".join(f"{ability} {count}" for ability, count in Counter(t.ability for t in trials).items())
+    print_line(f"{args.output}: {counted(len(trials), 'trial')} ({counts})")
 
 
 def _answerer(path: Path) -> tuple[AnswerConfig, Path]:

@@ -64,7 +64,7 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def _print_work(record: RunRecord) -> None:
-    """What a run has asked and computed."""
+    """What a run has called and computed."""
     from harness.report import counted
     from harness.terminal import show
 
@@ -75,7 +75,7 @@ def _print_work(record: RunRecord) -> None:
         f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
         f"in {record.timings['total']:.1f} s."
     )
-    show((*_asked(record), *_judging(record), computed))
+    show((*_called(record), *_judging(record), computed))
 
 
 def _print_figures(ending: Ending) -> None:
@@ -103,8 +103,8 @@ def _print_verdict(ending: Ending, folder: Path) -> None:
     print_line(f"Open in a browser: {folder / REPORT}")
 
 
-def _asked(record: RunRecord) -> list[str]:
-    """What language models and endpoints did before the search, where they were asked."""
+def _called(record: RunRecord) -> list[str]:
+    """What language models and endpoints did before the search, where any were called."""
     from harness.report import counted
 
     return [
@@ -123,7 +123,7 @@ def _spent(facts: Mapping[str, Any]) -> str:
 
 
 def _judging(record: RunRecord) -> list[str]:
-    """What the judge did, where one was asked."""
+    """What the judge did, where it is a language model."""
     from harness.report import counted
 
     if not record.cost:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from harness.commands.comparing_answers import (
     Compared,
@@ -19,9 +18,7 @@ from harness.commands.comparing_answers import (
 from harness.commands.declaring import command, flag, formats, number, option, path
 
 if TYPE_CHECKING:
-    from harness.comparison import Comparison, Verdict
     from harness.report import Part
-    from harness.verdict import Stored
 
 _COMPARE = """\
 Compare settings query by query. The verdict comes first: decision, margin with its interval, test, what it
@@ -88,7 +85,12 @@ _SHARED = (
 )
 def compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    from harness.terminal import print_line, tell
+    import json
+    from dataclasses import asdict
+
+    from harness.comparison import verdict_json
+    from harness.report import to_csv
+    from harness.terminal import print_line, write_lines, write_parts
     from harness.verdict import compared_parts, read_stored
 
     if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
@@ -98,23 +100,27 @@ def compare(args: argparse.Namespace) -> int:
     answers = answers_meant(args.results, args)
     compared = _compared_rankings(args) if answers is None else compared_answers(*answers, args)
     verdict = compared.verdict
-    if args.csv and verdict.comparisons:
-        _write_comparisons(args.csv, verdict)
+    comparisons = [asdict(one) for one in verdict.comparisons]
+    if args.csv and comparisons:
+        write_lines(to_csv(tuple(comparisons[0]), comparisons), args.csv)
     if args.format == "json":
-        _write_json(verdict, args.output)
+        found = {**verdict_json(verdict), "comparisons": comparisons}
+        write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
         return 0
     only_real = args.format != "text"
     parts = compared_parts(
         compared.scores, verdict, select_by=args.select, folds=args.folds, only_real=only_real
     )
-    tell((*compared.before, *parts, *compared.after), args.format, args.output)
+    write_parts((*compared.before, *parts, *compared.after), args.format, args.output)
     return 0
 
 
 def _compared_rankings(args: argparse.Namespace) -> Compared:
+    from harness.bench.uniting import read_united
+    from harness.terminal import TerminalReporter
     from harness.verdict import label_parts, measure_to_take, names_of, scores_of, verdict_of
 
-    stored, done = _united(args.results, args)
+    stored, done = read_united(args.results, args.stage, args.measure, args.judge, TerminalReporter())
     names = names_of(args.results)
     measure = measure_to_take(stored, args.measure)
     own = [stored[folder] for folder in args.results]
@@ -134,28 +140,6 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
         yield from answers_hint(args.results)
 
     return Compared(scores, verdict, before(), after())
-
-
-def _write_json(verdict: Verdict, output: Path | None) -> None:
-    import json
-
-    from harness.comparison import verdict_json
-    from harness.terminal import write_lines
-
-    told = {**verdict_json(verdict), "comparisons": [_plain(one) for one in verdict.comparisons]}
-    write_lines(json.dumps(told, indent=2, ensure_ascii=False) + "\n", output)
-
-
-def _plain(one: Comparison) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__slots__}
-
-
-def _write_comparisons(path: Path, verdict: Verdict) -> None:
-    from harness.report import to_csv
-    from harness.terminal import write_lines
-
-    fields = tuple(verdict.comparisons[0].__slots__)
-    write_lines(to_csv(fields, map(_plain, verdict.comparisons)), path)
 
 
 def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
@@ -222,27 +206,13 @@ def gate(args: argparse.Namespace) -> int:
 
 
 def _gated_rankings(args: argparse.Namespace) -> Gated:
+    from harness.bench.uniting import read_united
+    from harness.terminal import TerminalReporter
     from harness.verdict import measure_to_take
 
     # of two grades for a span that of the baseline stands
-    stored, done = _united((args.baseline, args.results), args)
+    folders = (args.baseline, args.results)
+    stored, done = read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
     measure = measure_to_take(stored, args.measure)
     now, before = stored[args.results], stored[args.baseline]
     return Gated(now.matrix(measure), before.matrix(measure), (now.scored_on, before.scored_on), done)
-
-
-def _united(
-    folders: Sequence[Path], args: argparse.Namespace
-) -> tuple[Mapping[Path, Stored], tuple[str, ...]]:
-    """The results, on the same judgments where one judge has graded different pools, and what was done."""
-    from harness.bench.uniting import united
-    from harness.terminal import TerminalReporter
-    from harness.verdict import Stored, names_of, read_stored
-
-    stored = {folder: read_stored(folder, args.stage) for folder in folders}
-    if len({folder.resolve() for folder in folders}) < 2:
-        return stored, ()
-    names = dict(zip(folders, names_of(folders), strict=True))
-    results = {folder: one.result for folder, one in stored.items()}
-    again, done = united(results, names, args.measure, args.judge, TerminalReporter())
-    return {folder: Stored.of(again[folder], args.stage) for folder in stored}, done

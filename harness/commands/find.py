@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import OUTPUT, command, number, option, path
+from harness.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
     from harness.labelling.finding import Evidence
@@ -45,8 +46,7 @@ def find(args: argparse.Namespace) -> int:
     from harness.running.corpus import load_documents
     from harness.terminal import TerminalReporter, print_error, width, write_lines
 
-    if args.top < 1:
-        raise ConfigError(f"--top says how many passages to show; it cannot be {args.top}.")
+    refuse_below_one(top=args.top)
     if not args.text.strip():
         raise ConfigError("The search text is empty: give some words.")
     if args.query and args.format != "csv":

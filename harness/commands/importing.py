@@ -62,7 +62,7 @@ offset checked; see docs/testset.md:
     ),
 )
 def import_(args: argparse.Namespace) -> int:
-    """Import it and say what came of it."""
+    """Import it and print what was imported."""
     from harness.corpus.importers import IMPORTERS
     from harness.errors import ConfigError
     from harness.outside.collection import import_ragas, import_traces

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import command, flag, number, one_of, option, path
+from harness.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
     from harness.label_page.opening import Source
@@ -66,8 +67,7 @@ def label(args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
     from harness.label_page.opening import Source
 
-    if args.top < 1:
-        raise ConfigError(f"--top says how deep to look; it cannot be {args.top}.")
+    refuse_below_one(top=args.top)
     if not 0 <= args.port <= 65535:
         raise ConfigError(f"--port is a number from 0 to 65535, not {args.port}.")
     if args.config and args.documents:
@@ -122,7 +122,7 @@ def _export(source: Source, args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
     from harness.label_page.export import label_rows, rating_rows
     from harness.label_page.state import State
-    from harness.labelling.adding import add_rows
+    from harness.labelling.rows import add_rows
     from harness.report import counted
     from harness.terminal import print_line
 
@@ -151,7 +151,7 @@ def _merge(source: Source, args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
     from harness.label_page.export import label_rows, new_rows, skipped_rows
     from harness.label_page.state import State
-    from harness.labelling.adding import add_rows
+    from harness.labelling.rows import add_rows
     from harness.labelling.skips import add_skips
     from harness.labelling.stored import documents_of
     from harness.report import counted

@@ -1,4 +1,4 @@
-"""`harness labels`: sheets of what nobody has judged, and their grades back into the labels."""
+"""`harness labels`: sheets of unjudged passages, and their grades back into the labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from shlex import quote
 
 from harness.commands.declaring import Command, command, number, path, results_folder
-from harness.commands.shared import refuse_existing_sheet
+from harness.commands.shared import refuse_below_one, refuse_existing_sheet
 
 _DESCRIPTION = """\
 Grade what was retrieved. The unjudged top passages of all settings go into a sheet; what
@@ -64,14 +64,12 @@ _TOP = number("--top", 10, "of each ranking")
 )
 def unjudged(args: argparse.Namespace) -> int:
     """Write the sheet."""
-    from harness.errors import ConfigError
     from harness.labelling.sheet import write_sheet
     from harness.labelling.stored import sheet_of
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line
 
-    if args.top < 1:
-        raise ConfigError(f"--top says how deep to look; it cannot be {args.top}.")
+    refuse_below_one(top=args.top)
     refuse_existing_sheet(args.output)
     sheet = sheet_of(args.results, args.top, TerminalReporter())
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
@@ -81,7 +79,7 @@ def unjudged(args: argparse.Namespace) -> int:
         return 0
     write_sheet(args.output, sheet.rows)
     add = f"harness labels add {quote(str(args.output))} --in CONFIG"
-    queries = len({one.query_id for one in sheet.wanted})
+    queries = len({row["query_id"] for row in sheet.rows})
     print_line(
         f"{args.output}: {counted(len(sheet.rows), 'passage')} of "
         f"{counted(queries, 'query', 'queries')} to grade{left_out}."
@@ -106,22 +104,19 @@ def unjudged(args: argparse.Namespace) -> int:
 )
 def following(args: argparse.Namespace) -> int:
     """Write the sheet, and what the labels so far say."""
-    from harness.errors import ConfigError
     from harness.labelling.next_labels import by_labels, next_labels
     from harness.labelling.sheet import write_sheet
     from harness.report import counted
     from harness.report.by_labels import FILE, to_text
     from harness.store import write_text
-    from harness.terminal import TerminalReporter, print_line, tell
+    from harness.terminal import TerminalReporter, print_line, show
 
-    for name, value in (("--top", args.top), ("--count", args.count)):
-        if value < 1:
-            raise ConfigError(f"{name} counts from 1; it cannot be {value}.")
+    refuse_below_one(top=args.top, count=args.count)
     refuse_existing_sheet(args.output)
     found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
-    told = by_labels(found.standing, args.top)
-    write_text(args.results / FILE, to_text(told))
-    tell([told.sentences, *told.tables()], "text", None)
+    shown = by_labels(found.standing, args.top)
+    write_text(args.results / FILE, to_text(shown))
+    show(shown.sentences, *shown.tables())
     if found.rows and args.output is not None:
         write_sheet(args.output, found.rows)
         add = f"harness labels add {quote(str(args.output))} --in CONFIG"
@@ -145,8 +140,8 @@ def add(args: argparse.Namespace) -> int:
     from harness.config import load_config
     from harness.corpus import read_queries
     from harness.errors import ConfigError
-    from harness.labelling.adding import add_rows
     from harness.labelling.grading import graded_rows
+    from harness.labelling.rows import add_rows
     from harness.labelling.skips import add_skips, skips_of
     from harness.labelling.stored import documents_of
     from harness.report import counted

@@ -112,9 +112,9 @@ def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
             f"{len(missing)} judged queries have no ranking, such as {min(missing)}. The convention "
             f"{convention} leaves them out; --convention trec_eval_c or harness counts them as 0."
         )
-    if strangers := ranked - judged:
+    if unjudged := ranked - judged:
         notes.append(
-            f"{len(strangers)} ranked queries have no judgment and are left out, such as {min(strangers)}."
+            f"{len(unjudged)} ranked queries have no judgment and are left out, such as {min(unjudged)}."
         )
     if numbered := {query for query in ranked | judged if query.startswith("#")}:
         notes.append(

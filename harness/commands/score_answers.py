@@ -112,7 +112,7 @@ def export_answers(args: argparse.Namespace) -> int:
 
 
 def _show_people(path: Path, found: list[MeasureScores]) -> None:
-    """How the measures stand beside people's values."""
+    """How well the measures agree with people's values."""
     from harness.answering.people import beside_people, people_table, read_values
     from harness.terminal import show
 

@@ -31,6 +31,15 @@ def refuse_other_than_csv(output: Path | None) -> None:
         raise ConfigError(f"--output is {output}; name a .csv file.")
 
 
+def refuse_below_one(**numbers: int | None) -> None:
+    """Raise ConfigError for an option that counts, by its name, and is below 1."""
+    from harness.errors import ConfigError
+
+    for name, value in numbers.items():
+        if value is not None and value < 1:
+            raise ConfigError(f"--{name} counts from 1; it cannot be {value}.")
+
+
 def refuse_existing_sheet(path: Path | None) -> None:
     """Raise ConfigError for a sheet that would be overwritten."""
     from harness.errors import ConfigError

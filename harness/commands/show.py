@@ -46,9 +46,12 @@ docs/results.md describes every file and column of a result.
 )
 def show(args: argparse.Namespace) -> int:
     """Read the results and print them."""
+    import json
+
+    from harness.comparison import verdict_json
     from harness.errors import ConfigError
-    from harness.report import past_runs, read_summary, runs_table
-    from harness.terminal import tell, write_lines
+    from harness.report import past_runs, read_summary, runs_table, to_csv
+    from harness.terminal import write_lines, write_parts
     from harness.verdict import headline_of
 
     if args.worst < 0:
@@ -63,33 +66,21 @@ def show(args: argparse.Namespace) -> int:
     if runs:
         if args.worst:
             raise ConfigError(f"--worst needs one result, such as {runs[0].folder}.")
-        table = runs_table(args.results, runs)
         if args.format == "json":
             raise ConfigError(f"--format json needs one result, such as {runs[0].folder}.")
-        if args.format == "csv":
-            write_lines(_table_csv(table), args.output)
-        else:
-            tell([table], args.format, args.output)
+        write_parts([runs_table(args.results, runs)], args.format, args.output)
         return 0
     rows, record = read_summary(args.results)
-    if args.format == "csv":
-        write_lines(_csv(args, rows, record), args.output)
+    if args.worst:
+        write_parts([_worst(args, rows, _headline(rows, record))], args.format, args.output)
+    elif args.format == "csv":
+        write_lines(to_csv(tuple(rows[0].__slots__), map(asdict, rows)), args.output)
     elif args.format == "json":
-        write_lines(_json(args.results), args.output)
-    elif args.worst:
-        tell([_worst(args, rows, _headline(rows, record))], args.format, args.output)
+        found = verdict_json(verdict_on(args.results))
+        write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
     else:
-        tell(_parts(args, rows, record), args.format, args.output)
+        write_parts(_parts(args, rows, record), args.format, args.output)
     return 0
-
-
-def _json(folder: Path) -> str:
-    """The verdict as JSON."""
-    import json
-
-    from harness.comparison import verdict_json
-
-    return json.dumps(verdict_json(verdict_on(folder)), indent=2, ensure_ascii=False) + "\n"
 
 
 def verdict_on(folder: Path) -> Verdict:
@@ -115,8 +106,8 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
-    told, measure = _verdict_or_why(args.results, rows, record)
-    parts: list[Part] = [told]
+    sentences, measure = _verdict_or_why(args.results, rows, record)
+    parts: list[Part] = [sentences]
     found = read_by_labels(args.results)
     parts += found.tables() if found and found.headline else ()
     parts += [brief] if (brief := brief_verdict(args.results)) else []
@@ -154,21 +145,6 @@ def _headline(rows: list[SummaryRow], record: dict[str, Any]) -> str:
     from harness.verdict import headline_of
 
     return headline_of(record, list(dict.fromkeys(row.measure for row in rows)))
-
-
-def _csv(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> str:
-    """The summary in full precision, or the table of the worst queries where that is asked for."""
-    from harness.report import to_csv
-
-    if args.worst > 0:
-        return _table_csv(_worst(args, rows, _headline(rows, record)))
-    return to_csv(tuple(rows[0].__slots__), map(asdict, rows))
-
-
-def _table_csv(table: Table) -> str:
-    from harness.report import to_csv
-
-    return to_csv(table.columns, (dict(zip(table.columns, row, strict=True)) for row in table.rows))
 
 
 def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Table:

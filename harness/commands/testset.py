@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import Command, command, flag, number, one_of, option, path
+from harness.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
     from harness.commands.declaring import Option
@@ -78,13 +79,14 @@ def _step(name: str, help: str, description: str, *options: Option) -> Callable[
 
 
 def _run_step(step: Step, args: argparse.Namespace) -> int:
-    """Do one step, say what came of it and what comes next."""
+    """Do one step, print its outcome and what comes next."""
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line
     from harness.testset.state import State
     from harness.testset.status import status_of
 
     state = State(args.folder)
+    refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
     with state.alone(), Context.at(state.config.cache, TerminalReporter(), may_ask=may_ask) as context:
         outcome = step(state, context, args)
@@ -112,14 +114,6 @@ def _count(help: str) -> Option:
     return option("--count", type=int, metavar="N", help=help)
 
 
-def _positive(count: int | None, default: int) -> int:
-    from harness.errors import ConfigError
-
-    if count is not None and count < 1:
-        raise ConfigError(f"--count cannot be {count}; give 1 or more.")
-    return count or default
-
-
 @_step(
     "propose",
     "propose questions",
@@ -141,7 +135,7 @@ def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcom
     from harness.errors import ConfigError
     from harness.testset import proposing
 
-    count = _positive(args.count, state.config.questions)
+    count = args.count or state.config.questions
     if args.field and not args.given:
         raise ConfigError("--field goes with --from.")
     if args.dry_run and (args.offline or args.given):
@@ -172,7 +166,7 @@ def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcom
 def _choose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.choosing import choose
 
-    count = _positive(args.count, state.config.chosen)
+    count = args.count or state.config.chosen
     return choose(state, context, count, args.auto, args.again, args.by)
 
 
@@ -189,7 +183,7 @@ def _choose(state: State, context: Context, args: argparse.Namespace) -> Outcome
 def _gather(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.testset.gathering import gather
 
-    return gather(state, context, _positive(args.count, state.config.passages), args.also, args.again)
+    return gather(state, context, args.count or state.config.passages, args.also, args.again)
 
 
 @_step(

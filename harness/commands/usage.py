@@ -94,13 +94,13 @@ class _Parser(argparse.ArgumentParser):
 def parser(word: str | None = None) -> argparse.ArgumentParser:
     """The parser of all commands; what it returns has ``run``, which does the work of the one chosen.
 
-    ``word`` names the command that is asked for: of the others nothing is then built. What is no command
-    gets them all, to say which there are.
+    ``word`` names the wanted command, and no other is then built. For an unknown word all are built, so that
+    the error lists them.
     """
     whole = _Parser(prog="harness", description=_DESCRIPTION)
     whole.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    asked = [command for command in COMMANDS if command.name == word]
-    for command in asked or COMMANDS:
+    wanted = [command for command in COMMANDS if command.name == word]
+    for command in wanted or COMMANDS:
         command.add_to(commands)
     return whole

@@ -92,7 +92,7 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _answers(plan: Plan) -> list[tuple[str, str]]:
-    """What answering and measuring answers would take, where a language model is asked."""
+    """What answering and measuring answers would take, where it needs a language model."""
     about = "roughly, as rankings or answers are not known yet: " if plan.answers.about else ""
     return [
         *(("to answer", f"{one.name}: {about}{one.estimate}") for one in plan.answers.answering),

@@ -1,4 +1,4 @@
-"""How far raters agree, and where they do not. Numbers only: nobody sees a grade of another one here."""
+"""How far raters agree, and where they do not. Numbers only: no rater sees another one's grades here."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def agreement_so_far(labels: Sequence[Label]) -> AgreementSoFar:
     """The agreement of all raters on what more than one has graded; skipped items have no grade."""
     grades: dict[str, dict[str, int]] = {}
     for label in labels:
-        if label.said.grade is not None:
-            grades.setdefault(label.rater, {})[label.item_id] = label.said.grade
+        if label.rating.grade is not None:
+            grades.setdefault(label.rater, {})[label.item_id] = label.rating.grade
     raters = sorted(grades)
     pairs = tuple(_pair(one, other, grades) for one, other in combinations(raters, 2))
     items = sorted({item for own in grades.values() for item in own})

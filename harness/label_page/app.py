@@ -20,15 +20,15 @@ from starlette.types import ASGIApp
 from harness.errors import LabelError
 from harness.label_page.desk import Desk
 from harness.label_page.guard import Guard, Keys
-from harness.label_page.items import Said, UnknownItemError
-from harness.label_page.state import By
+from harness.label_page.items import Rating, UnknownItemError
+from harness.label_page.state import Envelope
 
 LARGEST_REQUEST = 256_000
 Given = Mapping[str, Any]
 # what the page sends with everything that a rater says; the rest is for the handler
-_ENVELOPE = {one.name for one in fields(By)}
+_ENVELOPE = {one.name for one in fields(Envelope)}
 Read = Callable[[Desk, Given], Any]
-Write = Callable[[Desk, By, Given], Any]
+Write = Callable[[Desk, Envelope, Given], Any]
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -88,14 +88,14 @@ def _change(desk: Desk, write: Write, given: Given) -> Any:
     return write(desk, _by(desk, given), _inside(given))
 
 
-def _by(desk: Desk, given: Given) -> By:
+def _by(desk: Desk, given: Given) -> Envelope:
     """The envelope of a request; raises LabelError for one that is not the page's."""
     request, tab, seconds = given["request"], given.get("tab", ""), given.get("seconds")
     if not (isinstance(request, str) and isinstance(tab, str) and 8 <= len(request) <= 80 and len(tab) <= 80):
         raise LabelError("The request has no number of its own. Load the page again.")
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
         raise LabelError("The time of an item is a number of seconds.")
-    return By(desk.name(given["rater"]), request, tab, seconds)
+    return Envelope(desk.name(given["rater"]), request, tab, seconds)
 
 
 def _inside(given: Given) -> Given:
@@ -103,7 +103,7 @@ def _inside(given: Given) -> Given:
     return {name: value for name, value in given.items() if name not in _ENVELOPE}
 
 
-def _say(desk: Desk, by: By, given: Given) -> Any:
+def _say(desk: Desk, by: Envelope, given: Given) -> Any:
     answer = desk.say(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
     if given.get("next"):
         # with the next passage, so that a key takes one request
@@ -111,10 +111,10 @@ def _say(desk: Desk, by: By, given: Given) -> Any:
     return answer
 
 
-def _mark(desk: Desk, by: By, given: Given) -> Any:
+def _mark(desk: Desk, by: Envelope, given: Given) -> Any:
     span = str(given["doc"]), _number(given, "start"), _number(given, "end")
-    said = Said(given["grade"], "", given.get("note", ""), given.get("evidence", ""))
-    return desk.mark(by, given["query"], span, given["text"], said)
+    rating = Rating(given["grade"], "", given.get("note", ""), given.get("evidence", ""))
+    return desk.mark(by, given["query"], span, given["text"], rating)
 
 
 WRITES: dict[str, Write] = {
@@ -151,7 +151,7 @@ async def _write(work: Callable[[Given], Any], request: Request) -> Response:
     try:
         body = await _body(request)
     except ClientDisconnect:
-        # whoever asked is gone, and what was asked is not known in full: nothing was done
+        # the request did not arrive in full, and nobody waits for an answer
         return Response(status_code=400)
     if body is None:
         return _json({"error": f"A request has at most {LARGEST_REQUEST} bytes."}, 413)
@@ -175,7 +175,7 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _answered(work: Callable[[], Response]) -> Response:
-    """Do the work beside the event loop; what goes wrong is said in words."""
+    """Do the work in a thread; a failure is answered with its message."""
     try:
         return await run_in_threadpool(work)
     except UnknownItemError as error:

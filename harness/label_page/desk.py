@@ -9,11 +9,11 @@ from typing import Any
 
 from harness.errors import LabelError
 from harness.label_page.agreement import agreement_so_far
-from harness.label_page.items import Item, Question, Said
+from harness.label_page.items import Item, Question, Rating
 from harness.label_page.queue import Line, Order, Queues, next_open, progress, usual_order
 from harness.label_page.settled import Settled, differing, settle
 from harness.label_page.shelf import Leaf, Shelf
-from harness.label_page.state import By, Decision, State
+from harness.label_page.state import Decision, Envelope, State
 from harness.label_page.verdict import Verdict
 from harness.text.characters import encodable
 from harness.text.spans import trim
@@ -74,7 +74,7 @@ class Desk:
         return name
 
     def step(self, rater: str, item_id: str = "", after: str = "", back: bool = False) -> Answer:
-        """One item with what the rater has said of it: the one named, or the next open one after another.
+        """One item with its rating by the rater: the one named, or the next open one after another.
 
         ``back``: the one before ``after``, done or not. ``item`` is None where all is done.
         """
@@ -90,23 +90,23 @@ class Desk:
         now = progress(sum(one in done for one in line.ids), len(line.ids), self.state.seconds(rater))
         return {"item": shown, "progress": asdict(now)}
 
-    def say(self, by: By, item_id: str, kind: str, value: Any, seen: int) -> Answer:
+    def say(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
         """Grade, skip, clear, or change the note or the evidence name; answers what is on the disk now.
 
-        ``seen`` is the event that the tab knew of: where another tab has said something since, ``replaced``
+        ``seen`` is the event that the tab knew of: where another tab has rated the item since, ``replaced``
         is what it was.
         """
         self.state.item(item_id)
         saved = self.state.change(_bounded(by), item_id, kind, _change(kind, value))
-        other = (saved.before.grade, saved.before.skipped) != (saved.said.grade, saved.said.skipped)
+        other = (saved.before.grade, saved.before.skipped) != (saved.rating.grade, saved.rating.skipped)
         replaced = saved.before_event > seen and saved.before.done and other
         return {
             "event": saved.event,
-            "said": asdict(saved.said),
+            "rating": asdict(saved.rating),
             "replaced": asdict(saved.before) if replaced else None,
         }
 
-    def undo(self, by: By) -> Answer:
+    def undo(self, by: Envelope) -> Answer:
         """Take the last thing back, and show what it was about."""
         saved = self.state.undo(by)
         if saved is None:
@@ -116,7 +116,9 @@ class Desk:
             return {"undone": True, "mark": asdict(item), "item": None}
         return {"undone": True, **self.step(by.rater, saved.item_id)}
 
-    def mark(self, by: By, query_id: str, span: tuple[str, int, int], text: str, said: Said) -> Answer:
+    def mark(
+        self, by: Envelope, query_id: str, span: tuple[str, int, int], text: str, rating: Rating
+    ) -> Answer:
         """Grade a range that was selected in a document; refuses one whose text is not what was selected."""
         doc_id, start, end = span
         if query_id not in self.questions:
@@ -132,13 +134,15 @@ class Desk:
         if start >= end:
             raise LabelError("Select some words; this is white space alone.")
         item = Item.of(document, query_id, start, end, origin="mark")
-        graded = Said(_grade(said.grade), "", _words(said.note), _words(said.evidence))
+        graded = Rating(_grade(rating.grade), "", _words(rating.note), _words(rating.evidence))
         saved = self.state.mark(_bounded(by), item, graded)
         return {"event": saved.event, "item_id": saved.item_id, "marks": self.marks(by.rater, query_id)}
 
     def marks(self, rater: str, query_id: str) -> list[Answer]:
         """What a rater has marked for a question."""
-        return [{**asdict(item), "said": asdict(said)} for item, said in self.state.marks(rater, query_id)]
+        return [
+            {**asdict(item), "rating": asdict(rating)} for item, rating in self.state.marks(rater, query_id)
+        ]
 
     def leaf(self, doc_id: str, offset: int | None, part: int | None) -> Leaf:
         """Part of a document: that with an offset, or that of a number."""
@@ -218,7 +222,7 @@ class Desk:
             raise LabelError("This page does not show the verdict.")
         return self.verdict.so_far(fresh)
 
-    def decide(self, by: By, item_id: str, grade: Any, note: str) -> Answer:
+    def decide(self, by: Envelope, item_id: str, grade: Any, note: str) -> Answer:
         """Settle a disagreement."""
         self.state.item(item_id)
         decided = self.state.decide(by, item_id, _grade(grade), _words(note))
@@ -230,7 +234,7 @@ class Desk:
             **asdict(item),
             "question": self._question(item.query_id),
             "grades": [
-                {"rater": rater, "grade": grade, "note": self.state.said(rater, one.item_id)[0].note}
+                {"rater": rater, "grade": grade, "note": self.state.rating(rater, one.item_id)[0].note}
                 for rater, grade in one.grades.items()
             ],
             "decided": None if decision is None else asdict(decision),
@@ -238,18 +242,12 @@ class Desk:
 
     def _item(self, rater: str, item: Item) -> Answer:
         """An item as a rater sees it: no priority, no place in the pool."""
-        said, event = self.state.said(rater, item.item_id)
+        rating, event = self.state.rating(rater, item.item_id)
+        shown = {name: value for name, value in asdict(item).items() if name not in ("priority", "origin")}
         return {
-            "item_id": item.item_id,
-            "query_id": item.query_id,
+            **shown,
             "question": self._question(item.query_id),
-            "doc_id": item.doc_id,
-            "start": item.start,
-            "end": item.end,
-            "page": item.page,
-            "text": item.text,
-            "above": item.above,
-            "said": asdict(said),
+            "rating": asdict(rating),
             "event": event,
             "marks": self.marks(rater, item.query_id),
             "names": self.state.evidence_names(rater, item.query_id),
@@ -278,8 +276,8 @@ def make_desk(
     return Desk(state, shelf, Queues(items, order), questions, len(items), guidelines, rater, verdict)
 
 
-def _change(kind: str, value: Any) -> Callable[[Said], Said]:
-    """What saying something does to what was said before; raises LabelError for what cannot be said."""
+def _change(kind: str, value: Any) -> Callable[[Rating], Rating]:
+    """What a request does to a rating; raises LabelError for an unknown or impossible change."""
     if kind == "grade":
         changes: dict[str, Any] = {"grade": _grade(value), "skipped": ""}
     elif kind == "skip":
@@ -290,7 +288,7 @@ def _change(kind: str, value: Any) -> Callable[[Said], Said]:
         changes = {"grade": None, "skipped": ""}
     else:
         raise LabelError(f"There is no {kind!r} to say of a passage.")
-    return lambda said: replace(said, **changes)
+    return lambda rating: replace(rating, **changes)
 
 
 def _grade(value: Any) -> int:
@@ -305,7 +303,7 @@ def _words(value: Any) -> str:
     return encodable(value.strip())
 
 
-def _bounded(by: By) -> By:
+def _bounded(by: Envelope) -> Envelope:
     """With a time that can be counted: none for what is no time, at most five minutes."""
     seconds = by.seconds
     if seconds is not None:

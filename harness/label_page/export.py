@@ -49,8 +49,8 @@ def label_rows(state: State, rater: str = "") -> Exported:
 
 def only_skipped(labels: Sequence[Label]) -> frozenset[str]:
     """The items that somebody has skipped and nobody has graded."""
-    graded = {label.item_id for label in labels if label.said.grade is not None}
-    return frozenset(label.item_id for label in labels if label.said.skipped) - graded
+    graded = {label.item_id for label in labels if label.rating.grade is not None}
+    return frozenset(label.item_id for label in labels if label.rating.skipped) - graded
 
 
 def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
 
 
 def rating_rows(state: State) -> list[dict[str, Any]]:
-    """What every rater said of every item, for tools that measure agreement: a row a rater and item."""
+    """Every rater's rating of every item, for tools that measure agreement: a row a rater and item."""
     items = {item.item_id: item for item in state.items(wanted=False)}
     rows = [
         {
@@ -73,13 +73,13 @@ def rating_rows(state: State) -> list[dict[str, Any]]:
             "document": item.doc_id,
             "start": item.start,
             "end": item.end,
-            "grade": "" if label.said.grade is None else label.said.grade,
-            "skipped": label.said.skipped,
-            "evidence": label.said.evidence,
-            "note": label.said.note,
+            "grade": "" if label.rating.grade is None else label.rating.grade,
+            "skipped": label.rating.skipped,
+            "evidence": label.rating.evidence,
+            "note": label.rating.note,
         }
         for label in state.labels()
-        if (item := items[label.item_id]) and (label.said.done or label.said.note)
+        if (item := items[label.item_id]) and (label.rating.done or label.rating.note)
     ]
     return sorted(rows, key=lambda row: tuple(str(row[name]) for name in ("query_id", "document", "rater")))
 

@@ -59,7 +59,7 @@ class Guard:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on; every answer gets the headers that keep strangers out."""
+        """Answer a request, or pass it on; every answer gets the headers that keep other pages out."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -76,7 +76,7 @@ class Guard:
         await (answer or self._app)(scope, receive, guarded)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """Why a request is none of the page's own; None where it may be."""
+        """A refusal of a request that is not the page's own; None where it may be."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self._keys.hosts:

@@ -1,4 +1,4 @@
-"""What people grade, and what they said of it: the frozen values of the labelling page."""
+"""What people grade, and their ratings of it: the frozen values of the labelling page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Origin = Literal["pool", "mark"]
 
 
 class UnknownItemError(LabelError):
-    """There is no item of an id that was asked for."""
+    """There is no item of the requested id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Item:
     """A passage to grade for a question: the half-open range ``start`` to ``end`` of a document's text.
 
     ``page`` is the page on which it begins, from 1 (None: unpaged text); ``above`` is what is shown before
-    it, such as the heading of its table. ``priority`` orders items, the highest first; None where nothing is
-    said. ``origin`` is ``pool`` for what was given to grade, ``mark`` for evidence that a rater has marked.
+    it, such as the heading of its table. ``priority`` orders items, the highest first; None for none.
+    ``origin`` is ``pool`` for what was given to grade, ``mark`` for evidence that a rater has marked.
     """
 
     item_id: str
@@ -54,8 +54,8 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a rater says of an item: a grade, or why it was skipped; neither as long as it is open.
+class Rating:
+    """The rating of an item: a grade, or why it was skipped; neither as long as it is open.
 
     ``evidence`` names the fact that the text states: items of one question that share a name are copies.
     """
@@ -75,22 +75,22 @@ class Said:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, line: str | None) -> Said:
-        """Read what `to_json` wrote; nothing was said where there is none."""
+    def from_json(cls, line: str | None) -> Rating:
+        """Read what `to_json` wrote; an empty one for None."""
         return cls() if line is None else cls(**json.loads(line))
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What one rater has said of one item, by the event that said it last."""
+    """The rating of one item by one rater, and the event that gave it."""
 
     rater: str
     item_id: str
-    said: Said
+    rating: Rating
     event: int
 
 
 def item_id(query_id: str, doc_id: str, start: int, end: int) -> str:
-    """The id of an item: it depends on what is graded alone, so a pool that is made anew keeps its grades."""
+    """The id of an item: it depends only on what is graded, so a pool that is made again keeps its grades."""
     key = json.dumps([query_id, doc_id, start, end])
     return hashlib.sha256(key.encode()).hexdigest()[:16]

@@ -19,7 +19,7 @@ from harness.label_page.state import State
 from harness.label_page.verdict import Verdict, open_passages
 from harness.labelling.contest import Contest, contest_of
 from harness.labelling.pooling import pool_unjudged
-from harness.labelling.stored import config_of
+from harness.labelling.stored import config_of, labels_of
 from harness.labelling.unjudged import Wanted
 from harness.ordering.design import BATCH
 from harness.progress import Reporter
@@ -50,16 +50,16 @@ class Source:
 
     @property
     def state_path(self) -> Path:
-        """The file of labels: beside the pool, or beside the label file of the configuration."""
+        """The file of labels: next to the pool, or to the label file of the configuration."""
         if self.state is not None:
             return self.state
         if self.pool is not None:
             return self.pool.with_name(self.pool.stem + SUFFIX)
         labels = self.bench().label_file
-        beside = Path(labels) if labels is not None else self.config
-        if beside is None:
+        neighbour = Path(labels) if labels is not None else self.config
+        if neighbour is None:
             raise _nothing_named()
-        return beside.with_name(beside.stem + SUFFIX)
+        return neighbour.with_name(neighbour.stem + SUFFIX)
 
     def bench(self) -> BenchConfig:
         """The configuration, or one that only says what the documents of the pool or of the results are."""
@@ -79,12 +79,7 @@ class Source:
 
 def _of_results(folder: Path, labels: Path | None) -> BenchConfig:
     record = read_result(folder).record
-    labels = labels or record["config"].get("labels")
-    if labels is None:
-        raise ConfigError(
-            f"{folder} was scored without labels. Name the file that people's grades go into: --labels."
-        )
-    return config_of(record).model_copy(update={"labels": Path(labels)})
+    return config_of(record).model_copy(update={"labels": labels_of(folder, record, labels)})
 
 
 def _nothing_named() -> ConfigError:

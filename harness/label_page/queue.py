@@ -68,7 +68,7 @@ class Queues:
     ) -> Line:
         """The order of a rater; asked for again when ``event`` is 25 labels on.
 
-        Also where something was said since, and all that the order had named is ``done``.
+        Also where something was rated since, and all that the order had named is ``done``.
         """
         with self._lock:
             line = self._lines.get(rater)

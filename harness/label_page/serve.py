@@ -51,7 +51,7 @@ def serve(desk: Desk, port: int, tell: Callable[[str], None]) -> None:
                 tell(keys.link)
                 server.run(sockets=[listening])
         except Stopped:
-            # that is how the page is closed: all that was said is on the disk
+            # that is how the page is closed: every label is on the disk
             return
 
 

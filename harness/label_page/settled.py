@@ -1,4 +1,4 @@
-"""What raters have said, taken together: where they agree, where they differ, and what was decided then."""
+"""The ratings of all raters together: where they agree, where they differ, and what was decided then."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[s
     """
     by_item: dict[str, list[Label]] = {}
     for label in labels:
-        if label.said.grade is not None:
+        if label.rating.grade is not None:
             by_item.setdefault(label.item_id, []).append(label)
     return {item: _settled(item, own, decisions.get(item)) for item, own in by_item.items()}
 
@@ -53,12 +53,12 @@ def differing(settled: Iterable[Settled], rater: str, done: frozenset[str]) -> l
 
 def _settled(item_id: str, labels: Sequence[Label], decision: Decision | None) -> Settled:
     ordered = sorted(labels, key=lambda label: label.rater)
-    grades = {label.rater: label.said.grade for label in ordered if label.said.grade is not None}
+    grades = {label.rater: label.rating.grade for label in ordered if label.rating.grade is not None}
     distinct = set(grades.values())
-    notes = dict.fromkeys(label.said.note for label in ordered if label.said.note)
+    notes = dict.fromkeys(label.rating.note for label in ordered if label.rating.note)
     grade = distinct.pop() if len(distinct) == 1 else None
     if len(grades) > 1 and grade is None and decision is not None:
         grade = decision.grade
         notes[decision.note] = None
-    evidence = tuple((label.rater, label.said.evidence) for label in ordered if label.said.evidence)
+    evidence = tuple((label.rater, label.rating.evidence) for label in ordered if label.rating.evidence)
     return Settled(item_id, grade, grades, "; ".join(note for note in notes if note), evidence)

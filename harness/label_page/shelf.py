@@ -101,13 +101,13 @@ class Shelf:
         )
 
     def find(self, sought: str, doc_id: str = "", top: int = 20) -> list[Evidence]:
-        """Passages for some words: those that hold them letter by letter, then by BM25."""
+        """Passages for some words: exact matches first, then by BM25."""
         documents = [self.document(doc_id)] if doc_id else list(self._documents.values())
         with self._one:
             return find_evidence(sought[:LONGEST_SOUGHT], documents, self._context, top)
 
     def copies(self, doc_id: str, start: int, end: int, most: int = 50) -> list[tuple[Document, int, int]]:
-        """The other places that hold a text letter by letter, white space aside."""
+        """The other places where a text stands, ignoring white space and case."""
         sought = self.document(doc_id).text[start:end]
         others = (
             (document, first, last)

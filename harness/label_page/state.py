@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LabelError
-from harness.label_page.items import Item, Label, Question, Said, UnknownItemError
+from harness.label_page.items import Item, Label, Question, Rating, UnknownItemError
 from harness.label_page.schema import connect
 from harness.store.wal import transaction
 from harness.text.characters import encodable
@@ -20,8 +20,8 @@ DECIDE = "decide"
 
 
 @dataclass(frozen=True, slots=True)
-class By:
-    """The envelope of what a rater says: who, and ``request``, its number, so that a repetition counts once.
+class Envelope:
+    """What comes with everything a rater sends: who, and ``request``, its number, so that it counts once.
 
     ``tab`` names the tab of the browser. ``seconds`` is how long the rater has looked at the item, None where
     nothing was measured.
@@ -35,16 +35,16 @@ class By:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What stands on the disk now: ``before`` is what stood there until ``event``, said in ``before_event``.
+    """What stands on the disk now: ``before`` is what stood there until ``event``, since ``before_event``.
 
-    ``before_event`` is 0 where nothing was said before, or the request was made a second time.
+    ``before_event`` is 0 where the item was not rated before, or the request was made a second time.
     """
 
     event: int
     item_id: str
-    before: Said
+    before: Rating
     before_event: int
-    said: Said
+    rating: Rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class State:
             raise UnknownItemError(f"There is no passage {item_id!r} to grade. Load the page again.")
         return Item(*rows[0])
 
-    def marks(self, rater: str, query_id: str) -> list[tuple[Item, Said]]:
+    def marks(self, rater: str, query_id: str) -> list[tuple[Item, Rating]]:
         """The evidence that a rater has marked for a question, by document and place."""
         rows = self._read(
             f"""SELECT {_ITEM}, grade, skipped, note, evidence FROM item JOIN label USING (item_id)
@@ -115,19 +115,19 @@ class State:
             rater,
             query_id,
         )
-        return [(Item(*row[:10]), Said(*row[10:])) for row in rows]
+        return [(Item(*row[:10]), Rating(*row[10:])) for row in rows]
 
     def questions(self) -> list[Question]:
         """The questions, in their order."""
         return [Question(*row) for row in self._read("SELECT query_id, text FROM question ORDER BY place")]
 
     def labels(self, rater: str = "") -> list[Label]:
-        """What was said of all items, by one rater or by all."""
+        """The ratings of all items, by one rater or by all."""
         which = ("WHERE rater = ?", rater) if rater else ("",)
         rows = self._read(
             f"SELECT rater, item_id, grade, skipped, note, evidence, event FROM label {which[0]}", *which[1:]
         )
-        return [Label(row[0], row[1], Said(*row[2:6]), row[6]) for row in rows]
+        return [Label(row[0], row[1], Rating(*row[2:6]), row[6]) for row in rows]
 
     def done(self, rater: str) -> frozenset[str]:
         """The ids of the items that a rater has graded or skipped."""
@@ -136,14 +136,14 @@ class State:
         )
         return frozenset(row[0] for row in rows)
 
-    def said(self, rater: str, item_id: str) -> tuple[Said, int]:
-        """What a rater has said of an item, and the event that said it; 0 where nothing was said."""
+    def rating(self, rater: str, item_id: str) -> tuple[Rating, int]:
+        """The rating of an item by a rater, and the event that gave it; empty and 0 where there is none."""
         rows = self._read(
             "SELECT grade, skipped, note, evidence, event FROM label WHERE rater = ? AND item_id = ?",
             rater,
             item_id,
         )
-        return (Said(*rows[0][:4]), rows[0][4]) if rows else (Said(), 0)
+        return (Rating(*rows[0][:4]), rows[0][4]) if rows else (Rating(), 0)
 
     def evidence_names(self, rater: str, query_id: str) -> list[str]:
         """The names that a rater has given to evidence of a question."""
@@ -160,11 +160,11 @@ class State:
         return int(self._read("SELECT COALESCE(MAX(id), 0) FROM event")[0][0])
 
     def raters(self) -> list[str]:
-        """All who have ever said something, in the order of their first words."""
+        """All who have ever rated something, in the order of their first ratings."""
         rows = self._read("SELECT rater FROM event GROUP BY rater ORDER BY MIN(id)")
         return [row[0] for row in rows]
 
-    def change(self, by: By, item_id: str, kind: str, change: Callable[[Said], Said]) -> Saved:
+    def change(self, by: Envelope, item_id: str, kind: str, change: Callable[[Rating], Rating]) -> Saved:
         """Change what a rater says of an item; it is on the disk when this returns.
 
         A request that was answered already is answered the same again. Of two tabs the last one counts, and
@@ -174,13 +174,13 @@ class State:
             again = self._answered(by)
             if again is not None:
                 return again
-            before, before_event = self.said(by.rater, item_id)
+            before, before_event = self.rating(by.rater, item_id)
             after = change(before)
             event = self._add_event(by, item_id, kind, before.to_json(), after.to_json())
             self._put_label(by.rater, item_id, after, event)
         return Saved(event, item_id, before, before_event, after)
 
-    def mark(self, by: By, item: Item, said: Said) -> Saved:
+    def mark(self, by: Envelope, item: Item, rating: Rating) -> Saved:
         """Grade a range that a rater has marked as evidence."""
         with self._lock:
             with transaction(self._db):
@@ -189,10 +189,10 @@ class State:
                     "VALUES (-1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     _cells(item),
                 )
-            return self.change(by, item.item_id, "mark", lambda _: said)
+            return self.change(by, item.item_id, "mark", lambda _: rating)
 
-    def undo(self, by: By) -> Saved | None:
-        """Take back the last thing a rater has said that still stands; None where there is nothing left."""
+    def undo(self, by: Envelope) -> Saved | None:
+        """Take back the latest change of a rater that still stands; None where there is nothing left."""
         with self._lock, transaction(self._db):
             again = self._answered(by)
             if again is not None:
@@ -206,19 +206,19 @@ class State:
             if last is None:
                 return None
             undone, item_id, stored = last
-            before, before_event = self.said(by.rater, item_id)
-            said = Said.from_json(stored)
+            before, before_event = self.rating(by.rater, item_id)
+            rating = Rating.from_json(stored)
             event = self._add_event(by, item_id, "undo", before.to_json(), stored, undone)
-            self._put_label(by.rater, item_id, said, event)
-        return Saved(event, item_id, before, before_event, said)
+            self._put_label(by.rater, item_id, rating, event)
+        return Saved(event, item_id, before, before_event, rating)
 
-    def decide(self, by: By, item_id: str, grade: int, note: str = "") -> Decision:
+    def decide(self, by: Envelope, item_id: str, grade: int, note: str = "") -> Decision:
         """Write down the grade on which raters have settled; the last decision on an item counts."""
-        decided = Said(grade=grade, note=note)
+        decided = Rating(grade=grade, note=note)
         with self._lock, transaction(self._db):
             if self._answered(by) is None:
                 rows = self._read("SELECT grade, '', note FROM decision WHERE item_id = ?", item_id)
-                before = Said(*rows[0]) if rows else Said()
+                before = Rating(*rows[0]) if rows else Rating()
                 event = self._add_event(by, item_id, DECIDE, before.to_json(), decided.to_json())
                 self._db.execute(
                     "INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?)",
@@ -245,7 +245,7 @@ class State:
         with self._lock:
             return self._db.execute(statement, values).fetchall()
 
-    def _answered(self, by: By) -> Saved | None:
+    def _answered(self, by: Envelope) -> Saved | None:
         """What a request came to that was made before."""
         rows = self._read("SELECT id, rater, item_id, before, after FROM event WHERE request = ?", by.request)
         if not rows:
@@ -253,10 +253,10 @@ class State:
         event, rater, item_id, before, after = rows[0]
         if rater != by.rater:
             raise LabelError("The request was made by another rater. Load the page again.")
-        return Saved(event, item_id, Said.from_json(before), 0, Said.from_json(after))
+        return Saved(event, item_id, Rating.from_json(before), 0, Rating.from_json(after))
 
     def _add_event(
-        self, by: By, item_id: str, kind: str, before: str, after: str, undoes: int | None = None
+        self, by: Envelope, item_id: str, kind: str, before: str, after: str, undoes: int | None = None
     ) -> int:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         values = (by.request, at, by.rater, item_id, kind, before, after, by.seconds, by.tab, undoes)
@@ -267,10 +267,10 @@ class State:
         )
         return int(cursor.lastrowid or 0)
 
-    def _put_label(self, rater: str, item_id: str, said: Said, event: int) -> None:
+    def _put_label(self, rater: str, item_id: str, rating: Rating, event: int) -> None:
         self._db.execute(
             "INSERT OR REPLACE INTO label VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (rater, item_id, said.grade, said.skipped, said.note, said.evidence, event),
+            (rater, item_id, rating.grade, rating.skipped, rating.note, rating.evidence, event),
         )
 
     def _put_item(self, item: Item, place: int) -> None:

@@ -14,7 +14,7 @@ from harness.labelling.contest import Contest
 from harness.labelling.next_labels import by_labels, standing
 from harness.labelling.unjudged import GradedSpan, Wanted
 
-# labels after which the verdict is computed anew while somebody looks
+# labels after which the verdict is computed again while it is shown
 AGAIN = 10
 
 
@@ -42,14 +42,14 @@ class Verdict:
         self._name = {page: name for name, page in self._page_id.items()}
         self._drawing, self._lock = threading.Lock(), threading.Lock()
         self._working, self._at = False, -1
-        self._told: dict[str, Any] = {}
-        # a record of draws that is damaged is told before anybody labels
+        self._latest: dict[str, Any] = {}
+        # a damaged record of draws is an error before anybody labels
         contest.order.design(contest.order.pool(contest.items))
 
     def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
         """All that was drawn; where this rater has done all of it, another batch is drawn and comes last."""
         order, contest = self._contest.order, self._contest
-        done = {one.item_id for one in labels if one.rater == rater and one.said.done}
+        done = {one.item_id for one in labels if one.rater == rater and one.rating.done}
         asked = {one.item_id for one in items}
         with self._drawing:
             design = order.design(order.pool(contest.items))
@@ -66,7 +66,7 @@ class Verdict:
     def so_far(self, fresh: bool) -> dict[str, Any]:
         """The verdict that was computed last, and whether another is under way; never waits for one.
 
-        It is computed in a thread: where 10 things were said since the last time, or any and ``fresh``.
+        It is computed in a thread: where 10 items were rated since the last time, or any and ``fresh``.
         """
         event = self._state.latest()
         with self._lock:
@@ -74,19 +74,19 @@ class Verdict:
             if not self._working and (self._at < 0 or since >= AGAIN or (fresh and since > 0)):
                 self._working = True
                 threading.Thread(target=self._compute, args=(event,), daemon=True).start()
-            return {**self._told, "working": self._working}
+            return {**self._latest, "working": self._working}
 
     def _compute(self, event: int) -> None:
         try:
             graded, skipped = self._known(self._state.labels())
             now = standing(self._contest, graded, skipped)
             found = by_labels(now, self._contest.order.k)
-            told: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
-            told["stop"] = now.firm.stop
-        except Exception as error:  # a thread has nobody else to tell
-            told = {"problem": f"The verdict cannot be computed: {error}. Labels are saved all the same."}
+            shown: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
+            shown["stop"] = now.firm.stop
+        except Exception as error:  # nothing else would report it
+            shown = {"problem": f"The verdict cannot be computed: {error}. Labels are saved all the same."}
         with self._lock:
-            self._told, self._at, self._working = told, event, False
+            self._latest, self._at, self._working = shown, event, False
 
     def _known(self, labels: Sequence[Label]) -> tuple[list[GradedSpan], frozenset[str]]:
         """What the page has, as graded ranges, and the names of the passages that have no grade for good."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.corpus import AnchorConfig
-from harness.errors import LabelError
 from harness.labelling.grading import known_labels
 from harness.labelling.skips import read_skips
-from harness.labelling.stored import Opened, open_results
+from harness.labelling.stored import Opened, labels_of, open_results
 from harness.labelling.unjudged import (
     GradedSpan,
     Retrieved,
@@ -54,16 +53,12 @@ class Contest:
 def contest_of(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Contest:
     """Read results and labels: passages among the first ``top`` of all settings, to draw ``count`` at a time.
 
-    ``labels`` is the file of labels, by default that of the configuration. Raises LabelError where there is
-    no file of labels to go by.
+    ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError where there
+    is no file of labels to go by.
     """
     opened = open_results(folder, reporter)
     config = opened.record["config"]
-    path = labels or (Path(config["labels"]) if config.get("labels") else None)
-    if path is None:
-        raise LabelError(
-            f"{folder} was scored without labels. Name the file that people's grades go into: --labels."
-        )
+    path = labels_of(folder, opened.record, labels)
     anchor = AnchorConfig.model_validate(config.get("anchor", {}))
     there = known_labels(path, opened.documents, anchor, reporter.note)
     people = tuple(

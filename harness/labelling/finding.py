@@ -1,4 +1,4 @@
-"""Passages for a question: those that hold its words letter by letter, then by BM25. Loads no model.
+"""Passages for a question: exact matches first, then by BM25. Loads no model.
 
 A passage is some sentences or rows of a table, never over a page: something that a label may quote.
 """
@@ -51,7 +51,7 @@ def find_evidence(
 ) -> list[Evidence]:
     """The ``top`` passages for what is sought, all of them for None; none where no word of it is anywhere.
 
-    First come the passages that hold it letter by letter, white space and case aside, then those that share
+    First come the passages that contain it exactly, ignoring white space and case, then those that share
     words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
     """
     by_id = {document.doc_id: document for document in documents}
@@ -88,7 +88,7 @@ def _exact(
 
 
 def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Document, int, int]]:
-    """Where a text stands letter by letter, white space, what cannot be seen and case aside."""
+    """Where a text stands exactly, ignoring white space, invisible characters and case."""
     letters = [re.escape(letter) for letter in sought if not letter.isspace()]
     if not letters:
         return

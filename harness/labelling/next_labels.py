@@ -43,7 +43,7 @@ def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporte
     """The next ``count`` passages among the first ``top`` of all settings, as the labels file stands now.
 
     ``labels`` is the file of labels, by default that of the configuration. A passage is graded where a label
-    covers half of either. Raises LabelError where there is no file of labels to go by.
+    covers half of either. Raises ConfigError where there is no file of labels to go by.
     """
     contest = contest_of(folder, top, count, labels, reporter)
     ids = contest.order.order(contest.items, contest.graded(), contest.skipped)
@@ -71,7 +71,7 @@ def _judge_alone(pool: Pool) -> dict[str, float] | None:
 
 
 def by_labels(found: Standing, top: int) -> ByLabels:
-    """What is shown of it everywhere."""
+    """The verdict as it is shown in the terminal and on the pages."""
     alone = found.judge_alone or {}
     means = tuple(
         (
@@ -86,13 +86,13 @@ def by_labels(found: Standing, top: int) -> ByLabels:
         (f"+{one.labels}", f"±{one.half_by_labels:.3f}", _plus_minus(one.half_by_queries))
         for one in found.firm.further
     )
-    sure, told = known(found.firm), sentences(found.firm)
+    sure, lines = known(found.firm), sentences(found.firm)
     if found.judge and sure:
-        told = (*told[:-1], _judge_words(found), told[-1])
+        lines = (*lines[:-1], _judge_words(found), lines[-1])
     if further:
         listed = ", ".join(f"{labels} to {now}" for labels, now, _ in further)
-        told = (*told[:-1], f"More labels bring the half-width on these queries {listed}.", told[-1])
-    return ByLabels(f"passage NDCG@{top}", found.judge, told, means, further)
+        lines = (*lines[:-1], f"More labels bring the half-width on these queries {listed}.", lines[-1])
+    return ByLabels(f"passage NDCG@{top}", found.judge, lines, means, further)
 
 
 def _judge_words(found: Standing) -> str:

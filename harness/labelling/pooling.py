@@ -1,4 +1,4 @@
-"""From a configuration to the passages that nobody has judged: all settings are searched, none is scored."""
+"""From a configuration to its unjudged passages: all settings are searched, none is scored."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class PooledPassages:
 def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPassages:
     """The unjudged passages among the first ``top`` of the last step of every setting.
 
-    The label file need not be there yet. Language models and endpoints are not asked: raises LabelError where
-    a setting needs one that has not answered before.
+    The label file need not be there yet. Language models and endpoints are not called: raises LabelError
+    where a setting needs an answer that is not cached.
     """
     there = config.labels is not None and holds_rows(config.labels)
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)

@@ -1,4 +1,4 @@
-"""Passages that people have set aside: they cannot be graded, and are not asked for again."""
+"""Passages that people have skipped because they cannot be graded; they do not come again."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Skip = tuple[str, str, int, int]
 
 
 def skips_of(labels: Path) -> Path:
-    """The file of skipped passages beside a file of labels: labels.skipped.csv."""
+    """The file of skipped passages next to a file of labels: labels.skipped.csv."""
     return labels.with_name(f"{labels.stem}.skipped.csv")
 
 
 def read_skips(labels: Path) -> list[Skip]:
-    """What was skipped beside ``labels``; nothing where there is no such file.
+    """What was skipped for ``labels``; nothing where there is no such file.
 
     Raises LabelError that names the rows at fault.
     """

@@ -1,21 +1,20 @@
-"""From a folder of results to the sheet of what nobody has judged in it."""
+"""A folder of results with its documents, and the sheet of its unjudged passages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.chunk import PageConfig
 from harness.config import BenchConfig, Setting
-from harness.errors import HarnessError
+from harness.errors import ConfigError, HarnessError
 from harness.labelling.sheet import sheet_rows
-from harness.labelling.unjudged import Wanted, retrieved_of, scored_grades, unjudged_passages
+from harness.labelling.unjudged import retrieved_of, scored_grades, unjudged_passages
 from harness.progress import Reporter
 from harness.report import cells_of, read_result
 from harness.running.context import Context
 from harness.running.corpus import load_documents
-from harness.search.retrieve import Bm25Config
 from harness.types import Document
 
 _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels", "cache", "name", "anchor")
@@ -26,7 +25,6 @@ class Sheet:
     """What is to grade, as rows; ``unanswerable`` queries were left out, ``judge`` graded the results."""
 
     rows: list[dict[str, Any]]
-    wanted: list[Wanted]
     unanswerable: int
     judge: str
 
@@ -68,6 +66,16 @@ def documents_of(config: BenchConfig, reporter: Reporter) -> dict[str, Document]
         return {one.doc_id: one for one in load_documents(config, context)}
 
 
+def labels_of(folder: Path, record: Mapping[str, Any], labels: Path | None) -> Path:
+    """``labels``, or the file of labels of the configuration; raises ConfigError where there is none."""
+    path = labels or record["config"].get("labels")
+    if path is None:
+        raise ConfigError(
+            f"{folder} was scored without labels. Name the file that people's grades go into: --labels."
+        )
+    return Path(path)
+
+
 def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
     """The unjudged among the first ``top`` of all settings of a folder of results."""
     opened = open_results(folder, reporter)
@@ -75,7 +83,7 @@ def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
     wanted = unjudged_passages(retrieved, opened.documents, scored_grades(folder))
     rows = sheet_rows(wanted, opened.documents, opened.questions)
     judge = opened.record["config"].get("relevance", {}).get("judge", {}).get("kind", "labels")
-    return Sheet(rows, wanted, len(opened.questions) - len(opened.answerable), judge)
+    return Sheet(rows, len(opened.questions) - len(opened.answerable), judge)
 
 
 def config_of(record: dict[str, Any]) -> BenchConfig:
@@ -91,6 +99,6 @@ def config_of(record: dict[str, Any]) -> BenchConfig:
         )
     # results of earlier versions have one parser for all settings
     parse = parsers[0] if parsers else record["config"].get("parser", {"kind": "pypdf"})
-    plain = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
-    setting = Setting.model_validate({**dict(plain), "parse": parse})
-    return BenchConfig(**own, settings=(setting,))
+    config = BenchConfig.of_documents(**own)
+    setting = Setting.model_validate({**dict(config.settings[0]), "parse": parse})
+    return config.model_copy(update={"settings": (setting,)})

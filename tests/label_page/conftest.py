@@ -1,8 +1,8 @@
-"""A desk over the small pool, and requests that are numbered."""
+"""A desk over the small pool."""
 
 import pytest
 
-from tests.label_page.pools import Requests, desk_at
+from tests.label_page.pools import desk_at
 
 
 @pytest.fixture
@@ -10,8 +10,3 @@ def desk(tmp_path):
     desk = desk_at(tmp_path)
     yield desk
     desk.state.close()
-
-
-@pytest.fixture
-def by():
-    return Requests().by

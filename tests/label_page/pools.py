@@ -2,12 +2,13 @@
 
 import csv
 import hashlib
+from itertools import count
 from pathlib import Path
 
 from harness.label_page.desk import make_desk
 from harness.label_page.items import Item, Question, item_id
 from harness.label_page.shelf import Shelf
-from harness.label_page.state import By, State
+from harness.label_page.state import Envelope, State
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.types import Document
@@ -50,15 +51,12 @@ ITEMS = [
 ]
 
 
-class Requests:
-    """Numbers of requests, each used once."""
+_NUMBERS = count()
 
-    def __init__(self):
-        self.count = 0
 
-    def by(self, rater="Ada", **more):
-        self.count += 1
-        return By(rater, f"request-{self.count:06}", **more)
+def by(rater="Ada", **more):
+    """The envelope of a request that no test has made before."""
+    return Envelope(rater, f"request-{next(_NUMBERS):06}", **more)
 
 
 def state_at(path, items=ITEMS, questions=QUESTIONS):

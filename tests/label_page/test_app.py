@@ -110,9 +110,9 @@ def test_only_assets_are_served(client, name):
 
 def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, desk):
     answer = post(client, "/api/say", {**SAY, "next": True, "seconds": 2.5, "tab": "t"}).json()
-    assert answer["said"]["grade"] == 3
+    assert answer["rating"]["grade"] == 3
     assert answer["next"]["item"]["item_id"] != ITEMS[0].item_id
-    assert desk.state.said("Ada", ITEMS[0].item_id)[0].grade == 3
+    assert desk.state.rating("Ada", ITEMS[0].item_id)[0].grade == 3
     assert desk.state.seconds("Ada") == [2.5]
 
 

@@ -16,8 +16,8 @@ from harness.labelling.sheet import sheet_rows, write_sheet
 from harness.labelling.unjudged import Wanted
 from harness.progress import Silent
 from harness.report import cells_of
-from tests.command import exit_code
-from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, Requests, document, write_folder
+from tests.command import exit_code, printed, refused, table
+from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, by, document, write_folder
 from tests.label_page.served import Page
 
 YAML = (
@@ -40,13 +40,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def grade_all(source, grade=2, rater="Ada"):
-    requests = Requests()
     with open_desk(source, Silent()) as desk:
         step = desk.enter(rater)
         while step["item"]:
-            by = requests.by(rater)
-            by = type(by)(rater, f"{rater}-{by.request}")
-            desk.say(by, step["item"]["item_id"], "grade", grade, 0)
+            desk.say(by(rater), step["item"]["item_id"], "grade", grade, 0)
             step = desk.step(rater, after=step["item"]["item_id"])
         return desk.total
 
@@ -63,15 +60,12 @@ def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
     total = grade_all(Source(config=Path("my.yaml")))
     assert total >= 4
     assert (folder / "labels.labelling.sqlite").exists()
-    assert exit_code("label", "my.yaml", "--merge") == 0
-    assert f"{total} labels added" in capsys.readouterr().out
+    assert f"{total} labels added" in printed(capsys, "label", "my.yaml", "--merge")
     assert exit_code("bench", "my.yaml") == 0
     assert judged() == {1.0}
     # everything is a label now: there is nothing to do, and nothing is added twice
-    assert exit_code("label", "my.yaml", "--no-browser") == 1
-    assert "nothing to label" in capsys.readouterr().err
-    assert exit_code("label", "my.yaml", "--merge") == 0
-    assert f"0 labels added; {total} were there already" in capsys.readouterr().out
+    assert "nothing to label" in refused(capsys, "label", "my.yaml", "--no-browser")
+    assert f"0 labels added; {total} were there already" in printed(capsys, "label", "my.yaml", "--merge")
 
 
 def test_a_question_without_an_answer_is_not_asked(folder):
@@ -83,19 +77,17 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
     source = Source(pool=Path("pool.csv"), documents=("docs/*",))
     assert grade_all(source) == len(ITEMS)
     words = ["label", "--pool", "pool.csv"]
-    assert exit_code(*words, "--export", "labels.csv") == 0
-    assert f"labels.csv: {len(ITEMS)} labels." in capsys.readouterr().out
-    assert exit_code(*words, "--export", "labels.csv") == 1
-    assert "exists already" in capsys.readouterr().err
+    assert f"labels.csv: {len(ITEMS)} labels." in printed(capsys, *words, "--export", "labels.csv")
+    assert "exists already" in refused(capsys, *words, "--export", "labels.csv")
     assert exit_code(*words, "--export", "more.csv") == 0
     assert "Next" not in capsys.readouterr().out
     # beside the pool of a test set it says how its labels become grades
     Path("testset.yaml").write_text("documents: docs/*\n")
-    assert exit_code(*words, "--export", "graded.csv", "--rater", "Ada") == 0
-    assert "harness testset . grade --from graded.csv --by Ada" in capsys.readouterr().out
+    assert "harness testset . grade --from graded.csv --by Ada" in printed(
+        capsys, *words, "--export", "graded.csv", "--rater", "Ada"
+    )
     assert exit_code(*words, "--ratings", "ratings.csv") == 0
-    with Path("ratings.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["rater"] for row in csv.DictReader(file)] == ["Ada"] * len(ITEMS)
+    assert [row["rater"] for row in table("ratings.csv")] == ["Ada"] * len(ITEMS)
     assert exit_code("bench", "my.yaml") == 0
     found = {
         (row["document"], int(row["start"]), int(row["end"]))
@@ -115,11 +107,11 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
     grade_all(source)
     grade_all(source, 3, "Bob")
     words = ["label", "--pool", "pool.csv", "--export"]
-    assert exit_code(*words, "all.csv") == 0
-    assert f"all.csv: 0 labels; {len(ITEMS)} left out, on which raters differ" in capsys.readouterr().out
+    assert f"all.csv: 0 labels; {len(ITEMS)} left out, on which raters differ" in printed(
+        capsys, *words, "all.csv"
+    )
     assert exit_code(*words, "bob.csv", "--rater", "Bob") == 0
-    with Path("bob.csv").open(encoding="utf-8", newline="") as file:
-        assert {row["grade"] for row in csv.DictReader(file)} == {"3"}
+    assert {row["grade"] for row in table("bob.csv")} == {"3"}
 
 
 @pytest.mark.parametrize(
@@ -226,7 +218,7 @@ def test_ctrl_c_closes_the_page_and_says_where_the_labels_are(folder):
     saved = page.post(
         "say", rater="Ada", request="request-1", item=ITEMS[0].item_id, kind="grade", value=3, seen=0
     )
-    assert saved.json()["said"]["grade"] == 3
+    assert saved.json()["rating"]["grade"] == 3
     out, err = page.stop(signal.SIGINT)
     assert page.process.returncode == 0
     assert "Stopped. The labels are in pool.labelling.sqlite" in out
@@ -241,7 +233,7 @@ def test_a_killed_page_loses_nothing_that_it_said_was_saved(folder):
         page = Page("--pool", "pool.csv", "--documents", "docs/*")
         answered = page.client.get("/api/step", params={"rater": "Ada", "item": ITEMS[0].item_id}).json()
         if acknowledged:
-            assert answered["item"]["said"]["grade"] == acknowledged[ITEMS[0].item_id]
+            assert answered["item"]["rating"]["grade"] == acknowledged[ITEMS[0].item_id]
         killer = threading.Timer(0.4 + 0.3 * round_of, page.process.send_signal, [signal.SIGKILL])
         killer.start()
         try:
@@ -264,7 +256,7 @@ def test_a_killed_page_loses_nothing_that_it_said_was_saved(folder):
             last = (one.item_id, value)
         page.stop(signal.SIGKILL)
         with open_desk(Source(pool=Path("pool.csv"), documents=("docs/*",)), Silent()) as desk:
-            stand = {label.item_id: label.said.grade for label in desk.state.labels()}
+            stand = {label.item_id: label.rating.grade for label in desk.state.labels()}
             assert desk.state._read("PRAGMA integrity_check") == [("ok",)]
         assert stand in (acknowledged, {**acknowledged, last[0]: last[1]})
         acknowledged = stand

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from harness.errors import LabelError
-from harness.label_page.items import Said
-from harness.label_page.state import By
-from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, desk_at, item
+from harness.label_page.items import Rating
+from harness.label_page.state import Envelope
+from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, by, desk_at, item
 
 HIDDEN = {"priority", "settings", "best_rank", "score", "rank"}
 
 
-def test_a_rater_goes_from_passage_to_passage_until_all_are_done(desk, by):
+def test_a_rater_goes_from_passage_to_passage_until_all_are_done(desk):
     step, seen = desk.enter(" Ada "), []
     assert step["rater"] == "Ada"
     while step["item"]:
@@ -25,51 +25,51 @@ def test_a_rater_goes_from_passage_to_passage_until_all_are_done(desk, by):
     last = desk.step("Ada", back=True)["item"]
     assert last["item_id"] == seen[-1]
     assert desk.step("Ada", after=seen[-1], back=True)["item"]["item_id"] == seen[-2]
-    assert desk.state.said("Ada", seen[1])[0] == Said(skipped="cannot tell")
+    assert desk.state.rating("Ada", seen[1])[0] == Rating(skipped="cannot tell")
 
 
-def test_nothing_of_a_rank_a_setting_or_another_rater_is_shown(desk, by):
+def test_nothing_of_a_rank_a_setting_or_another_rater_is_shown(desk):
     desk.say(by("Bob"), ITEMS[0].item_id, "grade", 0, 0)
     desk.say(by("Bob"), ITEMS[0].item_id, "note", "words of Bob", 0)
     shown = [desk.step("Ada", one.item_id) for one in ITEMS] + [desk.listed("Ada", 0)]
     assert not any(name in one["item"] for one in shown[:-1] for name in HIDDEN)
     assert "Bob" not in json.dumps(shown)
-    assert shown[0]["item"]["said"]["grade"] is None
+    assert shown[0]["item"]["rating"]["grade"] is None
     assert desk.disagreements("Ada", 0)["items"] == []
 
 
 @pytest.mark.parametrize(
     "words", ["𠀋", "🚗 在", "Plant\tPeople\nGraz", "Head\r\nA first", "of text.\rEnd", "שלום"]
 )
-def test_a_mark_is_exact_to_the_character(desk, by, words):
+def test_a_mark_is_exact_to_the_character(desk, words):
     start = STRANGE.index(words)
-    desk.mark(by(), "q2", ("strange", start, start + len(words)), words, Said(grade=4, evidence="fact"))
+    desk.mark(by(), "q2", ("strange", start, start + len(words)), words, Rating(grade=4, evidence="fact"))
     (mark,) = desk.marks("Ada", "q2")
     assert STRANGE[mark["start"] : mark["end"]] == words == mark["text"]
-    assert mark["said"] == {"grade": 4, "skipped": "", "note": "", "evidence": "fact"}
+    assert mark["rating"] == {"grade": 4, "skipped": "", "note": "", "evidence": "fact"}
     assert desk.marks("Bob", "q2") == []
     assert desk.undo(by())["mark"]["start"] == start
     assert desk.marks("Ada", "q2") == []
 
 
 @pytest.mark.parametrize(
-    ("span", "text", "said"),
+    ("span", "text", "rating"),
     [
-        (("plain", 0, 9), "The plane", Said(grade=4)),
-        (("plain", 1, 10), "The plant", Said(grade=4)),
-        (("plain", 5, 5), "", Said(grade=4)),
-        (("plain", -1, 3), "The", Said(grade=4)),
-        (("plain", 0, 10**6), PLAIN, Said(grade=4)),
-        (("plain", 60, 62), PLAIN[60:62], Said(grade=4)),
-        (("nowhere", 0, 3), "The", Said(grade=4)),
-        (("plain", 0, 9), "The plant", Said(grade=5)),
-        (("plain", 0, 9), "The plant", Said(grade=None)),
-        (("plain", 0, 9), "The plant", Said(grade=True)),
+        (("plain", 0, 9), "The plane", Rating(grade=4)),
+        (("plain", 1, 10), "The plant", Rating(grade=4)),
+        (("plain", 5, 5), "", Rating(grade=4)),
+        (("plain", -1, 3), "The", Rating(grade=4)),
+        (("plain", 0, 10**6), PLAIN, Rating(grade=4)),
+        (("plain", 60, 62), PLAIN[60:62], Rating(grade=4)),
+        (("nowhere", 0, 3), "The", Rating(grade=4)),
+        (("plain", 0, 9), "The plant", Rating(grade=5)),
+        (("plain", 0, 9), "The plant", Rating(grade=None)),
+        (("plain", 0, 9), "The plant", Rating(grade=True)),
     ],
 )
-def test_a_mark_that_is_not_what_was_selected_is_refused(desk, by, span, text, said):
+def test_a_mark_that_is_not_what_was_selected_is_refused(desk, span, text, rating):
     with pytest.raises(LabelError):
-        desk.mark(by(), "q1", span, text, said)
+        desk.mark(by(), "q1", span, text, rating)
     assert desk.state.labels() == []
 
 
@@ -88,7 +88,7 @@ def test_search_finds_letter_by_letter_first(desk):
         desk.find("  ")
 
 
-def test_what_another_tab_had_said_is_told(desk, by):
+def test_what_another_tab_had_said_is_told(desk):
     first = desk.say(by(tab="a"), ITEMS[0].item_id, "grade", 3, 0)
     assert first["replaced"] is None
     second = desk.say(by(tab="b"), ITEMS[0].item_id, "grade", 1, 0)
@@ -100,17 +100,17 @@ def test_what_another_tab_had_said_is_told(desk, by):
     assert desk.say(by(), ITEMS[0].item_id, "note", "why", 0)["replaced"] is None
 
 
-def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(desk, by):
+def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(desk):
     at = ITEMS[0].item_id
     desk.say(by(), at, "note", " a note ", 0)
     desk.say(by(), at, "grade", 0, 0)
-    assert desk.say(by(), at, "skip", "", 0)["said"] == {
+    assert desk.say(by(), at, "skip", "", 0)["rating"] == {
         "grade": None,
         "skipped": "skipped",
         "note": "a note",
         "evidence": "",
     }
-    assert desk.say(by(), at, "grade", 0, 0)["said"]["skipped"] == ""
+    assert desk.say(by(), at, "grade", 0, 0)["rating"]["skipped"] == ""
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(desk, by):
         *(("note", 3), ("note", "x" * 2001), ("love", "x")),
     ],
 )
-def test_what_cannot_be_said_is_refused_and_changes_nothing(desk, by, kind, value):
+def test_what_cannot_be_said_is_refused_and_changes_nothing(desk, kind, value):
     with pytest.raises(LabelError):
         desk.say(by(), ITEMS[0].item_id, kind, value, 0)
     assert desk.state.labels() == []
 
 
-def test_an_unknown_passage_is_refused(desk, by):
+def test_an_unknown_passage_is_refused(desk):
     with pytest.raises(LabelError, match="Load the page again"):
         desk.say(by(), "nothing", "grade", 3, 0)
 
@@ -145,13 +145,13 @@ def test_a_page_for_one_rater_takes_no_other(tmp_path):
     desk.state.close()
 
 
-def test_times_are_bounded_and_what_is_no_time_is_none(desk, by):
+def test_times_are_bounded_and_what_is_no_time_is_none(desk):
     for seconds in (4, 5, 6, 10**6, float("nan"), -1, None):
         desk.say(by(seconds=seconds), ITEMS[0].item_id, "grade", 1, 0)
     assert desk.state.seconds("Ada") == [300, 6, 5, 4]
 
 
-def test_a_difference_is_resolved_side_by_side(desk, by):
+def test_a_difference_is_resolved_side_by_side(desk):
     at = ITEMS[0].item_id
     desk.say(by("Ada"), at, "grade", 4, 0)
     desk.say(by("Bob"), at, "grade", 1, 0)
@@ -190,7 +190,7 @@ def test_ten_thousand_passages_are_asked_for_one_by_one(tmp_path):
     many = [item(f"q{at // 20}", "plain", at, at + 5, PLAIN[:60]) for at in range(10_000)]
     desk = desk_at(tmp_path, many)
     step = desk.enter("Ada")
-    answer = desk.say(By("Ada", "request-1"), step["item"]["item_id"], "grade", 1, 0)
+    answer = desk.say(Envelope("Ada", "request-1"), step["item"]["item_id"], "grade", 1, 0)
     after = desk.step("Ada", after=step["item"]["item_id"])
     assert after["progress"]["total"] == 10_000
     assert len(json.dumps([answer, after])) < 4_000

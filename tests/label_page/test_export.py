@@ -1,30 +1,28 @@
 """Labels come out as rows of a labels file, which the benchmark reads as it stands."""
 
-import csv
-
 import pytest
 
 from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.errors import LabelError
 from harness.label_page.export import label_rows, new_rows, rating_rows
-from harness.label_page.items import Said
-from harness.labelling.adding import add_rows
-from harness.labelling.rows import write_rows
-from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, part
+from harness.label_page.items import Rating
+from harness.labelling.rows import add_rows, write_rows
+from tests.command import table
+from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, by, part
 
 LYON, GRAZ, TABLE, CJK, CARS = ITEMS
 
 
 @pytest.fixture
-def grade(desk, by):
+def grade(desk):
     return lambda item, value, rater="Ada": desk.say(by(rater), item.item_id, "grade", value, 0)
 
 
 @pytest.fixture
-def mark(desk, by):
+def mark(desk):
     def mark(doc_id, words, value, name="", query="q1", rater="Ada"):
         start = TEXTS[doc_id].index(words)
-        desk.mark(by(rater), query, (doc_id, start, start + len(words)), words, Said(value, "", "", name))
+        desk.mark(by(rater), query, (doc_id, start, start + len(words)), words, Rating(value, "", "", name))
 
     return mark
 
@@ -48,7 +46,7 @@ def test_what_is_exported_anchors_where_it_was_marked(desk, grade, mark, tmp_pat
     assert STRANGE[slice(*passage.answer)] == "𠮷野家"
 
 
-def test_skipped_and_open_passages_have_no_row(desk, by, grade):
+def test_skipped_and_open_passages_have_no_row(desk, grade):
     grade(LYON, 0)
     desk.say(by(), GRAZ.item_id, "skip", "cannot tell", 0)
     desk.say(by(), TABLE.item_id, "note", "words", 0)
@@ -57,7 +55,7 @@ def test_skipped_and_open_passages_have_no_row(desk, by, grade):
     assert (found.open, found.skipped) == (0, 1)
 
 
-def test_a_difference_has_no_row_until_it_is_resolved_and_each_rater_their_own(desk, by, grade):
+def test_a_difference_has_no_row_until_it_is_resolved_and_each_rater_their_own(desk, grade):
     grade(LYON, 4)
     grade(LYON, 1, "Bob")
     assert label_rows(desk.state).rows == ()
@@ -117,15 +115,14 @@ def test_one_name_joins_what_stands_apart_and_marks_of_two_raters_that_overlap(d
     }
 
 
-def test_cells_that_a_spreadsheet_would_run_are_made_harmless(desk, by, grade, tmp_path):
+def test_cells_that_a_spreadsheet_would_run_are_made_harmless(desk, grade, tmp_path):
     grade(LYON, 3)
     desk.say(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
     desk.say(by(), LYON.item_id, "evidence", "+cmd", 0)
     (row,) = label_rows(desk.state).rows
     assert (row["note"], row["evidence"]) == ("'=HYPERLINK(1)", "'+cmd")
     write_rows(tmp_path / "ratings.csv", rating_rows(desk.state))
-    with (tmp_path / "ratings.csv").open(encoding="utf-8", newline="") as file:
-        (rating,) = csv.DictReader(file)
+    (rating,) = table(tmp_path / "ratings.csv")
     assert (rating["rater"], rating["grade"], rating["note"]) == ("Ada", "3", "'=HYPERLINK(1)")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.label_page.state import By, State
+from harness.label_page.state import Envelope, State
 from tests.label_page.pools import ITEMS, PLAIN, STRANGE, item, part, write_folder
 from tests.label_page.served import Page
 from tests.labelling.mines import write_results
@@ -120,7 +120,12 @@ def page(tmp_path, monkeypatch):
 
 def labels(rater="Ada"):
     with State(Path("pool.labelling.sqlite")) as state:
-        return {one.item_id: one.said for one in state.labels(rater)}
+        return {one.item_id: one.rating for one in state.labels(rater)}
+
+
+def marks(query_id):
+    with State(Path("pool.labelling.sqlite")) as state:
+        return state.marks("Ada", query_id)
 
 
 def test_everything_is_graded_by_keys_and_undone(tab, page):
@@ -193,10 +198,9 @@ def test_a_selection_is_marked_to_the_character(tab, page, words):
     tab.find("#mark-name").send_keys("the fact")
     tab.find("#marking .main").click()
     tab.status("Saved: 1 mark")
-    with State(Path("pool.labelling.sqlite")) as state:
-        ((mark, said),) = state.marks("Ada", "q2")
+    ((mark, rating),) = marks("q2")
     assert STRANGE[mark.start : mark.end] == words
-    assert (said.grade, said.evidence) == (3, "the fact")
+    assert (rating.grade, rating.evidence) == (3, "the fact")
     assert tab.run("return document.querySelector('#leaf .marked').textContent") in words
     assert tab.run("return document.getElementById('leaf').textContent") == STRANGE
     tab.keys("u")
@@ -226,9 +230,7 @@ def test_a_mark_by_the_keyboard_alone_joins_its_copies(tab, page):
     tab.keys("ARROW_DOWN", "ARROW_DOWN")
     tab.keys("ENTER")
     tab.status("Saved: 2 marks")
-    with State(Path("pool.labelling.sqlite")) as state:
-        marks = [(one.doc_id, one.text, said.evidence) for one, said in state.marks("Ada", "q1")]
-    assert marks == [
+    assert [(one.doc_id, one.text, rating.evidence) for one, rating in marks("q1")] == [
         ("copy", "The plant in Lyon was\nclosed in May.", "The plant in Lyon was closed in May."),
         ("plain", words, "The plant in Lyon was closed in May."),
     ]
@@ -244,8 +246,7 @@ def test_text_of_the_passage_itself_can_be_marked(tab, page):
     tab.find('input[name="mark-grade"][value="4"]').click()
     tab.find("#marking .main").click()
     tab.status("Saved: 1 mark")
-    with State(Path("pool.labelling.sqlite")) as state:
-        ((mark, _),) = state.marks("Ada", "q1")
+    ((mark, _),) = marks("q1")
     assert PLAIN[mark.start : mark.end] == "300 people"
 
 
@@ -458,8 +459,10 @@ def test_axe_finds_nothing(tab, page, axe, theme, width):
     assert tab.violations(axe) == []
     with State(Path("pool.labelling.sqlite")) as state:
         for rater, grade in (("Ada", 4), ("Bob", 1)):
-            by = By(rater, f"request-of-{rater}")
-            state.change(by, ITEMS[1].item_id, "grade", lambda said, grade=grade: replace(said, grade=grade))
+            by = Envelope(rater, f"request-of-{rater}")
+            state.change(
+                by, ITEMS[1].item_id, "grade", lambda rating, grade=grade: replace(rating, grade=grade)
+            )
     tab.enter(page.home, "Ada", width=width, theme=theme)
     tab.go_to(LYON.item_id)
     assert tab.violations(axe) == []

@@ -3,14 +3,14 @@
 import pytest
 
 from harness.label_page.agreement import agreement_so_far
-from harness.label_page.items import Label, Said
+from harness.label_page.items import Label, Rating
 from harness.label_page.settled import differing, settle
 from harness.label_page.state import Decision
 
 
 def labels(**of_raters):
     return [
-        Label(rater, str(at), Said(grade=grade), 1)
+        Label(rater, str(at), Rating(grade=grade), 1)
         for rater, grades in of_raters.items()
         for at, grade in enumerate(grades)
         if grade is not None
@@ -42,12 +42,12 @@ def test_agreement_is_none_where_it_is_undefined_and_never_zero():
 
 
 def test_a_skipped_item_has_no_grade():
-    said = [*labels(Ada=[1]), Label("Bob", "0", Said(skipped="cannot tell"), 1)]
-    assert agreement_so_far(said).items == 0
-    settled = settle(said, {})
+    rating = [*labels(Ada=[1]), Label("Bob", "0", Rating(skipped="cannot tell"), 1)]
+    assert agreement_so_far(rating).items == 0
+    settled = settle(rating, {})
     assert settled["0"].grade == 1
     assert not settled["0"].differs
-    assert settle([Label("Bob", "0", Said(skipped="cannot tell"), 1)], {}) == {}
+    assert settle([Label("Bob", "0", Rating(skipped="cannot tell"), 1)], {}) == {}
 
 
 def test_raters_who_differ_have_no_grade_until_it_is_decided():

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import LabelError
-from harness.label_page.items import Said
+from harness.label_page.items import Rating
 from harness.label_page.state import State
-from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, Requests, item, state_at
+from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, by, item, state_at
 
 FIRST, SECOND = ITEMS[0].item_id, ITEMS[1].item_id
 
@@ -22,22 +22,21 @@ def state(tmp_path):
         yield state
 
 
-def grade(state, by, item_id, value):
-    return state.change(by, item_id, "grade", lambda said: replace(said, grade=value, skipped=""))
+def grade(state, request, item_id, value):
+    return state.change(request, item_id, "grade", lambda rating: replace(rating, grade=value, skipped=""))
 
 
 def history(state, item_id):
     """All events of an item, the first first: (tab, grade after it)."""
     rows = state._read("SELECT tab, after FROM event WHERE item_id = ? ORDER BY id", item_id)
-    return [(tab, Said.from_json(after).grade) for tab, after in rows]
+    return [(tab, Rating.from_json(after).grade) for tab, after in rows]
 
 
 def test_a_grade_is_there_for_whoever_opens_the_file_next(state):
-    requests = Requests()
-    assert grade(state, requests.by(), FIRST, 3).said == Said(grade=3)
+    assert grade(state, by(), FIRST, 3).rating == Rating(grade=3)
     with State(state.path) as other:
-        assert other.said("Ada", FIRST)[0].grade == 3
-        assert other.said("Bob", FIRST) == (Said(), 0)
+        assert other.rating("Ada", FIRST)[0].grade == 3
+        assert other.rating("Bob", FIRST) == (Rating(), 0)
         assert other.done("Ada") == {FIRST}
 
 
@@ -48,63 +47,57 @@ def test_every_commit_is_on_the_disk(state):
 
 
 def test_a_request_that_is_made_twice_counts_once(state):
-    by = Requests().by()
-    first = grade(state, by, FIRST, 3)
-    again = grade(state, by, FIRST, 3)
-    assert (again.event, again.said) == (first.event, first.said)
+    request = by()
+    first = grade(state, request, FIRST, 3)
+    again = grade(state, request, FIRST, 3)
+    assert (again.event, again.rating) == (first.event, first.rating)
     assert len(history(state, FIRST)) == 1
 
 
 def test_a_request_of_another_rater_cannot_be_made_again(state):
-    requests = Requests()
-    by = requests.by("Ada")
-    grade(state, by, FIRST, 3)
-    requests.count = 0
+    request = by("Ada")
+    grade(state, request, FIRST, 3)
     with pytest.raises(LabelError, match="another rater"):
-        grade(state, requests.by("Bob"), FIRST, 0)
+        grade(state, replace(request, rater="Bob"), FIRST, 0)
 
 
 def test_of_two_tabs_the_last_one_counts_and_the_history_has_both(state):
-    requests = Requests()
-    grade(state, requests.by(tab="one"), FIRST, 3)
+    grade(state, by(tab="one"), FIRST, 3)
     with State(state.path) as other:
-        saved = grade(other, requests.by(tab="two"), FIRST, 1)
-    assert (saved.before.grade, saved.said.grade) == (3, 1)
-    assert state.said("Ada", FIRST)[0].grade == 1
+        saved = grade(other, by(tab="two"), FIRST, 1)
+    assert (saved.before.grade, saved.rating.grade) == (3, 1)
+    assert state.rating("Ada", FIRST)[0].grade == 1
     assert history(state, FIRST) == [("one", 3), ("two", 1)]
 
 
 def test_undo_takes_back_one_thing_after_another_and_only_ones_own(state):
-    requests = Requests()
-    grade(state, requests.by(), FIRST, 3)
-    grade(state, requests.by("Bob"), FIRST, 0)
-    state.change(requests.by(), FIRST, "note", lambda said: replace(said, note="why"))
-    grade(state, requests.by(), SECOND, 1)
-    assert state.undo(requests.by()).item_id == SECOND
-    assert state.undo(requests.by()).said == Said(grade=3)
-    assert state.undo(requests.by()).said == Said()
-    assert state.undo(requests.by()) is None
-    assert state.said("Bob", FIRST)[0].grade == 0
+    grade(state, by(), FIRST, 3)
+    grade(state, by("Bob"), FIRST, 0)
+    state.change(by(), FIRST, "note", lambda rating: replace(rating, note="why"))
+    grade(state, by(), SECOND, 1)
+    assert state.undo(by()).item_id == SECOND
+    assert state.undo(by()).rating == Rating(grade=3)
+    assert state.undo(by()).rating == Rating()
+    assert state.undo(by()) is None
+    assert state.rating("Bob", FIRST)[0].grade == 0
     # what was undone is still told
     assert len(history(state, FIRST)) == 5
 
 
 def test_what_was_said_after_an_undo_is_undone_first(state):
-    requests = Requests()
-    grade(state, requests.by(), FIRST, 3)
-    state.undo(requests.by())
-    grade(state, requests.by(), FIRST, 4)
-    assert state.undo(requests.by()).said == Said()
-    assert state.undo(requests.by()) is None
+    grade(state, by(), FIRST, 3)
+    state.undo(by())
+    grade(state, by(), FIRST, 4)
+    assert state.undo(by()).rating == Rating()
+    assert state.undo(by()) is None
 
 
 def test_an_undo_that_is_asked_twice_undoes_once(state):
-    requests = Requests()
-    grade(state, requests.by(), FIRST, 3)
-    grade(state, requests.by(), FIRST, 4)
-    by = requests.by()
-    assert state.undo(by).said.grade == 3
-    assert state.undo(by).said.grade == 3
+    grade(state, by(), FIRST, 3)
+    grade(state, by(), FIRST, 4)
+    request = by()
+    assert state.undo(request).rating.grade == 3
+    assert state.undo(request).rating.grade == 3
 
 
 actions = st.lists(
@@ -115,27 +108,23 @@ actions = st.lists(
 @given(actions)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_undoing_everything_leaves_nothing_said(tmp_path_factory, done):
-    requests = Requests()
     with state_at(tmp_path_factory.mktemp("undo") / "labels.sqlite") as state:
         expected = {}
         for rater, which, value in done:
-            grade(state, requests.by(rater), ITEMS[which].item_id, value)
+            grade(state, by(rater), ITEMS[which].item_id, value)
             expected[rater, ITEMS[which].item_id] = value
-        assert {(one.rater, one.item_id): one.said.grade for one in state.labels()} == expected
+        assert {(one.rater, one.item_id): one.rating.grade for one in state.labels()} == expected
         for _ in done:
             for rater in ("Ada", "Bob"):
-                state.undo(requests.by(rater))
-        assert not any(one.said.done for one in state.labels())
+                state.undo(by(rater))
+        assert not any(one.rating.done for one in state.labels())
 
 
 def test_two_people_at_once_lose_nothing(state):
     def label(rater, value):
-        requests = Requests()
         with State(state.path) as own:
             for one in ITEMS * 5:
-                requests.count += 1
-                by = requests.by(rater)
-                grade(own, type(by)(rater, f"{rater}-{by.request}"), one.item_id, value)
+                grade(own, by(rater), one.item_id, value)
 
     threads = [threading.Thread(target=label, args=pair) for pair in (("Ada", 3), ("Bob", 0))]
     for thread in threads:
@@ -143,23 +132,23 @@ def test_two_people_at_once_lose_nothing(state):
     for thread in threads:
         thread.join()
     assert len(state._read("SELECT id FROM event")) == 2 * 5 * len(ITEMS)
-    assert {(one.rater, one.said.grade) for one in state.labels()} == {("Ada", 3), ("Bob", 0)}
+    assert {(one.rater, one.rating.grade) for one in state.labels()} == {("Ada", 3), ("Bob", 0)}
     assert len(state.labels()) == 2 * len(ITEMS)
 
 
 def test_events_can_be_neither_changed_nor_removed(state):
-    grade(state, Requests().by(), FIRST, 3)
+    grade(state, by(), FIRST, 3)
     for statement in ("UPDATE event SET rater = 'x'", "DELETE FROM event"):
         with pytest.raises(sqlite3.DatabaseError, match="only added"):
             state._read(statement)
 
 
 def test_a_pool_that_is_made_anew_keeps_its_grades(state):
-    grade(state, Requests().by(), FIRST, 3)
+    grade(state, by(), FIRST, 3)
     new = item("q1", "copy", 0, 8, "Summary.")
     state.sync(QUESTIONS, [new, *ITEMS[1:]], SHAS)
     assert [one.item_id for one in state.items()] == [new.item_id, *(one.item_id for one in ITEMS[1:])]
-    assert state.said("Ada", FIRST)[0].grade == 3
+    assert state.rating("Ada", FIRST)[0].grade == 3
     assert FIRST in {one.item_id for one in state.items(wanted=False)}
 
 
@@ -168,10 +157,10 @@ def test_labels_on_a_text_that_has_changed_are_refused(state):
     # nothing is labelled yet: the new text is taken
     state.sync(QUESTIONS, ITEMS, other)
     state.sync(QUESTIONS, ITEMS, SHAS)
-    grade(state, Requests().by(), FIRST, 3)
+    grade(state, by(), FIRST, 3)
     with pytest.raises(LabelError, match="plain has changed"):
         state.sync(QUESTIONS, ITEMS, other)
-    assert state.said("Ada", FIRST)[0].grade == 3
+    assert state.rating("Ada", FIRST)[0].grade == 3
 
 
 def test_halves_of_characters_can_be_kept(state):

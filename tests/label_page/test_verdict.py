@@ -1,6 +1,5 @@
 """The page in the order that settles the verdict: what raters see next, and what it tells of the verdict."""
 
-import csv
 import json
 import threading
 import time
@@ -11,11 +10,11 @@ import pytest
 from harness.errors import ConfigError, LabelError
 from harness.label_page import verdict as verdict_of
 from harness.label_page.opening import Source, open_desk
-from harness.label_page.state import By
 from harness.label_page.verdict import AGAIN
 from harness.progress import Silent
 from harness.report.by_labels import read_by_labels
-from tests.command import exit_code
+from tests.command import exit_code, printed, refused, table
+from tests.label_page.pools import by
 from tests.labelling.mines import relevant, write_results
 
 
@@ -40,8 +39,7 @@ def walk(desk, rater, most, say=None):
     while step["item"] and len(seen) < most:
         name = step["item"]["item_id"]
         seen.append(name)
-        event = desk.state.latest()
-        desk.say(By(rater, f"{rater}-{event}-{name}"), name, *say(len(seen), step["item"]), 0)
+        desk.say(by(rater), name, *say(len(seen), step["item"]), 0)
         step = desk.step(rater, after=name)
     return seen
 
@@ -59,8 +57,7 @@ def told(desk, fresh=True):
 
 def test_passages_come_as_labels_next_draws_them_for_every_rater(results):
     assert exit_code("labels", "next", results, "--top", 5, "--output", "sheet.csv") == 0
-    with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as file:
-        drawn = [(row["query_id"], row["document"], int(row["start"])) for row in csv.DictReader(file)]
+    drawn = [(row["query_id"], row["document"], int(row["start"])) for row in table("sheet.csv")]
     assert len(drawn) == 25
     with opened(results) as desk:
         ada = walk(desk, "Ada", 40)
@@ -91,7 +88,7 @@ def test_what_is_skipped_or_disputed_blocks_no_batch_and_counts_as_no_grade(resu
         walk(desk, "Bob", 2, lambda n, item: ("grade", 4 - grade(item)))
         # two are disputed now; deciding one of them brings it back
         assert told(desk)["sentences"][0].startswith("19 of ")
-        desk.decide(By("Ada", "decide-0001"), before[0], 4, "")
+        desk.decide(by(), before[0], 4, "")
         assert told(desk)["sentences"][0].startswith("20 of ")
 
 
@@ -151,8 +148,7 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
     with opened(results) as desk:
         walk(desk, "Ada", 48, lambda n, item: ("skip", "torn") if n % 6 == 0 else ("grade", grade(item)))
         last = told(desk)
-    assert exit_code("label", "--results", results, "--merge") == 0
-    assert "40 labels added; 8 skipped" in capsys.readouterr().out
+    assert "40 labels added; 8 skipped" in printed(capsys, "label", "--results", results, "--merge")
     assert exit_code("labels", "next", results, "--top", 5) == 0
     assert read_by_labels(results).sentences == last["sentences"]
     # what is merged, skipped passages among it, is not asked for again
@@ -161,10 +157,8 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
 
 
 def test_words_that_exclude_each_other_are_told(results, capsys):
-    assert exit_code("label", "my.yaml", "--results", results) != 0
-    assert "leave out CONFIG" in capsys.readouterr().err
-    assert exit_code("label", "my.yaml", "--hide-verdict") != 0
-    assert "go with --results" in capsys.readouterr().err
+    assert "leave out CONFIG" in refused(capsys, "label", "my.yaml", "--results", results)
+    assert "go with --results" in refused(capsys, "label", "my.yaml", "--hide-verdict")
 
 
 def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):
@@ -182,5 +176,6 @@ def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):
         walk(desk, "Ada", 12)
         assert "model-2026" in " ".join(told(desk)["sentences"])
     assert Path("people.labelling.sqlite").exists()
-    assert exit_code("label", "--results", results, "--labels", "people.csv", "--merge") == 0
-    assert "people.csv: 12 labels added" in capsys.readouterr().out
+    assert "people.csv: 12 labels added" in printed(
+        capsys, "label", "--results", results, "--labels", "people.csv", "--merge"
+    )

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from harness.cli import main
 from harness.config import load_config
 from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.corpus.text import text_sha256
@@ -17,6 +16,7 @@ from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.corpus import load_documents
 from harness.types import Document
+from tests.command import printed, refused, run
 
 PLANTS = (
     "Total revenues\n96,773 in 2023, after 81,462 in 2022. The plant in Lyon was closed in May.\n\n"
@@ -83,10 +83,8 @@ def test_no_passage_crosses_a_page_and_together_they_hold_all_letters():
 
 def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
     write(tmp_path, monkeypatch, plants=PLANTS)
-    with pytest.raises(SystemExit) as ended:
-        main(["find", "what we sold", "--in", "my.yaml", "--format", "csv", "--query", "q1"])
-    assert ended.value.code == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    words = ("find", "what we sold", "--in", "my.yaml", "--format", "csv", "--query", "q1")
+    rows = list(csv.DictReader(io.StringIO(run(capsys, *words)[1])))
     assert rows[0]["quote"].startswith("'=SUM")
     (tmp_path / "graded.csv").write_text(
         "query_id,document,page,start,end,quote,grade\n"
@@ -103,22 +101,15 @@ def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
 def test_queries_and_labels_beside_the_documents_are_not_evidence(tmp_path, monkeypatch, capsys):
     write(tmp_path, monkeypatch, plants=PLANTS)
     (tmp_path / "docs" / "queries.csv").write_text("query_id,text\nq1,Which plant in Lyon?\n")
-    with pytest.raises(SystemExit):
-        main(["find", "Lyon", "--in", "my.yaml"])
-    told = capsys.readouterr().out
-    assert "1. plants, " in told
-    assert "queries" not in told
+    found = printed(capsys, "find", "Lyon", "--in", "my.yaml")
+    assert "1. plants, " in found
+    assert "queries" not in found
 
 
 def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch, capsys):
     write(tmp_path, monkeypatch, plants=PLANTS, rivals="Our rivals closed a plant.")
-    with pytest.raises(SystemExit):
-        main(["find", "plant", "--in", "my.yaml", "--document", "rivals.txt"])
-    assert "plants," not in capsys.readouterr().out
-    with pytest.raises(SystemExit) as ended:
-        main(["find", "zebra", "--in", "my.yaml"])
-    assert ended.value.code == 1
-    assert "No passage of 2 documents" in capsys.readouterr().err
+    assert "plants," not in printed(capsys, "find", "plant", "--in", "my.yaml", "--document", "rivals.txt")
+    assert "No passage of 2 documents" in refused(capsys, "find", "zebra", "--in", "my.yaml")
     with pytest.raises(CorpusError, match="did you mean 'rivals'"):
         load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()), "rival")
 

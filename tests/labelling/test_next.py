@@ -9,7 +9,7 @@ import pytest
 from harness.bench.page import write_page
 from harness.errors import HarnessError
 from harness.report.by_labels import FILE, read_by_labels
-from tests.command import exit_code
+from tests.command import exit_code, printed, refused, table
 from tests.labelling.mines import relevant, write_results
 from tests.report.test_page import payload_of
 
@@ -21,8 +21,7 @@ def results(tmp_path, monkeypatch):
 
 
 def grade(path, grade_of):
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(path)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
@@ -36,8 +35,7 @@ def test_sheets_follow_each_other_until_it_says_stop(results, capsys):
         sheet = Path(f"sheet{round_}.csv")
         capsys.readouterr()
         asked = ["labels", "next", results, "--top", 5, "--count", 20, "--output", sheet]
-        assert exit_code(*asked) == 0
-        told = " ".join(capsys.readouterr().out.split())
+        told = printed(capsys, *asked)
         if "Stop:" in told:
             break
         rows = grade(sheet, relevant)
@@ -63,9 +61,9 @@ def test_what_is_skipped_does_not_come_again_and_blocks_nothing(results, capsys)
     rows = grade(Path("one.csv"), lambda row: "Skip" if row["query_id"] < "q3" else relevant(row))
     skipped = {(row["query_id"], row["document"], row["start"]) for row in rows if row["query_id"] < "q3"}
     assert 0 < len(skipped) < len(rows)
-    capsys.readouterr()
-    assert exit_code("labels", "add", "one.csv", "--in", "my.yaml") == 0
-    assert f"{len(skipped)} skipped, listed in labels.skipped.csv" in capsys.readouterr().out
+    assert f"{len(skipped)} skipped, listed in labels.skipped.csv" in printed(
+        capsys, "labels", "add", "one.csv", "--in", "my.yaml"
+    )
     assert "skip" not in Path("labels.csv").read_text().casefold()
     # all ten count as done, so another batch is drawn, and no skipped passage is ever in one
     seen = set()
@@ -92,8 +90,7 @@ def test_what_is_skipped_does_not_come_again_and_blocks_nothing(results, capsys)
 
 def test_a_damaged_list_of_skips_is_told_by_its_line(results, capsys):
     Path("labels.skipped.csv").write_text("query_id,document,start,end\nq1,iron,0,\n")
-    assert exit_code("labels", "next", results) != 0
-    assert "labels.skipped.csv, line 2" in capsys.readouterr().err
+    assert "labels.skipped.csv, line 2" in refused(capsys, "labels", "next", results)
 
 
 def test_terminal_comparison_and_page_show_it(results, capsys):
@@ -104,9 +101,7 @@ def test_terminal_comparison_and_page_show_it(results, capsys):
     found = read_by_labels(results)
     assert any("passages of 12 queries are labelled" in text for text in found.sentences)
     for command in ("show", "compare"):
-        capsys.readouterr()
-        assert exit_code(command, results) == 0
-        out = " ".join(capsys.readouterr().out.split())
+        out = printed(capsys, command, results)
         assert "People's labels:" in out
         assert found.sentences[0] in out
         if command == "show":
@@ -130,12 +125,10 @@ def test_a_damaged_file_is_told(results, text):
 
 
 def test_faults_are_told(results, capsys):
-    assert exit_code("labels", "next", results, "--count", 0) != 0
-    assert "--count counts from 1" in capsys.readouterr().err
+    assert "--count counts from 1" in refused(capsys, "labels", "next", results, "--count", 0)
     assert exit_code("labels", "next", results) == 0
     Path("labels.order.json").write_text("{}")
-    assert exit_code("labels", "next", results) != 0
-    assert "labels.order.json is damaged" in capsys.readouterr().err
+    assert "labels.order.json is damaged" in refused(capsys, "labels", "next", results)
 
 
 def test_people_correct_the_grades_of_a_judge(results, capsys):
@@ -149,9 +142,7 @@ def test_people_correct_the_grades_of_a_judge(results, capsys):
     assert exit_code(*asked, "--output", "one.csv") == 0
     grade(Path("one.csv"), relevant)
     assert exit_code("labels", "add", "one.csv", "--in", "my.yaml", "--to", "people.csv") == 0
-    capsys.readouterr()
-    assert exit_code(*asked) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    out = printed(capsys, *asked)
     assert "grades of model-2026, corrected by people's" in out
     assert "The grades of model-2026 are corrected by 15 of people" in out
     assert "by the judge alone" in out
@@ -161,8 +152,7 @@ def test_people_correct_the_grades_of_a_judge(results, capsys):
     assert read_by_labels(results).sentences[0].startswith("15 of ")
     # what people have corrected comes first: in the verdict, in harness show, and on the page
     headline = "Corrected verdict: By the grades of model-2026, corrected by people's: "
-    assert exit_code("show", results) == 0
-    told = " ".join(capsys.readouterr().out.split())
+    told = printed(capsys, "show", results)
     assert told.index(headline) < told.index("By the judge alone: ")
     assert told.index("passage NDCG@5 by grades of") < told.index("means over queries")
     payload = payload_of(write_page(results)[1].html)

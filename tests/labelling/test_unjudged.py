@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LabelError
-from harness.labelling.adding import add_rows
+from harness.labelling.rows import add_rows
 from harness.labelling.sheet import COLUMNS, is_passage, write_sheet
 from harness.report import cells_of
-from tests.command import exit_code
+from tests.command import exit_code, printed, refused, table
 
 PLANTS = "=SUM of plants: Lyon was closed in May.\n\nThe plant in Graz makes gears. " + "It is old. " * 90
 WORKERS = "The plant employs 400 people.\x07 The plant in Lyon employed 300 before it was closed in May."
@@ -51,8 +51,7 @@ def judged():
 
 def sheet(path="sheet.csv", *more):
     assert exit_code("labels", "unjudged", "results/mine", "--output", path, *more) == 0
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
+    return table(path)
 
 
 def save(rows, path="sheet.csv", mark=","):
@@ -70,17 +69,13 @@ def test_a_graded_sheet_makes_the_whole_top_judged(corpus, mark, capsys):
     assert min(before.values()) < 1
     rows = sheet()
     save([{**row, "grade": "2.0"} for row in rows], mark=mark)
-    capsys.readouterr()
-    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 0
-    assert f"{len(rows)} labels added." in capsys.readouterr().out
+    assert f"{len(rows)} labels added." in printed(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
     assert exit_code("bench", "my.yaml") == 0
     after = judged()
     assert all(after[key] >= before[key] for key in before)
     assert set(after.values()) == {1.0}
     (corpus / "sheet.csv").unlink()
-    capsys.readouterr()
-    assert exit_code("labels", "unjudged", "results/mine", "--output", "sheet.csv") == 0
-    told = capsys.readouterr().out
+    told = printed(capsys, "labels", "unjudged", "results/mine", "--output", "sheet.csv")
     assert "All of the first 10 is judged; 1 unanswerable query left out." in told
 
 
@@ -124,11 +119,11 @@ def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
     save(rows)
     assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 0
     before = (corpus / "labels.csv").read_bytes()
-    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 0
-    assert f"0 labels added; {len(rows)} were there already." in capsys.readouterr().out
+    assert f"0 labels added; {len(rows)} were there already." in printed(
+        capsys, "labels", "add", "sheet.csv", "--in", "my.yaml"
+    )
     save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}])
-    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 1
-    told = " ".join(capsys.readouterr().err.split())
+    told = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
     assert "sheet.csv, line 2: the passage has grade 0 on line 4 of labels.csv, and 3 here" in told
     assert "grade is '9'" in told
     assert (corpus / "labels.csv").read_bytes() == before
@@ -137,19 +132,18 @@ def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
 def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
     rows = [{**row, "grade": "1"} for row in sheet()]
     save([{**rows[0], "passage": rows[0]["passage"] + " and more"}, {**rows[1], "document": "plantz"}])
-    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 1
-    told = " ".join(capsys.readouterr().err.split())
+    told = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
     assert "line 2: the passage does not stand at" in told
     assert "did you mean" in told
 
 
 def test_a_sheet_is_never_overwritten_and_needs_the_texts_of_the_run(corpus, capsys):
     sheet()
-    assert exit_code("labels", "unjudged", "results/mine", "--output", "sheet.csv") == 1
-    assert "exists already" in capsys.readouterr().err
+    assert "exists already" in refused(capsys, "labels", "unjudged", "results/mine", "--output", "sheet.csv")
     (corpus / "docs" / "plants.txt").write_text("Another text.")
-    assert exit_code("labels", "unjudged", "results/mine", "--output", "other.csv") == 1
-    assert "made of other texts: plants" in " ".join(capsys.readouterr().err.split())
+    assert "made of other texts: plants" in refused(
+        capsys, "labels", "unjudged", "results/mine", "--output", "other.csv"
+    )
 
 
 ROW = dict.fromkeys(("page", "evidence"), "") | {"query_id": "q", "document": "d", "quote": "a;b", "grade": 2}

@@ -9,12 +9,14 @@ import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness.errors import StoreError
 from harness.search.retrieve import ChromaConfig, ChromaRetriever
+from harness.search.step import Passages
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
 from harness.types import Query
 
@@ -157,9 +159,14 @@ VECTORS = np.random.default_rng(3).normal(size=(60, 8)).astype(np.float32)
 
 
 def retrieve(folder, faults):
-    ids = [f"d:{i}-{i + 1}" for i in range(len(VECTORS))]
-    slot = CollectionFolders(folder, faults).slot
-    return ChromaRetriever(ChromaConfig(top_k=5)).retrieve(QUERIES, VECTORS[:4], ids, VECTORS, "a" * 64, slot)
+    ids = tuple(f"d:{i}-{i + 1}" for i in range(len(VECTORS)))
+    passages = Passages(ids, tuple("t" for _ in ids), tuple(1 for _ in ids), "p")
+    # what the retriever asks of a run: the place of its index and the name of its content
+    tools = SimpleNamespace(
+        index=CollectionFolders(folder, faults).slot, fingerprint=lambda _: "f", key=lambda *_: "a" * 64
+    )
+    with ChromaRetriever(ChromaConfig(top_k=5)).opened(passages, VECTORS, tools) as search:
+        return search(QUERIES, VECTORS[:4])
 
 
 @pytest.mark.parametrize("name", ["*.json", "*/chroma.sqlite3", "*/*/data_level0.bin", "*/*/header.bin"])

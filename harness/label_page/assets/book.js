@@ -99,7 +99,7 @@ function written() {
   const ranges = [];
   if (shared.item && shared.item.doc_id === leaf.doc_id) ranges.push({ start: shared.item.start, end: shared.item.end, name: 'passage-range' });
   for (const mark of shared.item?.marks ?? []) {
-    if (mark.doc_id === leaf.doc_id) ranges.push({ start: mark.start, end: mark.end, name: `marked.grade-${mark.said.grade}` });
+    if (mark.doc_id === leaf.doc_id) ranges.push({ start: mark.start, end: mark.end, name: `marked.grade-${mark.rating.grade}` });
   }
   if (found && found.doc_id === leaf.doc_id) ranges.push({ ...found, name: 'found' });
   const inside = ranges

@@ -14,9 +14,9 @@ export function mark() {
     return;
   }
   const grades = [0, 1, 2, 3, 4].map((grade) => h('label.radio', null,
-    h('input', { type: 'radio', name: 'mark-grade', value: grade, 'data-key': grade, required: true, checked: shared.item.said.grade === grade }),
+    h('input', { type: 'radio', name: 'mark-grade', value: grade, 'data-key': grade, required: true, checked: shared.item.rating.grade === grade }),
     h('span', null, h('b', null, grade), ` ${shared.captions[grade]}`)));
-  const name = h('input', { type: 'text', id: 'mark-name', list: 'mark-names', maxlength: 200, autocomplete: 'off', value: shared.item.said.evidence });
+  const name = h('input', { type: 'text', id: 'mark-name', list: 'mark-names', maxlength: 200, autocomplete: 'off', value: shared.item.rating.evidence });
   const copies = h('div', null, h('p.soft', null, 'Looking for copies…'));
   const form = h('form', { id: 'marking', onsubmit: (event) => { event.preventDefault(); save(chosen, form, name.value.trim()); } },
     h('blockquote', null, foreign(chosen.text)),

@@ -77,9 +77,9 @@ function drawItem() {
       h(`button.grade.grade-${grade}`, { type: 'button', 'data-grade': grade, 'aria-label': `${grade}: ${shared.captions[grade]}`, onclick: () => give('grade', grade) },
         h('b', null, grade), h('span', null, shared.captions[grade])))),
     h('div.also', null,
-      h('label.field', null, h('span', null, 'Note ', h('kbd', null, 'n')), h('textarea', { id: 'note', rows: 1, maxlength: 2000, ...typed('note') }, item.said.note)),
+      h('label.field', null, h('span', null, 'Note ', h('kbd', null, 'n')), h('textarea', { id: 'note', rows: 1, maxlength: 2000, ...typed('note') }, item.rating.note)),
       h('label.field', null, h('span', null, 'Evidence name ', h('kbd', null, 'e')),
-        h('input', { id: 'evidence', type: 'text', list: 'names', maxlength: 200, autocomplete: 'off', value: item.said.evidence, placeholder: 'the fact it states, if it stands elsewhere too', ...typed('evidence') }),
+        h('input', { id: 'evidence', type: 'text', list: 'names', maxlength: 200, autocomplete: 'off', value: item.rating.evidence, placeholder: 'the fact it states, if it stands elsewhere too', ...typed('evidence') }),
         h('datalist', { id: 'names' }, item.names.map((name) => h('option', { value: name }))))),
     h('ol.legend', { 'aria-label': 'What the grades mean' }, shared.captions.map((caption, grade) => h('li', null, h('b', null, grade), ` ${caption}`))),
     h('div.moves', null,
@@ -103,9 +103,9 @@ function keepBook() {
 }
 
 export function drawSaid() {
-  const { said } = shared.item;
-  for (const button of document.querySelectorAll('.grades [data-grade]')) button.setAttribute('aria-pressed', String(Number(button.dataset.grade) === said.grade));
-  const text = said.grade !== null ? ` · you said ${said.grade}` : said.skipped ? ` · you skipped it: ${said.skipped}` : '';
+  const { rating } = shared.item;
+  for (const button of document.querySelectorAll('.grades [data-grade]')) button.setAttribute('aria-pressed', String(Number(button.dataset.grade) === rating.grade));
+  const text = rating.grade !== null ? ` · you said ${rating.grade}` : rating.skipped ? ` · you skipped it: ${rating.skipped}` : '';
   byId('said').textContent = text;
 }
 
@@ -114,9 +114,9 @@ export function drawMarks() {
   swap(byId('marks'), marks.length > 0 && [
     h('h2.small-head', null, 'Evidence marked for this question'),
     h('ul.marks', null, marks.map((mark) => h('li', null,
-      h(`b.grade-dot.grade-${mark.said.grade}`, null, mark.said.grade),
+      h(`b.grade-dot.grade-${mark.rating.grade}`, null, mark.rating.grade),
       h('button.link', { type: 'button', onclick: () => actions.open(mark) }, foreign(mark.text.length > 160 ? `${mark.text.slice(0, 160)}…` : mark.text)),
-      h('span.small.soft', null, ` ${mark.doc_id}${mark.page ? `, page ${mark.page}` : ''}${mark.said.evidence ? ` · ${mark.said.evidence}` : ''} `),
+      h('span.small.soft', null, ` ${mark.doc_id}${mark.page ? `, page ${mark.page}` : ''}${mark.rating.evidence ? ` · ${mark.rating.evidence}` : ''} `),
       h('button.quiet', { type: 'button', 'aria-label': `Remove the mark: ${mark.text.slice(0, 60)}`, onclick: () => removeMark(mark) }, 'Remove'))))]);
   draw();
 }
@@ -153,7 +153,7 @@ export async function give(kind, value) {
   tell('Saving…');
   try {
     const answer = await say('say', { item: item.item_id, kind, value, seen: item.event, seconds: looked(), next: true });
-    item.said = answer.said;
+    item.rating = answer.rating;
     drawSaid();
     show(answer.next);
     tell(`Saved: ${kind === 'grade' ? value : 'skipped'}.${replaced(answer)}`);
@@ -179,7 +179,7 @@ function typed(kind) {
     timer = null;
     try {
       const answer = await say('say', { item: item.item_id, kind, value, seen: item.event });
-      item.said = answer.said;
+      item.rating = answer.rating;
       item.event = answer.event;
       shared.unsaved = false;
       tell(`Saved: ${kind === 'note' ? 'note' : 'evidence name'}.`);
