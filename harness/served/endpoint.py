@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.llm.http_endpoint import NO_KEY, HttpEndpoint
+from harness.llm.http_endpoint import NO_KEY, HttpEndpoint, PlainUrl
 from harness.llm.money import PER_MILLION
 
 _OWN_FIELDS = ("model", "input", "encoding_format", "dimensions", "query", "documents", "texts", "top_n")
@@ -63,7 +63,7 @@ class ServedEndpoint(HttpEndpoint):
 class EmbeddingEndpoint(ServedEndpoint):
     """An endpoint of embeddings by OpenAI's protocol: OpenAI, Mistral, Jina, vLLM, TEI, Ollama."""
 
-    base_url: str = Field(
+    base_url: PlainUrl = Field(
         "https://api.openai.com/v1", description="The address, up to and with `/v1`; `/embeddings` follows."
     )
     dimensions: int | None = Field(
@@ -82,7 +82,7 @@ class RerankEndpoint(ServedEndpoint):
     api_key_env: str | None = Field(
         None, description="The *name* of the environment variable with the key, never the key; null: none."
     )
-    base_url: str = Field(
+    base_url: PlainUrl = Field(
         description="The address, such as `https://api.cohere.com/v2` or `http://localhost:8080`; `/rerank` "
         "follows."
     )

@@ -219,7 +219,10 @@ def test_a_slice_with_other_spaces_comes_back_as_the_first_such_slice(text, data
     assert anchoring.method in ("exact", "whitespace_free")
     assert "".join(found.split()) == squeezed
     assert found == found.strip()
-    assert anchoring.start <= start + len(text[start:end]) - len(text[start:end].lstrip())
+    if anchoring.method == "exact":  # goes before an earlier place with other spaces
+        assert anchoring.start == text.index(found)
+    else:
+        assert anchoring.start <= start + len(text[start:end]) - len(text[start:end].lstrip())
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.data())

@@ -23,6 +23,7 @@ from harness.search import NotAskedError
 from harness.search.rerank import EndpointRerankerConfig
 from harness.search.retrieve import ConcatenatedConfig, ExactConfig, FaissConfig
 from harness.search.retrieve.chroma import ChromaConfig
+from harness.served.endpoint import EmbeddingEndpoint, RerankEndpoint
 from harness.served.fetching import ServedError
 from tests.judge.fake_server import Answer, FakeServer, error
 from tests.search.test_steps import QUERIES, passages
@@ -430,6 +431,12 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
 def test_a_section_that_cannot_work_is_told_at_once(options, told):
     with pytest.raises((ConfigError, ValueError), match=told):
         exact("http://127.0.0.1:9/v1", **options)
+
+
+@pytest.mark.parametrize("kind", [EmbeddingEndpoint, RerankEndpoint])
+def test_an_address_holds_no_secret(kind):
+    with pytest.raises((ConfigError, ValueError), match="not contain a user, password"):
+        kind(model="m", base_url="https://user:pass@host/v1")
 
 
 def test_a_model_has_one_home():
