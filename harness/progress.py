@@ -128,7 +128,7 @@ class LinesTask:
 
 
 def remaining(seconds: float, done: float, total: float | None) -> float | None:
-    """The seconds that are left if the rest goes on like all that is done; None where nothing is."""
+    """The seconds that are left if the rest goes on like all that is done; None if nothing is."""
     return seconds * (total - done) / done if done and total is not None else None
 
 

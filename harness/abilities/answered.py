@@ -23,7 +23,7 @@ from harness.text.numbers import interval, number
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A trial with the reply to it and what that shows; None where there is no answer."""
+    """A trial with the reply to it and what that shows; None if there is no answer."""
 
     trial: Trial
     reply: Reply
@@ -50,7 +50,7 @@ def try_out(
 ) -> list[Tried]:
     """The answers to all trials; every passage of a trial is shown, in its order. Marks as ``mark`` has them.
 
-    Raises NotAskedError where the context may not ask, and LlmError where the model cannot be asked, or where
+    Raises NotAskedError if the context may not ask, and LlmError where the model cannot be asked, or where
     more trials have no answer than ``answer.max_failed`` allows.
     """
     answerer = ANSWERERS.make(config)
@@ -63,7 +63,7 @@ def try_out(
 
 
 def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[NotAsked, ...]:
-    """What answering would ask for, in a context that may not ask; nothing where it costs nothing."""
+    """What answering would ask for, in a context that may not ask; nothing if it costs nothing."""
     answerer = ANSWERERS.make(config)
     return not_asked([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
 
@@ -97,7 +97,7 @@ def _shares(ability: Ability, rate: float, tried: Sequence[Tried]) -> list[Share
 
 
 def _estimate(values: Sequence[bool]) -> Estimate | None:
-    """The share with Wilson's interval, which does not shrink to nothing where all trials come out alike."""
+    """The share with Wilson's interval, which does not shrink to nothing if all trials come out alike."""
     if not values:
         return None
     low, high = wilson_interval(sum(values), len(values))

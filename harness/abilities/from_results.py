@@ -18,7 +18,7 @@ from harness.types import Chunk, Judgment, Query
 
 
 def evidence_of(folder: Path) -> list[Evidence]:
-    """What every answerable question of a result has; raises HarnessError where the result has no passages.
+    """What every answerable question of a result has; raises HarnessError if the result has no passages.
 
     Passages are those among the first ten of some setting's last ranking, by their best rank there.
     """
@@ -52,7 +52,7 @@ def _ranked(folder: Path, texts: Mapping[str, PassageRow]) -> dict[str, list[str
     last: dict[str, str] = {}
     rows = read_any(folder, RankedRow)
     for row in rows:
-        # rows stand in the order of the stages
+        # rows are in the order of the stages
         last[row.setting] = row.stage
     best: dict[str, dict[str, int]] = {}
     for row in rows:

@@ -17,7 +17,7 @@ DETECTS = ("事实性错误", "factual errors")
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What an answer shows. ``parts``: which parts of the golden answer it holds; none where it refuses."""
+    """What an answer shows. ``parts``: which parts of the golden answer it holds; none if it refuses."""
 
     rejects: bool
     detects: bool
@@ -37,6 +37,6 @@ def mark(trial: Trial, answer: str, *, any_refusal: bool = False) -> Marked:
 
 
 def held(golden: Golden, answer: str) -> tuple[bool, ...]:
-    """Which parts stand in the answer, in lower case, by one of their alternatives."""
+    """Which parts are in the answer, in lower case, by one of their alternatives."""
     said = answer.lower()
     return tuple(any(one.lower() in said for one in part) for part in golden)

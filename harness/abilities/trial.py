@@ -49,7 +49,7 @@ class Trial:
 def write_trials(trials: Iterable[Trial], path: Path) -> int:
     """Write trials to a new file, one JSON object a line; returns their number.
 
-    Raises CorpusError where there is such a file.
+    Raises CorpusError if there is such a file.
     """
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:

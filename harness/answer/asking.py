@@ -52,7 +52,7 @@ All cases want the same steps in the same order, some of them for no items, so t
 def ask(
     step: Step[T], *items: Item, samples: int = 1, needed: bool = True
 ) -> Generator[Calls[T], list[T], list[T]]:
-    """What the model answers to each item: all of them once, then all again; nothing where not ``needed``."""
+    """What the model answers to each item: all of them once, then all again; nothing if not ``needed``."""
     return (yield Calls(step, items, samples, needed))
 
 
@@ -76,7 +76,7 @@ def verdicts(
 
 
 def near(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
-    """The cosine of each pair of texts; None where a vector is zero."""
+    """The cosine of each pair of texts; None if a vector is zero."""
     found: list[float | None] = yield Pairs(texts)
     return found
 

@@ -189,7 +189,7 @@ _BY_KIND: Mapping[str, Mapping[str, Range]] = {
     "context_entity_recall": {_GOLDEN: (0.5, 1.0), _ELSEWHERE: (0.0, 0.5)},
     # nothing in the golden answer is wrong
     "noise_sensitivity": {_GOLDEN: _NONE},
-    # every question has an answer: 1 where it is not refused
+    # every question has an answer: 1 if it is not refused
     "refusal": {_GOLDEN: _ALL, _FIGURE: _ALL, _EVASIVE: _NONE},
 }
 
@@ -197,7 +197,7 @@ _BY_KIND: Mapping[str, Mapping[str, Range]] = {
 def expected_of(measure: AnswerMeasure[Any]) -> dict[str, Range]:
     """The range that the mean over the topics must lie in, by variant, where the definition says one.
 
-    A criterion of the user's own has no known values: only an attack may not raise them (``ATTACKS``).
+    A user-defined criterion has no known values: only an attack may not raise them (``ATTACKS``).
     """
     if isinstance(measure, AnswerCorrectness):
         return _correctness(measure)

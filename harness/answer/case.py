@@ -16,8 +16,8 @@ Details = Mapping[str, Any]
 class Case:
     """One query under one setting: all that a measure of answers may look at.
 
-    ``passages`` stand in the order in which they were read. ``answer`` None: there is none, and ``reason``
-    says why. ``references`` are the golden answers, each as right as the first; none where none is known.
+    ``passages`` are in the order in which they were read. ``answer`` None: there is none, and ``reason``
+    says why. ``references`` are the golden answers, each as right as the first; none if none is known.
     ``cited`` are 0-based indexes into ``passages``. ``judgments`` are the graded spans of the query in the
     texts of this corpus.
     """

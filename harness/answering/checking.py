@@ -27,7 +27,7 @@ class Canary:
     """One kind of known answer under one measure.
 
     ``mean`` is over the topics that have a value, None without any; ``failed`` are those whose call failed.
-    ``expected`` is the range that the mean must lie in, None where no definition says. ``gain`` is what an
+    ``expected`` is the range that the mean must lie in, None if no definition says. ``gain`` is what an
     attack wins over the same answer without it, on the topics where both have a value.
     """
 
@@ -59,7 +59,7 @@ class ScorerCheck:
 
 
 def asking_measures(config: AnswerScoringConfig) -> list[AnswerMeasure[Any]]:
-    """The measures that ask a language model; raises ConfigError where there is none."""
+    """The measures that ask a language model; raises ConfigError if there is none."""
     found = measures_of(config)
     asking = [one for one in found if "llm" in one.needs]
     if not asking:
@@ -72,7 +72,7 @@ def check_scorers(config: AnswerScoringConfig, context: Context) -> list[ScorerC
     """Score the known answers by every measure that asks a model, in the language of its prompts.
 
     Answers go into the ledger, and failed calls are reported instead of ending the run. Raises ConfigError
-    where no measure asks a model, LlmError where the model cannot be asked at all.
+    if no measure asks a model, LlmError where the model cannot be asked at all.
     """
     tools = _tools(config, context)
     return [check_measure(measure, tools) for measure in asking_measures(config)]

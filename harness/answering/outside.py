@@ -49,7 +49,7 @@ def score_outside(
 ) -> list[MeasureScores]:
     """Every measure over all questions; questions in the same words are one cluster of the intervals.
 
-    Raises CorpusError where a measure needs passages whose text is not known, and LlmError where more calls
+    Raises CorpusError if a measure needs passages whose text is not known, and LlmError where more calls
     have failed than ``answer_max_unscored`` allows.
     """
     measures, cases = _prepared(exchanges, config)

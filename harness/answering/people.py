@@ -24,7 +24,7 @@ FEWEST = 10
 class ByPeople:
     """A measure compared with people on the same answers.
 
-    ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN where one is
+    ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN if one is
     constant). ``corrected`` is the mean over all questions that people would give, by prediction-powered
     inference; None with fewer than ten questions.
     """
@@ -63,7 +63,7 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
 
 
 def beside_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | None:
-    """A measure compared with people's values; None where they share no question with a value."""
+    """A measure compared with people's values; None if they share no question with a value."""
     judged = {one.query_id: one.value for one in scores.scores if one.value is not None}
     both = sorted(human.keys() & judged.keys())
     if not both:

@@ -73,7 +73,7 @@ def _means(
 
 
 def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
-    """The values of one measure, settings × queries; NaN where there is none."""
+    """The values of one measure, settings × queries; NaN if there is none."""
     queries = measured[0].queries
     return ScoreMatrix(
         measure=measure,

@@ -47,7 +47,7 @@ class MeasuringTools:
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
     ) -> list[Answered]:
-        """The model's answers, from the ledger first; raises ConfigError where no model is named."""
+        """The model's answers, from the ledger first; raises ConfigError if no model is named."""
         if self.config.answer_judge is None:
             raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
         request = Request(self.config.answer_judge, form, texts, name, "measuring", sample)

@@ -1,4 +1,4 @@
-"""The part of a benchmark that comes after rankings: what answers came to, as rows of result tables."""
+"""The part of a benchmark that follows the rankings: measured answers, as rows of result tables."""
 
 from __future__ import annotations
 

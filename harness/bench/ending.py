@@ -1,4 +1,4 @@
-"""What is said when a benchmark is done, as plain values: at its end, and again while nothing changes."""
+"""What a benchmark prints at its end, as plain values; printed again if nothing has changed."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from harness.search import NotAsked, NotAskedError
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
+    """What judging would take: ``estimate`` None if it costs nothing; ``settings``: pairs of each.
 
     ``answers`` is what answering the questions would take, and measuring the answers.
 
@@ -61,9 +61,9 @@ def run_bench(
 ) -> tuple[Results, Path]:
     """Run every setting and write ``results/<name>/``; returns the results and that folder.
 
-    A result that stood there and is another one stays beside it, named after the time when it began.
-    ``finish`` may add files to the folder before it takes its place; should it fail, the results stand
-    without them and the error follows.
+    An earlier, different result is kept next to it, named after the time when it began. ``finish`` may add
+    files to the folder before it takes its place; if it fails, the results are kept without them and the
+    error is raised.
     """
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"), headlines(config, context) as live:
@@ -127,7 +127,7 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     """Retrieve for every setting, then say what judging would take; asks and spends nothing.
 
-    Where a language model is still to be asked before that, or a service of the user's own to search, it says
+    Where a language model is still to be asked before that, or a user-defined service to search, it says
     what that would take, and stops there.
     """
     with Context.at(config.cache, reporter, may_ask=False) as context:

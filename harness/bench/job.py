@@ -1,4 +1,4 @@
-"""A benchmark for commands and scripts: the results that stand where nothing has changed, else a run."""
+"""A benchmark for commands and scripts: the stored results if nothing has changed, else a new run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from harness.report import Results
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The folder of the results and what there is to say of them; ``date`` is when their run began.
+    """The folder of the results, and what to print about them; ``date`` is when their run began.
 
-    ``results`` is None where nothing had changed, so that nothing was run.
+    ``results`` is None if nothing had changed, so that nothing was run.
     """
 
     folder: Path
@@ -27,9 +27,9 @@ class Done:
 
 
 def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> Done:
-    """Run a benchmark and write its results with their page, unless they stand and nothing has changed.
+    """Run a benchmark and write its results with their page, unless nothing has changed since the last run.
 
-    ``again`` runs it all the same. The warnings of a run are repeated while its results stand. Raises
+    ``again`` runs it anyway. If nothing is run, the warnings of the earlier run are repeated. Raises
     HarnessError as the run does.
     """
     made = made_from(config)

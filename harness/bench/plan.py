@@ -1,4 +1,4 @@
-"""What a benchmark would do, found out without embedding, scoring or paying for anything."""
+"""What a benchmark would do, determined without embedding, scoring or paying for anything."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from harness.types import Query
 
 @dataclass(frozen=True, slots=True)
 class SettingPlan:
-    """One setting: its chunks, and what is to be computed that neither the cache nor a setting above it has.
+    """One setting: its chunks, and what must be computed because no cache or earlier setting has it.
 
     ``to_embed`` are texts of chunks, ``pairs`` what rerankers score: exact where what is retrieved is in the
     cache, else at most as many.
@@ -181,7 +181,7 @@ def _to_score(
 
 
 def _pairs_by_reranker(point: Point) -> list[int]:
-    """How many chunks each reranker scores for a query; about, where a length of text is retrieved."""
+    """How many chunks each reranker scores for a query; approximate if a length of text is retrieved."""
     most = min(len(point.chunking.chunks), _estimated_ranks(point.setting, point.chunking))
     return [most if one.top_n is None else min(most, one.top_n) for one in point.setting.rerank]
 

@@ -1,8 +1,8 @@
-"""Whether the results that stand are those that a run would write, found out without running it.
+"""Whether the stored results are those that a run would write, found out without running it.
 
-What results were made from is kept in the cache beside a hash of each of their files. A run finds nothing
+What results were made from is kept in the cache, with a hash of each of their files. A run finds nothing
 changed only where all of it is the same: the program, the configuration, the content of every input, the
-models, and the results as they were written. In any doubt it runs.
+models, and the results as they were written. If in doubt, it runs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The results that stand: their folder, when they were begun, what was warned of, and their ending."""
+    """The stored results: folder, start of their run, its warnings, and what it printed at the end."""
 
     folder: Path
     date: str
@@ -45,7 +45,7 @@ class Unchanged:
 
 
 def made_from(config: BenchConfig) -> Made | None:
-    """What a run of the configuration would be made from now; None where an input cannot be read."""
+    """What a run of the configuration would be made from now; None if an input cannot be read."""
     try:
         inputs = input_hashes(config)
     except (HarnessError, OSError):
@@ -56,7 +56,7 @@ def made_from(config: BenchConfig) -> Made | None:
 
 
 def find_unchanged(config: BenchConfig, made: Made | None) -> Unchanged | None:
-    """The results that stand, where they are made from ``made``; None where anything differs or is missing.
+    """The stored results, if they are made from ``made``; None if anything differs or is missing.
 
     Writes nothing, and loads no model.
     """

@@ -89,7 +89,7 @@ def distances(vectors: NDArray[np.float32]) -> Floats:
 
 
 class _Room:
-    """How long a run of sentences is, in the unit: its sentences and what stands between them."""
+    """How long a run of sentences is, in the unit: its sentences and what is between them."""
 
     def __init__(self, text: str, sentences: Sequence[Span], sizes: Sequence[int], measure: Measure) -> None:
         gaps = measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])
@@ -102,7 +102,7 @@ class _Room:
 
 
 def breaks(apart: Floats, room: _Room, config: SemanticConfig) -> list[int]:
-    """The numbers of the sentences that begin a chunk, but for the first, from the distances between them.
+    """The numbers of the sentences that begin a chunk, except for the first, from the distances between them.
 
     Breaks above the percentile come first; the weakest of them go where a chunk would be too short; then
     what is too long is cut where its sentences differ most.

@@ -39,7 +39,7 @@ are billed, and the next run collects them too. Calls of a forgotten batch are m
     CACHE,
 )
 def show_batches(args: argparse.Namespace) -> int:
-    """Print the batches and how far they are; exit code 1 where an endpoint did not answer."""
+    """Print the batches and how far they are; exit code 1 if an endpoint did not answer."""
     from harness.commands.shared import open_ledger
     from harness.errors import LlmError
     from harness.llm.batches.overview import see

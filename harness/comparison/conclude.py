@@ -62,7 +62,7 @@ def conclude(
     labels says, ``corrected`` the verdict by a model's grades as people have corrected them. ``turning``
     says by measure which differences have another sign with longer or shorter labels: they are not real,
     whatever the test says; a measure that it lacks was not checked. ``holes`` is how much of the first
-    ranks is judged. Raises HarnessError where no query has a value or a setting has no cost.
+    ranks is judged. Raises HarnessError if no query has a value or a setting has no cost.
     """
     options, costs, turning = options or Options(), costs or Costs(None, ""), turning or {}
     defined = usable(matrix)
@@ -141,7 +141,7 @@ def _cheapest(
 
 
 def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[str, Place]:
-    """Where every setting stands among all: one rule, from the pairs that are real."""
+    """Where every setting is among all: one rule, from the pairs that are real."""
     if len(order) < 2:
         return dict.fromkeys(order, "leads")
     if n < FEWEST_TO_CHOOSE:
@@ -154,7 +154,7 @@ def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[s
 
 
 def _beside(found: Sequence[Comparison], baseline: str) -> dict[str, Place]:
-    """Where every setting stands beside the baseline."""
+    """Where every setting is next to the baseline."""
     places: dict[str, Place] = {baseline: "baseline"}
     for one in found:
         if one.finding == "few":
@@ -238,8 +238,8 @@ def needed_for(
     many ``units`` (queries or clusters), and the bounds are those of a variance (chi-square). The difference
     is one that matters, not the one that was observed: the largest of many is likely smaller in truth.
 
-    None where nothing differs at all or more than a million queries would be needed. The upper bound is None
-    where it is above that.
+    None if nothing differs at all or more than a million queries would be needed. The upper bound is None
+    if it is above that.
     """
     from scipy.special import chdtri
 

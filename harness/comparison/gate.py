@@ -101,7 +101,7 @@ def gate(
     at most ``1 - confidence`` of runs, which is divided among the checks (Bonferroni). A drop that few
     queries leave in doubt passes, and its reason says so.
 
-    Raises HarnessError where the two cannot be compared or a baseline setting is not there any more.
+    Raises HarnessError if the two cannot be compared or a baseline setting is not there any more.
     """
     if max_drop < 0 or not 0.5 < confidence < 1:
         raise HarnessError(

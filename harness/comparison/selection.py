@@ -27,7 +27,7 @@ class Selection:
     """What choosing on train came to.
 
     ``chosen`` is best on train; ``train`` and ``validation`` are its means there. ``best_on_validation`` is
-    best there, and ``regret`` compares the two on validation where they differ (None where they do not).
+    best there, and ``regret`` compares the two on validation where they differ (None if they do not).
     ``optimism`` is train minus validation of the chosen; it holds also how much easier the train queries are.
     ``selection_optimism`` is the same of its lead over the mean of all settings, which leaves that out.
     """

@@ -143,7 +143,7 @@ class Setting(StageConfig):
 
     @property
     def services(self) -> list[ServiceConfig]:
-        """The services of the user's own that the search asks, each once."""
+        """The the user's own services that the search asks, each once."""
         steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
         for retriever in self.retrieve.every():
             steps += (retriever, retriever.rewrite)
@@ -152,7 +152,7 @@ class Setting(StageConfig):
 
 
 def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
-    """The distinct parsers in the order of the settings, by short names that can stand in an id.
+    """The distinct parsers in the order of the settings, by short names that can be in an id.
 
     Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
     """

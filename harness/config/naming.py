@@ -36,7 +36,7 @@ Dump = Mapping[str, Any] | None
 def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     """One name per combination; a sweep of a single point is called ``base``.
 
-    A combination has a configuration by step, None where the step is left out, or a tuple of configurations
+    A combination has a configuration by step, None if the step is left out, or a tuple of configurations
     where a step may come several times; all have the same steps in the same order.
     """
     parts: list[list[str]] = [[] for _ in combinations]

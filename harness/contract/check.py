@@ -59,7 +59,7 @@ class Remark(Exception):  # noqa: N818 - it is no error
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The outcome of one check; ``said`` is empty where all is well."""
+    """The outcome of one check; ``said`` is empty if all is well."""
 
     outcome: Outcome
     about: str

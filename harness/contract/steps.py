@@ -40,7 +40,7 @@ class OwnStep:
     files: tuple[Path, ...] = ()
 
     def checks(self) -> list[Check]:
-        """What it must keep to; raises ConfigError where it cannot be tried."""
+        """What it must keep to; raises ConfigError if it cannot be tried."""
         return (
             parser_checks(self.config, self.files)
             if self.role == "parser"

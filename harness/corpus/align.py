@@ -38,7 +38,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where a passage stands, how alike the two are (0 to 100), and how often it stands there."""
+    """Where a passage is, how alike the two are (0 to 100), and how often it is there."""
 
     start: int
     end: int
@@ -96,13 +96,13 @@ def _fold(character: str) -> str:
 
 
 def find_exact(quote: str, text: str) -> Alignment | None:
-    """The first place where the quote stands verbatim."""
+    """The first place where the quote is verbatim."""
     start = text.find(quote)
     return None if start < 0 else Alignment(start, start + len(quote), 100.0, text.count(quote))
 
 
 def find_in_view(quote: View, text: View) -> Alignment | None:
-    """The first place where the quote stands in the view of the text, as a range of the source."""
+    """The first place where the quote is in the view of the text, as a range of the source."""
     found = find_exact(quote.text, text.text)
     if found is None:
         return None

@@ -1,6 +1,6 @@
-"""Text that stands word for word in several places states one fact: finding any of them is enough.
+"""Text that occurs word for word in several places states one fact: finding any of them is enough.
 
-A label says where an answer stands, seldom everywhere it stands. Boilerplate, tables printed twice and the
+A label says where an answer is, but rarely lists every place. Boilerplate, tables printed twice and the
 filings of successive years repeat sentences, and a ranking that finds the duplicate would count as a miss.
 """
 
@@ -27,7 +27,7 @@ _WHITE_SPACE = np.array([code for code in range(0x3001) if chr(code).isspace()],
 class Duplicates:
     """``judgments`` with the duplicates found and their evidence named; counts of what was done.
 
-    ``added`` are new spans, ``repeated`` the labels whose text stands elsewhere too, ``joined`` those that
+    ``added`` are new spans, ``repeated`` the labels whose text is elsewhere too, ``joined`` those that
     had no evidence name and share one now, as their text was labelled in several places.
     """
 
@@ -112,7 +112,7 @@ def _by_query_and_grade(
 
 @dataclass(frozen=True, slots=True)
 class _Squeezed:
-    """A text without its white space, and as code points; ``place[i]`` is where character i stood."""
+    """A text without its white space, and as code points; ``place[i]`` is where character i was."""
 
     text: str
     letters: NDArray[np.uint32]
@@ -135,7 +135,7 @@ def _squeeze(text: str) -> str:
 def _places(
     wanted: Iterable[str], texts: Mapping[str, _Squeezed], least: int
 ) -> dict[str, list[tuple[str, int, int]]]:
-    """Where each wanted text stands: (document, start, end).
+    """Where each wanted text is: (document, start, end).
 
     All windows of ``least`` characters of a document are hashed and looked up, so that time does not grow
     with the number of texts times the length of the documents. Equal hashes are compared verbatim.

@@ -32,7 +32,7 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
 
 
 def tab_separated(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as tab-separated lines, all of one width but for empty ones; quoted as in CSV where need be."""
+    """Rows as tab-separated lines, all of one width except for empty ones; quoted as in CSV where need be."""
     width = max((i for row in rows for i, cell in enumerate(row, 1) if cell), default=0)
     full = ([*row, *[""] * (width - len(row))][:width] if any(row) else [] for row in rows)
     return delimited_text(full, "\t")

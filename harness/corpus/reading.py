@@ -33,7 +33,7 @@ def read_utf8(path: Path) -> str:
     """The text of a UTF-8 file with its line ends and byte order mark.
 
     Raises CorpusError for what is no regular file, for other encodings and for NUL characters, which are
-    valid UTF-8 but stand in UTF-16 or binary files only.
+    valid UTF-8 but are in UTF-16 or binary files only.
     """
     refuse_special(path)
     try:

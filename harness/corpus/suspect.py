@@ -80,7 +80,7 @@ def compare(
 
 
 def refusal(parsed: ParsedDocument, parsing: ParsingConfig) -> str | None:
-    """Why a document has lost too much text to be used, with the remedy; None where it has not."""
+    """Why a document has lost too much text to be used, with the remedy; None if it has not."""
     stats = parsed.stats
     pages, characters = len(stats.suspect_pages), stats.suspect_characters
     if pages > parsing.max_suspect_pages * stats.all_pages:

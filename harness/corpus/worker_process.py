@@ -50,7 +50,7 @@ def serve(connection: Connection, memory_mb: int) -> None:
 def limit_memory(further: int) -> int | None:
     """Let this process take ``further`` bytes of address space beyond what it has.
 
-    Returns what it may take, which is less under a limit of the user's (``ulimit -v``); None where the
+    Returns what it may take, which is less under a limit of the user's (``ulimit -v``); None if the
     system limits nothing.
     """
     if resource is None:
@@ -73,7 +73,7 @@ def _lift_limit() -> None:
 
 
 def _address_space() -> int:
-    """The address space this process takes, in bytes; 0 where the system does not tell."""
+    """The address space this process takes, in bytes; 0 if the system does not tell."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
     except OSError:

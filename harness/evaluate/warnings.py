@@ -15,7 +15,7 @@ from harness.running.search import RETRIEVE, Searched
 
 
 def _deepest_cutoff(config: BenchConfig) -> int:
-    """The lowest rank that a measure looks at; 0 where none has a cutoff in ranks."""
+    """The lowest rank that a measure looks at; 0 if none has a cutoff in ranks."""
     return max((rank_cutoff(name) or 0 for name in config.measures), default=0)
 
 

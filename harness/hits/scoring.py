@@ -78,7 +78,7 @@ def score_hits(
     """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
 
     The settings are those of ``hit_setting``; people's labels grade. A ranking keeps every hit at its rank:
-    one that stands in no document is unjudged text there. A chunk-level ideal needs chunks that were not
+    one that is in no document is unjudged text there. A chunk-level ideal needs chunks that were not
     returned too. Nobody knows them, so evidence that no returned chunk covers counts as a chunk of its own.
     """
     context = Context.at(config.cache, reporter)
@@ -197,7 +197,7 @@ def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: R
 
 
 def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter: Reporter) -> None:
-    """Say how the hits were placed: what was not found, repeats, stands elsewhere or several times."""
+    """Say how the hits were placed: what was not found, repeats, is elsewhere or several times."""
     hits = [hit for ranking in rankings for hit in ranking]
     ways = [hit.place.method for hit in hits if hit.place is not None]
     how = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)

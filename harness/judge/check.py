@@ -40,7 +40,7 @@ class CheckReport:
     ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
     the first half of a shuffled list less that in the second, each passage against its own mean; None for
     one passage a call. ``problems`` says in words what is wrong. Of the ``pairs`` that were graded many hold
-    the same text, for each attack stands among the other passages of its topic: there are ``passages``
+    the same text, for each attack is among the other passages of its topic: there are ``passages``
     different ones.
     """
 
@@ -120,7 +120,7 @@ def check_judge(
 def _try_once(
     config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: Client | None
 ) -> Summary:
-    """Make the first call alone; raises JudgeError where the others would fail as it does."""
+    """Make the first call alone; raises JudgeError if the others would fail as it does."""
     alone = config.model_copy(
         update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
     )

@@ -52,7 +52,7 @@ class PoolJudgeConfig(StageConfig, ABC):
 
     @property
     def asked(self) -> tuple[LlmConfig, ...]:
-        """The language models that it asks; none where it asks nobody."""
+        """The language models that it asks; none if it asks nobody."""
         return ()
 
     @property

@@ -174,7 +174,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def _vectors(query: str, passages: Sequence[str], rarity: Rarity) -> tuple[Floats, Floats]:
-    """Passages [P, T], each term as often as it stands there, and the query [T]; all by rarity."""
+    """Passages [P, T], each term as often as it is there, and the query [T]; all by rarity."""
     terms = [Counter(terms_of(text)) for text in passages]
     asked = set(terms_of(query))
     column = {term: at for at, term in enumerate(sorted(asked.union(*terms)))}

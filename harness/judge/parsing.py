@@ -126,7 +126,7 @@ def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
     """The values of ``field`` in all outermost JSON objects that have it, and the words around the objects.
 
     A brace that opens no JSON at all is prose. An object that begins as JSON and breaks off spoils the
-    answer: whatever stands inside it may be a quotation or half a thought. So does a thought without an end.
+    answer: whatever is inside it may be a quotation or half a thought. So does a thought without an end.
     """
     answer = after_thoughts(text)
     if isinstance(answer, Malformed):
@@ -155,7 +155,7 @@ def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
             if field in value:
                 found.append(value[field])
         at = answer.find("{", end)
-    # An object may stand in the middle of a line; what follows it is a line of its own.
+    # An object may be in the middle of a line; what follows it is a line of its own.
     return found, "\n".join([*prose, answer[done:]])
 
 

@@ -121,7 +121,7 @@ def judgment_row(
     spread: int = 0,
     cost: float | None = None,
 ) -> JudgmentRow:
-    """One row of the table of judgments; ``reason`` stands where there is no grade."""
+    """One row of the table of judgments; ``reason`` is where there is no grade."""
     return JudgmentRow(
         query_id=judgment.query_id,
         document=judgment.doc_id,

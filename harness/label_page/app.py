@@ -165,7 +165,7 @@ async def _write(work: Callable[[Given], Any], request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes | None:
-    """What was sent; None where it is too much."""
+    """What was sent; None if it is too much."""
     body = b""
     async for part in request.stream():
         body += part

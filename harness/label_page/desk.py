@@ -76,7 +76,7 @@ class Desk:
     def step(self, rater: str, item_id: str = "", after: str = "", back: bool = False) -> Answer:
         """One item with its rating by the rater: the one named, or the next open one after another.
 
-        ``back``: the one before ``after``, done or not. ``item`` is None where all is done.
+        ``back``: the one before ``after``, done or not. ``item`` is None if all is done.
         """
         done = self.state.done(rater)
         line = self._line(rater, done)
@@ -217,7 +217,7 @@ class Desk:
         }
 
     def firmness(self, fresh: bool) -> Answer:
-        """How firm the verdict is, as far as it is known by now; raises LabelError where it is not shown."""
+        """How firm the verdict is, as far as it is known by now; raises LabelError if it is not shown."""
         if self.verdict is None:
             raise LabelError("This page does not show the verdict.")
         return self.verdict.so_far(fresh)

@@ -130,7 +130,7 @@ def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]
 
 
 def _answer(item: Item, known: Sequence[tuple[Item, Settled]]) -> str:
-    """The text of the single relevant mark inside a passage, where it stands there once."""
+    """The text of the single relevant mark inside a passage, where it is there once."""
     if item.origin == "mark":
         return ""
     inside = [mark for mark, one in known if one.grade and mark.origin == "mark" and _holds(item, mark)]
@@ -157,7 +157,7 @@ def _evidence(known: Sequence[tuple[Item, Settled]]) -> dict[str, str]:
             groups.join(item.item_id, named.setdefault((item.query_id, name), item.item_id))
         for other, _ in relevant[at + 1 :]:
             if (other.query_id, other.doc_id) != (item.query_id, item.doc_id) or other.start >= item.end:
-                # they stand in the order of the text
+                # they are in the order of the text
                 break
             overlap = covers((item.start, item.end), (other.start, other.end))
             if overlap and "mark" in (item.origin, other.origin):

@@ -29,7 +29,7 @@ _READS = ("GET", "HEAD")
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The secrets of one start of the program: ``token`` stands in the link, ``cookie`` in the browser."""
+    """The secrets of one start of the program: ``token`` is in the link, ``cookie`` in the browser."""
 
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
@@ -76,7 +76,7 @@ class Guard:
         await (answer or self._app)(scope, receive, guarded)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """A refusal of a request that is not the page's own; None where it may be."""
+        """A refusal of a request that is not the page's own; None if it may be."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self._keys.hosts:

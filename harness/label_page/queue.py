@@ -33,7 +33,7 @@ def usual_order(rater: str, items: Sequence[Item], labels: Sequence[Label], seed
 
 
 def as_listed(rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
-    """As they stand in the pool, for everybody: where the pool was ordered on purpose."""
+    """As they are in the pool, for everybody: where the pool was ordered on purpose."""
     return [item.item_id for item in items]
 
 
@@ -90,7 +90,7 @@ class Queues:
 def next_open(
     ids: Sequence[str], done: frozenset[str], after: int = -1, first: int | None = None
 ) -> str | None:
-    """The first item after a place that is not done, else the first of all; None where all are done.
+    """The first item after a place that is not done, else the first of all; None if all are done.
 
     The first ``first`` items (None: all) come before the others, wherever the place is.
     """

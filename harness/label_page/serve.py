@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 def serve(desk: Desk, port: int, tell: Callable[[str], None]) -> None:
     """Answer requests until a signal comes; ``tell`` gets the link once the page can be opened.
 
-    ``port`` 0 takes a free one. Raises LabelError where the port is taken.
+    ``port`` 0 takes a free one. Raises LabelError if the port is taken.
     """
     import uvicorn
 

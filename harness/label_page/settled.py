@@ -13,7 +13,7 @@ from harness.label_page.state import Decision
 class Settled:
     """The one grade of an item, the raters who gave one, and their words.
 
-    ``grade`` is None where raters differ and nothing is decided. ``evidence`` are the names that raters gave,
+    ``grade`` is None if raters differ and nothing is decided. ``evidence`` are the names that raters gave,
     each with its rater.
     """
 

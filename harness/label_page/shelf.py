@@ -50,7 +50,7 @@ class Pictures:
         self._drawing = threading.Lock()
 
     def page(self, path: Path, page: int) -> bytes:
-        """A page, counted from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError where it fails."""
+        """A page, counted from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError if it fails."""
         key = (path, page)
         with self._drawing:
             if key not in self._kept:
@@ -77,7 +77,7 @@ class Shelf:
         self._one = threading.Lock()
 
     def document(self, doc_id: str) -> Document:
-        """One document; raises LabelError where there is none of that id."""
+        """One document; raises LabelError if there is none of that id."""
         document = self._documents.get(doc_id)
         if document is None:
             raise LabelError(f"There is no document {doc_id!r}.")
@@ -90,7 +90,7 @@ class Shelf:
         return self.part(doc_id, next(held, len(spans)))
 
     def part(self, doc_id: str, number: int) -> Leaf:
-        """A part of a document by its number from 1; raises LabelError where there is none."""
+        """A part of a document by its number from 1; raises LabelError if there is none."""
         document, spans = self.document(doc_id), self._spans(doc_id)
         if not 1 <= number <= len(spans):
             raise LabelError(f"{doc_id} has {len(spans)} parts, not part {number}.")
@@ -107,7 +107,7 @@ class Shelf:
             return find_evidence(sought[:LONGEST_SOUGHT], documents, self._context, top)
 
     def copies(self, doc_id: str, start: int, end: int, most: int = 50) -> list[tuple[Document, int, int]]:
-        """The other places where a text stands, ignoring white space and case."""
+        """The other places where a text is, ignoring white space and case."""
         sought = self.document(doc_id).text[start:end]
         others = (
             (document, first, last)
@@ -117,7 +117,7 @@ class Shelf:
         return list(islice(others, most))
 
     def picture(self, doc_id: str, page: int) -> bytes:
-        """A page as PNG; raises LabelError where there is no picture of it."""
+        """A page as PNG; raises LabelError if there is no picture of it."""
         self.document(doc_id)
         if doc_id not in self._files:
             raise LabelError(f"There is no picture of {doc_id}.")

@@ -53,7 +53,7 @@ class Contest:
 def contest_of(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Contest:
     """Read results and labels: passages among the first ``top`` of all settings, to draw ``count`` at a time.
 
-    ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError where there
+    ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError if there
     is no file of labels to go by.
     """
     opened = open_results(folder, reporter)

@@ -37,7 +37,7 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
     """The unjudged passages among the first ``top`` of the last step of every setting.
 
     The label file need not be there yet. Language models and endpoints are not called: raises LabelError
-    where a setting needs an answer that is not cached.
+    if a setting needs an answer that is not cached.
     """
     there = config.labels is not None and holds_rows(config.labels)
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)

@@ -42,7 +42,7 @@ class Opened:
 def open_results(folder: Path, reporter: Reporter) -> Opened:
     """Read a folder of results and its documents, from the cache where they are known.
 
-    Raises HarnessError where their text is not what the results were made of.
+    Raises HarnessError if their text is not what the results were made of.
     """
     result = read_result(folder)
     config = config_of(result.record)
@@ -67,7 +67,7 @@ def documents_of(config: BenchConfig, reporter: Reporter) -> dict[str, Document]
 
 
 def labels_of(folder: Path, record: Mapping[str, Any], labels: Path | None) -> Path:
-    """``labels``, or the file of labels of the configuration; raises ConfigError where there is none."""
+    """``labels``, or the file of labels of the configuration; raises ConfigError if there is none."""
     path = labels or record["config"].get("labels")
     if path is None:
         raise ConfigError(

@@ -5,7 +5,7 @@
         calls = [model.call(query) for query in queries]
         print(model.estimate(jobs_of(calls)))          # a dry run: what it would cost; nothing is asked
         found, spending = answers(model, calls, reporter=reporter)
-        texts = [text_of(answer) for answer in found]  # None where there is no usable answer
+        texts = [text_of(answer) for answer in found]  # None if there is no usable answer
 
 An answer that is in the ledger is never bought again, whatever asks. Limits of rate and money, retries and
 the breaker are those of ``ModelConfig``. An answer that cannot be used has a ``reason`` and never becomes

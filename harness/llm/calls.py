@@ -81,7 +81,7 @@ class Recorder:
         return answered
 
     def price_of(self, reply: Reply) -> float | None:
-        """What a reply has cost; None where the price or the tokens are unknown."""
+        """What a reply has cost; None if the price or the tokens are unknown."""
         price = self._price
         if price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
             return None
@@ -193,7 +193,7 @@ class CallRun(AskingRun[T]):
         return self._model.find(call)
 
     async def _try(self, call: Asked) -> Answered:
-        """Ask until there is a usable answer, a final reason, or no time; what stands is on record.
+        """Ask until there is a usable answer, a final reason, or no time left; returns what was recorded.
 
         Raises LlmError when the run must end.
         """
@@ -293,7 +293,7 @@ class CallRun(AskingRun[T]):
         )
 
     def _pause_after(self, read: Read, tries: int, unusable: int, left: float) -> float | None:
-        """The pause before the call is asked again; None when its answer stands."""
+        """The pause before the call is asked again; None when its answer is final."""
         if not isinstance(read, Malformed) or read.reason in FINAL_REASONS:
             return None
         if unusable >= self._config.answers_per_call:

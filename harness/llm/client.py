@@ -47,7 +47,7 @@ class Reply:
     def fault(self) -> str:
         """Why it must not be read, as a short name; '' for text that ended by itself.
 
-        What was cut off may have been the answer, and what stands before it a thought or a quotation.
+        What was cut off may have been the answer, and what is before it a thought or a quotation.
         """
         finish = self.finish.lower()
         if finish in _FILTERED:
@@ -181,7 +181,7 @@ class ChatClient:
         return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
 
     def read(self, completion: Any, seconds: float) -> Reply:
-        """The reply in a completion, which took so long; raises CallError where it is none."""
+        """The reply in a completion, which took so long; raises CallError if it is none."""
         try:
             return self._read(completion, seconds)
         except (AttributeError, IndexError, KeyError, TypeError):

@@ -191,7 +191,7 @@ class HttpEndpoint(HttpConfig):
 
 
 def as_json(value: dict[str, Any], name: str = "") -> dict[str, Any]:
-    """The value; raises ValueError where it cannot be written as JSON."""
+    """The value; raises ValueError if it cannot be written as JSON."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -51,5 +51,5 @@ class Spending:
 
 
 def add(one: float | None, other: float | None) -> float | None:
-    """The sum of two amounts; None where one is unknown."""
+    """The sum of two amounts; None if one is unknown."""
     return None if one is None or other is None else one + other

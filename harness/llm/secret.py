@@ -31,7 +31,7 @@ class Secret:
         return "Secret()"
 
     def cut(self, text: Any, longest: int | None = None) -> str:
-        """Text, or whatever stands in its place, without the key; at most ``longest`` characters of it.
+        """Text, or whatever is in its place, without the key; at most ``longest`` characters of it.
 
         The key is found in any case, encoded for a URL, JSON, HTML, a representation in Python or in base64,
         and in part: of its letters no run of 12 is left.

@@ -83,7 +83,7 @@ def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -
 
 
 def _dinkelbach(found: Floats, above: Floats, brought: Floats, reach: Ints, steps: Floats, k: int) -> Floats:
-    """Maximise ``(found + brought) / ideal`` for every row; 0 where nothing is found or could be."""
+    """Maximise ``(found + brought) / ideal`` for every row; 0 if nothing is found or could be."""
     count = np.arange(k + 1)
     ideal = _cumulative_discount(k)[np.minimum(reach[:, :, None] + count, k)]
     ratio = np.zeros(len(found))

@@ -38,7 +38,7 @@ class ChunkTable:
 
     @classmethod
     def of(cls, chunks: Iterable[Chunk]) -> ChunkTable:
-        """Read chunks in any order; raises ValueError for one that is empty or stands twice."""
+        """Read chunks in any order; raises ValueError for one that is empty or is twice."""
         rows = list(chunks)
         docs: dict[str, int] = {}
         doc = [docs.setdefault(row.doc_id, len(docs)) for row in rows]

@@ -21,7 +21,7 @@ def ndcg_expected(graded: Graded, k: int, gain: Gain, draws: int = _DRAWS) -> Fl
     depth comes close to it; labels that people wrote for the answers alone do not, and the value is then too
     high. ``ndcg`` takes every unjudged item for irrelevant, ``ndcg_upper`` for what would raise the value
     most; this is the middle that rests on data. What is drawn adds to the ideal too, each item as evidence of
-    its own. Draws have a fixed seed, so the value is the same in every run. NaN where an item is unjudged
+    its own. Draws have a fixed seed, so the value is the same in every run. NaN if an item is unjudged
     and nothing is judged anywhere. The idea of infNDCG (Yilmaz, Kanoulas and Aslam, SIGIR 2008), with the
     rank as stratum.
     """

@@ -151,7 +151,7 @@ def _docs_of(chunks: ChunkTable, spans: SpanQrels) -> Ints:
 
 
 def _group_of(groups: Ints, keys: Ints, known: Bools) -> Ints:
-    """The place of every key among the sorted ``groups``, -1 where it is not one of them."""
+    """The place of every key among the sorted ``groups``, -1 if it is not one of them."""
     if not len(groups):
         return np.full(len(keys), -1, dtype=np.int64)
     place = np.minimum(np.searchsorted(groups, keys), len(groups) - 1)

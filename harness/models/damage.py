@@ -45,7 +45,7 @@ def check_hub_file(name: str, path: Path, sha256: str) -> None:
 
 
 def read_object(name: str, path: Path) -> dict[str, object]:
-    """A JSON file of a model that holds an object; empty where it holds something else."""
+    """A JSON file of a model that holds an object; empty if it holds something else."""
     content = _check_json(name, path)
     return content if isinstance(content, dict) else {}
 

@@ -27,7 +27,7 @@ _FEWEST_PARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Scores [S, Q], 0 where nothing is relevant, and ``share`` [Q], the probability that something is.
+    """Scores [S, Q], 0 if nothing is relevant, and ``share`` [Q], the probability that something is.
 
     ``moves`` [S, D] are the parts that each of D draws has in the error of the sums of the scores; without
     draws the scores are the model's word. ``open`` are the numbers of the items without a grade.
@@ -72,7 +72,7 @@ class Estimate:
     def errors_from(self, setting: int) -> Floats:
         """The standard error of every mean's distance from that of ``setting`` [S], by labels alone.
 
-        Without draws nobody knows it: infinite, but 0 where all is graded.
+        Without draws nobody knows it: infinite, but 0 if all is graded.
         """
         if self.left == 0:
             return np.zeros(len(self.labels))

@@ -24,7 +24,7 @@ _DRAWN = 0.02
 class Expected:
     """What to expect of S settings, Q queries and P items.
 
-    ``score`` [S, Q] is the expected NDCG, 0 where nothing is relevant; ``share`` [Q] the probability that
+    ``score`` [S, Q] is the expected NDCG, 0 if nothing is relevant; ``share`` [Q] the probability that
     something is. ``slope`` [S, P] is what a unit of an item's gain adds to a setting's score. ``chances``
     [P, G + 1] is the probability of each grade, of graded items without their own; ``news`` [P, G + 1]
     is the gain of each grade less the expected one.
@@ -39,7 +39,7 @@ class Expected:
 
 
 def score_all(pool: Pool, grades: Ints) -> tuple[Floats, Floats]:
-    """NDCG [R, S, Q] under each of R completions, 0 where nothing is relevant; the ideals [R, Q]."""
+    """NDCG [R, S, Q] under each of R completions, 0 if nothing is relevant; the ideals [R, Q]."""
     worth = np.concatenate([[0.0], np.cumsum(pool.steps)])[grades]
     rounds, queries = len(grades), len(pool.queries)
     padded = np.zeros((rounds, queries, pool.width), dtype=np.float32)

@@ -26,7 +26,7 @@ FEWEST_DRAWS = 40
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An estimate with bounds; None where the data give none."""
+    """An estimate with bounds; None if the data give none."""
 
     value: float
     low: float | None
@@ -73,7 +73,7 @@ class Firmness:
     ``means`` holds every setting's mean with the interval for new queries, the best first; ``rivals`` the
     leader's distance from each other, the nearest first. ``graded`` of ``items`` have a label,
     ``drawn`` of them in the order given; without any, means are the model's word alone. ``needed``
-    are the labels that will probably settle the leader, None where that is unknown. ``level`` is that
+    are the labels that will probably settle the leader, None if that is unknown. ``level`` is that
     of the intervals; those of rivals hold for all of them together.
     """
 

@@ -38,7 +38,7 @@ def read_answers(path: Path) -> list[Exchange]:
     of ragas 0.1 (``question``, ``contexts``, ``answer``, ``ground_truth``). Also read are ``query_id``,
     ``documents`` and ``retrieved_context_ids`` (lists, one entry a context), ``cited`` (a list of numbers of
     contexts, from 1), ``answerable``, ``reason`` and ``other_references`` (a list of further golden answers;
-    ``reference`` may be a list too). Only the question must be there. Lists stand in cells as
+    ``reference`` may be a list too). Only the question must be there. Lists are in cells as
     JSON or as Python writes them. Raises CorpusError that names all lines at fault.
     """
     table = read_table(path, (), CorpusError)

@@ -22,7 +22,7 @@ class Exchange:
     """A question, what was read for it in the order read, and the answer.
 
     ``answer`` None: there is none, and ``reason`` says why. ``cited`` are 0-based indexes into ``read``.
-    ``references`` are the golden answers, of which each is right. ``where`` is where it stands in a file, for
+    ``references`` are the golden answers, of which each is right. ``where`` is where it is in a file, for
     messages.
     """
 

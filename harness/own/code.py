@@ -1,4 +1,4 @@
-"""Code of the user's own as a step: found by name, called with plain values, its answers checked."""
+"""the user's own code as a step: found by name, called with plain values, its answers checked."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Arguments = Annotated[
 
 
 def find_call(name: str) -> Callable[..., Any]:
-    """What ``package.module:function`` names; raises ConfigError where there is none."""
+    """What ``package.module:function`` names; raises ConfigError if there is none."""
     module_name, _, path = name.partition(":")
     try:
         with _working_folder():

@@ -1,4 +1,4 @@
-"""Requests to a service of the user's own: several on their way at once, tried again where that may help."""
+"""Requests to a user-defined service: several on their way at once, tried again where that may help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service of the user's own: where it is asked, in which words, how hard, and how its answers are read."""
+"""A user-defined service: where it is asked, in which words, how hard, and how its answers are read."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _CHOOSING = ("within queries", "settings", "queries")
 
 
 def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Table]:
-    """All tables about the answers of a result; none where nothing was answered.
+    """All tables about the answers of a result; none if nothing was answered.
 
     ``rows_of`` gives the rows of the table that a class declares.
     """
@@ -124,7 +124,7 @@ def best_predictors(rows: Sequence[AnswerPredictionRow]) -> Iterator[AnswerPredi
 
 
 def prediction_table(rows: Sequence[AnswerPredictionRow]) -> Table | None:
-    """The best predictor of every measure of answers, and its coefficients; None where none is known."""
+    """The best predictor of every measure of answers, and its coefficients; None if none is known."""
     values = {(r.answer_measure, r.ranking_measure, r.over, r.coefficient): r for r in rows}
     best = list(best_predictors(rows))
     if not best:

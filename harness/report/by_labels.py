@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.report.tables import Table
 
 FILE = "by_labels.json"
-# What stands in a table where there is no figure.
+# What is in a table where there is no figure.
 _NONE = "–"
 
 
@@ -70,7 +70,7 @@ def to_text(found: ByLabels) -> str:
 
 
 def read_by_labels(folder: Path) -> ByLabels | None:
-    """What the folder holds, None where nothing does; raises HarnessError for a damaged file."""
+    """What the folder holds, None if nothing does; raises HarnessError for a damaged file."""
     from pydantic import TypeAdapter
 
     from harness.report.stored import damaged

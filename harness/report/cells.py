@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 # A cell that starts with one of these is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# What may stand behind the apostrophe: a carriage return was made a line feed.
+# What may be behind the apostrophe: a carriage return was made a line feed.
 _STARTS = (*_FORMULA, "\n")
 # What is written as \x1b or \ud800, with the backslashes before it; and what would be taken for that.
 _CONTROL = re.compile(r"(\\*)([\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff])")

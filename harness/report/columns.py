@@ -45,7 +45,7 @@ _BY_TYPE = {int: _COUNT, float: _FIGURE, bool: _YES_NO}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a field means as a column: stands in its type, as ``Annotated[int, Column("how many")]``.
+    """What a field means as a column: is in its type, as ``Annotated[int, Column("how many")]``.
 
     ``unit`` of a number; ``header`` where the column is not called as the field; ``filled``: text that is
     never empty; ``chunk``: the id of a chunk; ``ranges``: none or more ranges of offsets; ``among``: all it
@@ -76,7 +76,7 @@ class Declared:
 
     @property
     def check(self) -> Check | None:
-        """What a cell holds, in words, and whether a cell is so; None where it may hold anything."""
+        """What a cell holds, in words, and whether a cell is so; None if it may hold anything."""
         column = self.column
         if column.among:
             return f"one of {', '.join(column.among)}", column.among.__contains__

@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 class QueryLosses:
     """What one query of a setting loses by name of the part (`name_of`), in the order of the way.
 
-    ``route`` '' is the way to the final score; else that of a route of a fusion, had it stood alone.
+    ``route`` '' is the way to the final score; else that of a route of a fusion, as if it were used alone.
     """
 
     setting: str
@@ -45,7 +45,7 @@ def name_of(step: str, part: str) -> str:
 
 
 def is_route(step: str) -> bool:
-    """Whether a step is a route of a fusion, which stands beside the sum of the losses."""
+    """Whether a step is a route of a fusion, which is next to the sum of the losses."""
     return "." in step
 
 

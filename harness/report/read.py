@@ -46,7 +46,7 @@ class StoredResult:
 
 
 def read_result(folder: Path) -> StoredResult:
-    """Read a folder of results; raises HarnessError where it is none, or damaged."""
+    """Read a folder of results; raises HarnessError if it is none, or damaged."""
     import pandas as pd
 
     try:
@@ -110,7 +110,7 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
 
 
 def read_any(folder: Path, row: type[R]) -> list[R]:
-    """The rows of the table that ``row`` declares; none where the result has no such file."""
+    """The rows of the table that ``row`` declares; none if the result has no such file."""
     try:
         return read_as(folder, row)
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def read_any(folder: Path, row: type[R]) -> list[R]:
 
 
 def cells_of(folder: Path, table: str) -> list[Row]:
-    """The rows of a table as text; none where the result has no such file."""
+    """The rows of a table as text; none if the result has no such file."""
     try:
         return read_rows(folder, table)
     except FileNotFoundError:
@@ -129,7 +129,7 @@ def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     """For every query of a setting the beginning of the passage that its last stage ranked first."""
     first: dict[str, str] = {}
     for row in cells_of(folder, "rankings"):
-        # rows stand in the order of the stages, so that the last one stays
+        # rows are in the order of the stages, so that the last one stays
         if row["rank"] == "1" and row["setting"] == setting:
             first[row["query_id"]] = row["snippet"]
     return first

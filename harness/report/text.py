@@ -35,7 +35,7 @@ def one_line_width(table: Table, gap: str = _NARROW) -> int:
 
 
 def two_line_width(table: Table) -> int:
-    """How many cells wide the figures are where names stand on lines of their own."""
+    """How many cells wide the figures are where names are on lines of their own."""
     widths = _widths(_plain(table))[table.names :]
     return sum(widths) + len(_GAP) * len(widths)
 
@@ -105,7 +105,7 @@ def _two_lines(table: Table, prose: list[list[str]], width: int | None) -> list[
 
 
 def _fitting(table: Table, width: int | None) -> tuple[str, list[tuple[int, int]]]:
-    """The gap between figures, and the columns that stand on one line together, as (first, end)."""
+    """The gap between figures, and the columns that are on one line together, as (first, end)."""
     widths, count = _widths(table), len(table.columns)
     for gap in (_GAP, _NARROW):
         whole = sum(widths[table.names :]) + len(gap) * (count - table.names - 1) + len(_GAP)

@@ -87,7 +87,7 @@ def _bytes(value: Floats | bytes) -> bytes:
 class Kept:
     """The values of keys that have been computed, in their order; read again from the file at each iteration.
 
-    Raises StoreError where the file does not have them, as in a cache that cannot be written to.
+    Raises StoreError if the file does not have them, as in a cache that cannot be written to.
     """
 
     name: str

@@ -48,7 +48,7 @@ class Corpus:
 
     ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
     ``label_rows`` are the rows of the label file, anchored or not. ``strange`` holds text that was returned
-    by another pipeline and is in no document, None where there is none.
+    by another pipeline and is in no document, None if there is none.
 
     Where several parsers have read the documents (``running.corpora``), each text is a document of its own,
     and ``texts_of`` has by setting the ids of the texts that it searches; with one parser it is empty.

@@ -27,7 +27,7 @@ _Paid = dict[int, float | None]
 class QueryCost:
     """``rewriting``: what language models were paid for all queries; ``per_1000``: what a thousand cost.
 
-    Whoever paid, in this run or before. None where a price is unknown, as that of a service of one's own is,
+    Whoever paid, in this run or before. None if a price is unknown, as that of a service of one's own is,
     and for ``per_1000`` where a language model filters, whose calls are not separated by setting.
     ``endpoints`` is what vectors and scores of endpoints cost for chunks and queries; None without one too.
     """
@@ -63,7 +63,7 @@ def query_costs(
 def _rewriting_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, float | None]:
     """What rewriting all queries has cost, by ``retrieve`` and its routes, whoever paid for the answers.
 
-    A rewriting that several routes share is paid once. None where a price is unknown; 0 without a model.
+    A rewriting that several routes share is paid once. None if a price is unknown; 0 without a model.
     """
     found: dict[str, float | None] = {}
     tools = RunTools(context)
@@ -99,7 +99,7 @@ class _Bought:
 def _endpoint_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, _Bought]:
     """What the vectors and scores of endpoints cost a setting alone, up to each of its steps and routes.
 
-    By what is kept, so that a run that buys nothing says the same; empty where no endpoint is asked.
+    By what is kept, so that a run that buys nothing says the same; empty if no endpoint is asked.
     """
     setting, by_chunks = one.setting, one.over_chunks or one
     endpoints = [reranker for reranker in setting.rerank if isinstance(reranker, EndpointRerankerConfig)]

@@ -77,7 +77,7 @@ def _rewritten(
 
 
 def texts_to_buy(points: Sequence[Point], queries: Sequence[Query], context: Context) -> tuple[NotAsked, ...]:
-    """The vectors that endpoints would be asked for, by model; queries are taken as they stand."""
+    """The vectors that endpoints would be asked for, by model; queries are taken as they are."""
     wanted: dict[str, tuple[ServedEncoder, dict[bytes, str]]] = {}
     for point in points:
         for retriever in point.setting.retrieve.every():

@@ -41,7 +41,7 @@ class Reading:
 
     ``read`` gives the spans of the chunks that are found, of which those of a ranking's first ``top_n`` are
     merged. ``headings`` are what the larger chunks that may be read show before them. ``always`` are the
-    spans that stand whether they are found or not: what each chunk is read in or, where it matters what else
+    spans that are whether they are found or not: what each chunk is read in or, where it matters what else
     is found, the chunks themselves.
     """
 
@@ -108,7 +108,7 @@ class Reading:
 def reading_of(
     chunks: Sequence[Chunk], key: str, config: ReadConfig, sources: RunSources, warn: Warn
 ) -> Reading | None:
-    """How chunks are read, None where there are none. ``key`` is that of the chunking.
+    """How chunks are read, None if there are none. ``key`` is that of the chunking.
 
     Warns of chunks that are not whole in what is read for them.
     """

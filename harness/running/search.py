@@ -32,7 +32,7 @@ class Searched:
     """The rankings of one setting by step, and what was noted on the way.
 
     ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
-    their order. ``asked`` are the queries as a rewriter put them, by step; none where nothing was rewritten.
+    their order. ``asked`` are the queries as a rewriter put them, by step; none if nothing was rewritten.
     ``filtered`` is what filters made of the queries, by step. ``efforts``: what it took up to and with each
     step. ``exact_shares`` is the share of the true nearest chunks among what a retriever or a route has
     found, by its name; it is left out where that has no meaning, as for words.
@@ -58,7 +58,7 @@ class Searched:
 
 
 def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
-    """Every query as each step of each setting asked it, where that is not as it stands."""
+    """Every query as each step of each setting asked it, where that is not as it is."""
     for one in searched:
         for step, queries in one.asked.items():
             phrasings: Counter[str] = Counter()
@@ -240,7 +240,7 @@ def pairs_left(
 ) -> list[set[tuple[str, bytes]]] | None:
     """The pairs that each reranker of a setting has yet to score, as (model, digest); computes nothing.
 
-    None where what is retrieved is not in the cache. The list ends with the first reranker that has any
+    None if what is retrieved is not in the cache. The list ends with the first reranker that has any
     left: what the next one reads depends on it.
     """
     tools, setting = RunTools(context, {query.query_id: query for query in queries}), point.setting

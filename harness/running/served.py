@@ -33,7 +33,7 @@ def compute_served(
     """The numbers of every item by its key: those that are kept, and the others from the endpoint.
 
     Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so that
-    none buys what another is buying. Raises NotAskedError where the run may not ask.
+    none buys what another is buying. Raises NotAskedError if the run may not ask.
     """
     first = {key: place for place, key in reversed(list(enumerate(keys)))}
     with _opened(name, model, context) as store:

@@ -40,7 +40,7 @@ class Rewriter(QueryStep[Rewriting]):
     """Queries → queries, as they are put to a retriever. Ids, splits and order stay.
 
     ``repeatable``: to run it again costs nothing, so that what it takes can be measured. ``own_code``: it
-    runs code of the user's own, which may cost something.
+    runs the user's own code, which may cost something.
     """
 
     repeatable: ClassVar[bool] = False
@@ -85,7 +85,7 @@ class Phrased:
     """What a rewriter asks: all texts one after the other, and how many of them belong to each query.
 
     ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
-    any, None where a price is unknown.
+    any, None if a price is unknown.
     """
 
     queries: tuple[Query, ...]

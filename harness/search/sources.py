@@ -1,4 +1,4 @@
-"""What a run offers the steps that look at documents: their text, and what stands next to a chunk."""
+"""What a run offers the steps that look at documents: their text, and what is next to a chunk."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class NotAskedError(LlmError):
 
 
 class ServiceNotAskedError(NotAskedError):
-    """What comes next depends on a service of the user's own, which a plan or dry run does not ask."""
+    """What comes next depends on a user-defined service, which a plan or dry run does not ask."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Shared(Protocol):
     def answers(self, request: Request) -> list[Answered]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
-        Raises NotAskedError where the run may not ask, and LlmError where the model cannot be asked.
+        Raises NotAskedError if the run may not ask, and LlmError where the model cannot be asked.
         """
 
     def facts(
@@ -99,7 +99,7 @@ class Tools(Shared, Protocol):
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
         """What an encoder makes of one text, computed now, whatever is known; to measure what it takes.
 
-        Raises NotMeasuredError where that would cost money.
+        Raises NotMeasuredError if that would cost money.
         """
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
@@ -115,7 +115,7 @@ class Tools(Shared, Protocol):
         """All that decides the rankings of a retriever besides passages and queries."""
 
     def kept(self, kind: str, key: str) -> Any | None:
-        """What a step has kept under a key, None where there is nothing."""
+        """What a step has kept under a key, None if there is nothing."""
 
     def keep(self, kind: str, key: str, value: Any) -> None:
         """Keep a JSON-able value, whole or not at all."""

@@ -44,7 +44,7 @@ def number(value: Any, noun: str) -> float:
 
 
 def tokens_used(data: Any) -> int | None:
-    """The tokens that a reply says it used; None where it says nothing."""
+    """The tokens that a reply says it used; None if it says nothing."""
     usage = data.get("usage") if isinstance(data, dict) else None
     if not isinstance(usage, dict):
         return None

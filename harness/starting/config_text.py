@@ -19,7 +19,7 @@ _MANY_TABLES = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where the files of a benchmark stand, as a configuration names them."""
+    """Where the files of a benchmark are, as a configuration names them."""
 
     name: str
     documents: tuple[str, ...]

@@ -38,7 +38,7 @@ _SHORT_WORDS = {
 class TextFacts:
     """What texts are like: ``language`` is a guess by letters and short words, '' where there is none.
 
-    ``table_share`` is the share of ``characters`` that stand in one of the ``tables``.
+    ``table_share`` is the share of ``characters`` that are in one of the ``tables``.
     """
 
     characters: int
@@ -77,7 +77,7 @@ class Look:
 
 
 def look(folder: Path, cache: Path, context: Context) -> Look:
-    """Read all documents of a folder and its folders; raises CorpusError where there is none.
+    """Read all documents of a folder and its folders; raises CorpusError if there is none.
 
     Files that cannot be read as documents are counted, and unusable ones named; neither ends it.
     """

@@ -26,7 +26,7 @@ def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
 
 
 def write_start(look: Look, folder: Path, download: bool = True) -> list[Path]:
-    """Write all files into ``folder``; raises ConfigError where one of them is there already."""
+    """Write all files into ``folder``; raises ConfigError if one of them is there already."""
     refuse_existing(folder)
     paths = Paths(name_of(look.folder), look.patterns, folder)
     content = {

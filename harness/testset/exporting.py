@@ -29,7 +29,7 @@ def export(state: State, context: Context) -> Outcome:
     """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml.
 
     What people have done to labels.csv since the last export stays: rows that were added, edited or taken
-    out. Raises ConfigError where the test set has changed the same rows.
+    out. Raises ConfigError if the test set has changed the same rows.
     """
     documents = documents_of(state, context)
     made = make(state, documents)

@@ -30,7 +30,7 @@ class TestQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A graded span. ``text`` is what stands there, ``by`` who graded, ``answer`` the part that answers."""
+    """A graded span. ``text`` is what is there, ``by`` who graded, ``answer`` the part that answers."""
 
     query_id: str
     doc_id: str
@@ -55,7 +55,7 @@ class Made:
 
 
 def make(state: State, documents: Mapping[str, Document]) -> Made:
-    """Put the tables together; raises ConfigError where nothing has been graded."""
+    """Put the tables together; raises ConfigError if nothing has been graded."""
     chosen = chosen_of(state)
     found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
     ids = {one.query_id for one in chosen}

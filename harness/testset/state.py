@@ -78,7 +78,7 @@ class State:
     def alone(self) -> Lock:
         """Keep other commands from writing this test set while the lock is held.
 
-        Raises ConfigError where another one does.
+        Raises ConfigError if another one does.
         """
         try:
             held = lock(self.folder / _LOCK)
@@ -100,7 +100,7 @@ class State:
         return self.path(kind).exists()
 
     def rows(self, kind: type[T]) -> list[T]:
-        """The rows of a table; none where it is not there yet. Raises CorpusError for a damaged file."""
+        """The rows of a table; none if it is not there yet. Raises CorpusError for a damaged file."""
         return from_csv(kind, self.path(kind))
 
     def write(
@@ -150,7 +150,7 @@ class State:
         return [one for one in self._all() if one.folder.name[:4] not in gone]
 
     def undo(self) -> Done:
-        """Put back what the latest step has changed; raises ConfigError where there is none."""
+        """Put back what the latest step has changed; raises ConfigError if there is none."""
         done = self.done()
         if not done:
             raise ConfigError(f"{self.folder}: no step has been done, so there is nothing to undo.")

@@ -73,7 +73,7 @@ def in_order(ranks: Sequence[int], order: Order) -> list[int]:
     """Ranks, best first, in another order.
 
     ``edges`` puts ranks 1, 3, 5 … first and … 6, 4, 2 after them (Liu et al., Lost in the middle, TACL 2024:
-    what stands in the middle is used least).
+    what is in the middle is used least).
     """
     if order == "reverse":
         return list(reversed(ranks))
@@ -97,7 +97,7 @@ class Reply:
 
     ``cited`` are 0-based indexes into the passages, in the order of their first mention; ``bad_citations``
     counts marks that look like a citation and name no passage that was read. Tokens, ``price`` (None:
-    unknown) and ``seconds`` are those of the call that brought the answer, whenever it was made; None where
+    unknown) and ``seconds`` are those of the call that brought the answer, whenever it was made; None if
     no language model was asked.
     """
 

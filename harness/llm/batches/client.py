@@ -48,7 +48,7 @@ class BatchState:
 
 
 class BatchClient:
-    """The batches of one endpoint; every method raises CallError where it brings nothing."""
+    """The batches of one endpoint; every method raises CallError if it brings nothing."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.chat = ChatClient(endpoint)

@@ -205,7 +205,7 @@ class BatchDesk:
     async def _create(self, file_id: str) -> BatchState:
         """Make a batch of a file once, though the answer to the request may be lost on its way.
 
-        Raises RefusedError where none has been made, MaybeMadeError where that is not known.
+        Raises RefusedError if none has been made, MaybeMadeError where that is not known.
         """
         lost = False
 

@@ -51,7 +51,7 @@ class Traces:
 def read_traces(path: Path, name: str = "") -> Traces:
     """The questions of an export; its records show the format, unless it is named.
 
-    Raises CorpusError where the file cannot be read, is of no known format, or has no question.
+    Raises CorpusError if the file cannot be read, is of no known format, or has no question.
     """
     records = read_records(path)
     format_ = _format(path, records, name)

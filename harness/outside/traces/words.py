@@ -35,7 +35,7 @@ def answer_in(value: Any) -> str:
 
 
 def unpacked(value: Any) -> Any:
-    """JSON that stands in a text, as attributes of spans hold it; any other value as it is."""
+    """JSON that is in a text, as attributes of spans hold it; any other value as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)

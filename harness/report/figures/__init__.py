@@ -26,7 +26,7 @@ KINDS: dict[str, Callable[[Shown], Any]] = {
 
 
 def drawn(kind: str, shown: Shown, form: str) -> bytes:
-    """A figure as a file. Raises HarnessError where the results lack what it shows, or without matplotlib."""
+    """A figure as a file. Raises HarnessError if the results lack what it shows, or without matplotlib."""
     try:
         import matplotlib
     except ImportError as error:

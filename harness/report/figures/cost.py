@@ -15,7 +15,7 @@ Point = tuple[float, float, int]
 def cost(shown: Shown) -> Any:
     """The measure over the tokens of the first ranks; a line joins the settings that nothing beats.
 
-    Raises HarnessError where the results have no prices.
+    Raises HarnessError if the results have no prices.
     """
     prices = shown.payload["prices"] or []
     tokens = {row["setting"]: row for row in prices if row["stage"] == shown.last_stage(row["setting"])}

@@ -17,7 +17,7 @@ _PARTS = ("#6b6f76", "#cc79a7", "#d95f02", "#e6ab02", "#a6761d", "#7a5aa6", "#3f
 def losses(shown: Shown) -> Any:
     """A bar a setting from 0 to 1: what is left, and what every part has taken; won back is hatched.
 
-    Raises HarnessError where the results have no losses.
+    Raises HarnessError if the results have no losses.
     """
     found = shown.payload["losses"]
     ways = [one for one in (found or {"ways": []})["ways"] if not one["route"] and one["left"]]

@@ -115,7 +115,7 @@ def build_page(
 
 
 def assemble(payload: Mapping[str, Any], name: str) -> str:
-    """The page around a payload: text only ever stands in it compressed, never as markup."""
+    """The page around a payload: text only ever is in it compressed, never as markup."""
     style, script = _style(), _script()
     parts = {
         "TITLE": html.escape(name),

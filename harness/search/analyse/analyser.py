@@ -92,7 +92,7 @@ def _stop_words(name: StopWords) -> Iterable[str]:
 
 
 def _jieba_version() -> str:
-    """The installed version; raises ConfigError where there is none."""
+    """The installed version; raises ConfigError if there is none."""
     try:
         return version("jieba")
     except PackageNotFoundError:

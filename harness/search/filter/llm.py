@@ -93,7 +93,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
 
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
-        """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
+        """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
         c = self.config
         about = [(query.text, ()) for query in queries]
         answers = tools.answers(Request(c, self._form(facts), about, c.prompt.name, "filter"))

@@ -43,7 +43,7 @@ class Names:
         return cls(meant, frozenset(capitals - small), max(map(len, meant), default=0))
 
     def found_in(self, text: str) -> tuple[str, ...]:
-        """The values whose names stand in a text, in the order of the text; a longer name hides those in it.
+        """The values whose names are in a text, in the order of the text; a longer name hides those in it.
 
         Words are compared without case, accents and punctuation, and may be written apart or together:
         `JP Morgan` is `JPMorgan`, `10K` is `10-K`.

@@ -61,7 +61,7 @@ class Filter(QueryStep[Configured]):
 
 
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
-    """The values of the documents by the table of a filter; raises ConfigError where it must have all."""
+    """The values of the documents by the table of a filter; raises ConfigError if it must have all."""
     documents = tuple(dict.fromkeys(documents))
     table = tools.facts(config.file, config.key, config.columns, documents)
     values: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in config.columns}

@@ -50,7 +50,7 @@ class Reader(ABC, Generic[Configured]):
 
 
 class Merger(Reader[Merging]):
-    """A reader for which it matters what else was found: what stands close together is read as one."""
+    """A reader for which it matters what else was found: what is close together is read as one."""
 
     @abstractmethod
     def together(self, chunks: Sequence[Chunk], sources: Sources) -> Together:

@@ -1,4 +1,4 @@
-"""A reranker behind HTTP: a service of the user's own scores passages for a query."""
+"""A reranker behind HTTP: a user-defined service scores passages for a query."""
 
 from __future__ import annotations
 

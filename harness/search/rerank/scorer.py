@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 class PairScorer(ABC):
     """Scores pairs of texts; models load their weights with the first pair that has to be scored.
 
-    ``own_code``: it runs code of the user's own, which may cost something.
+    ``own_code``: it runs the user's own code, which may cost something.
     """
 
     own_code: ClassVar[bool] = False

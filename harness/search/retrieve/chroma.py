@@ -93,7 +93,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
 
         The number of results asked for is a search effort too: HNSW looks at no fewer candidates. Unlike
         ef_search, which Chroma reads when it first opens a collection, it can be raised between searches.
-        Raises HarnessError where ``exact`` is asked for and the index does not reach all chunks.
+        Raises HarnessError if ``exact`` is asked for and the index does not reach all chunks.
         """
         hits = super().search(index, asked, wanted, distinct, nearest)
         if not self.config.exact:

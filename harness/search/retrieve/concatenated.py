@@ -54,7 +54,7 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     """The dot product of [weight × IDF, dense query] with [saturated term frequencies, dense chunk].
 
     The stored vector of a chunk depends on no other chunk but by the average length (see ``sparse``); the
-    IDF stands in the query. Every chunk has a similarity, so every chunk is a hit. A query without terms is
+    IDF is in the query. Every chunk has a similarity, so every chunk is a hit. A query without terms is
     ranked by its dense part.
     """
 

@@ -1,4 +1,4 @@
-"""A retriever behind HTTP: a service of the user's own ranks the chunks."""
+"""A retriever behind HTTP: a user-defined service ranks the chunks."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def ask_about(
     tools: Tools,
     read: Callable[[str], T | None],
 ) -> list[T | None]:
-    """What ``read`` makes of the model's words about each query; None where nothing can be made of them.
+    """What ``read`` makes of the model's words about each query; None if nothing can be made of them.
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """

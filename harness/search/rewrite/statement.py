@@ -29,7 +29,7 @@ _POLITE = re.compile(
 )
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _ASKS = rf"(?:what|which|who|when|where|why|how|{_ANY})"
-# "In 2019, what was …": what stands before the last comma that a question word follows
+# "In 2019, what was …": what is before the last comma that a question word follows
 _BEFORE = re.compile(rf"(?is)^(.*,\s+)(?={_ASKS}(?:['’]s)?\s)")
 # A subject whose end can be found without a parser: a pronoun, or a name and what belongs to it.
 _NAME = r"[A-Z0-9][\w&.'’-]*"
@@ -87,7 +87,7 @@ class StatementRewriter(Rewriter[StatementConfig]):
 
 
 def statement_of(question: str) -> str | None:
-    """The question as a statement; None where no rule fits. Other sentences around it stay."""
+    """The question as a statement; None if no rule fits. Other sentences around it stay."""
     asked = _SENTENCES.split(question.strip())
     stated = [_of_sentence(part) for part in asked]
     if not any(stated):

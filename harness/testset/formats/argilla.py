@@ -46,7 +46,7 @@ with open("records.json", encoding="utf-8") as file:
 def write_argilla(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
     """records.json, as ``rg.Record.from_dict`` reads it, and a script that logs them.
 
-    Grades stand as suggestions: responses belong to users of a server.
+    Grades are as suggestions: responses belong to users of a server.
     """
     questions = {one.query_id: one for one in made.questions}
     records = []

@@ -78,7 +78,7 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
 def _spans(
     contexts: list[str], ids: list[Any], documents: Mapping[str, Document], where: str
 ) -> list[tuple[Document, int, int]]:
-    """Where the contexts stand; those that stand nowhere are left out."""
+    """Where the contexts are; those that are nowhere are left out."""
     if len(ids) == len(contexts):
         try:
             return [span_of(str(one), documents, where) for one in ids]

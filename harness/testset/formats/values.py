@@ -55,7 +55,7 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
 
 
 def checked(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
-    """A range of a document; raises LabelError where it is none."""
+    """A range of a document; raises LabelError if it is none."""
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
             f"{where}: {start}-{end} is no range of {document.doc_id}, which has {len(document.text)} "
@@ -67,7 +67,7 @@ def checked(document: Document, start: int, end: int, where: str) -> tuple[Docum
 def passage_meant(
     documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
 ) -> tuple[Document, int, int]:
-    """The passage that another tool was given; raises LabelError where its document or its text is another.
+    """The passage that another tool was given; raises LabelError if its document or its text is another.
 
     ``text`` None: the tool says nothing of the text.
     """
@@ -81,11 +81,11 @@ def passage_meant(
 
 
 def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tuple[int, int]:
-    """The half-open range of ``text`` that another tool means; ``said`` is what it says stands there.
+    """The half-open range of ``text`` that another tool means; ``said`` is what it says is there.
 
     Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.
     Whichever gives the text that they show is meant; without that text, half-open ranges of characters are.
-    Raises LabelError where none gives it.
+    Raises LabelError if none gives it.
     """
     if not said:
         return start, end

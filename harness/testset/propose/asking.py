@@ -92,7 +92,7 @@ class Proposer:
         return self._model.estimate(jobs_of([self._call(one) for one in briefs]), noun="questions")
 
     def propose(self, briefs: Sequence[Brief], reporter: Reporter) -> Proposed:
-        """Ask for all of them; raises LlmError where the model cannot be asked or a limit ends the run.
+        """Ask for all of them; raises LlmError if the model cannot be asked or a limit ends the run.
 
         Every answer is then in the ledger, and the next run goes on from there. A call without a usable
         answer is counted, and brings no question.
