@@ -45,9 +45,9 @@ def run(
 ) -> Results:
     """Run a benchmark as ``harness bench`` does, report.html included, and return what it left behind.
 
-    Where nothing has changed since its results were written, these are returned at once; ``again`` runs it
-    all the same. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives
-    them instead. Raises HarnessError with what to do about it.
+    Where nothing has changed since its results were written, these are returned immediately; ``again`` runs
+    it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them
+    instead. Raises HarnessError with what to do about it.
     """
     from harness.bench.job import do_bench
 
@@ -96,7 +96,7 @@ class Results:
         return read_table(self.folder, name)
 
     def compare(self, measure: str | None = None, baseline: str | None = None) -> Comparison:
-        """Which setting is best, by how much, and whether it is real; by default by the headline measure."""
+        """Which setting is best, by how much, and whether that is real; by default by the headline."""
         return compare(self, measure=measure, baseline=baseline)
 
     def report(self, output: Folder | None = None) -> Path:
@@ -147,7 +147,7 @@ def compare(
     Raises HarnessError if they were not scored on the same queries and the same judged text, ConfigError
     for an unknown measure, setting or stage.
     """
-    from harness.bench.uniting import read_united
+    from harness.bench.pool_union import read_united
     from harness.verdict import measure_to_take, names_of, scores_of, verdict_of
 
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]

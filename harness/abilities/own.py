@@ -1,4 +1,4 @@
-"""The four abilities from one's own questions, evidence and near misses."""
+"""The four abilities from the user's own questions, evidence and near misses."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Evidence:
     def golden(self) -> Golden:
         """The parts of the answer, which `;` separates; figures also without commas.
 
-        Golden answers of as many parts as the first give further ways to say each part, in their order;
-        others cannot be matched with it and do not count.
+        Golden answers with as many parts as the first add alternatives for each part, in order; others cannot
+        be matched with it and are ignored.
         """
         ways = [[part.strip() for part in one.split(";") if part.strip()] for one in self.answers]
         alike = [parts for parts in ways if len(parts) == len(ways[0])]

@@ -25,7 +25,7 @@ class Trial:
     """``rate`` is the share of passages that are noise: 1 for rejection.
 
     ``golden`` has at least one part, each with at least one alternative that is not blank. ``changed`` says
-    what was made false in the passages of a counterfactual trial, '' where the source does not tell.
+    what was made false in the passages of a counterfactual trial, '' if the source does not say.
     """
 
     trial_id: str

@@ -1,7 +1,7 @@
-"""Answers whose true score is known by construction, to try a model that scores on. All of it invented.
+"""Answers whose true score is known by construction, to try a model that scores on. All of them are invented.
 
-Each topic has one fact, in one sentence, so that what follows from the passages and what does not is beyond
-doubt. Attacks are carried by an answer that is wrong, or by passages that hold nothing.
+Each topic has one fact, in one sentence, so that it is clear what follows from the passages and what does
+not. Attacks are carried by an answer that is wrong, or by passages that hold nothing.
 """
 
 from __future__ import annotations

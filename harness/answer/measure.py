@@ -1,4 +1,4 @@
-"""What a measure of answers is: its reference, its configuration, and how it scores cases."""
+"""The base of measures of answers: reference, configuration, and scoring of cases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
 
 
 class AnswerTools(Protocol):
-    """What measures of answers may use of a run: a language model behind the ledger, and an encoder."""
+    """What measures of answers may use: a language model behind the ledger, and an encoder."""
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
@@ -39,7 +39,7 @@ class AnswerTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the reference page says of a measure."""
+    """What the reference page says about a measure."""
 
     about: str
     formula: str
@@ -84,7 +84,7 @@ class AnswerMeasure(ABC, Generic[Config]):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What it looks at under its configuration."""
+        """The parts of a case that it uses under its configuration."""
         return self.facts.needs
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:

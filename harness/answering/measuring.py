@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.answer import AnswerScore, Case
 from harness.answer.stage.citations import without_citations
-from harness.answering.failing import refuse_failures
+from harness.answering.failure_limits import refuse_failures
 from harness.answering.replies import Replied, golden_of
 from harness.answering.tools import MeasuringTools, measures_of
 from harness.config import BenchConfig

@@ -39,8 +39,8 @@ class ByPeople:
 def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> dict[str, dict[str, float]]:
     """People's values by measure and query: a table with query_id, measure and value.
 
-    The questions must be drawn at random, or the corrected mean is of no use. Raises CorpusError that names
-    the lines at fault.
+    The questions must be drawn at random, or the corrected mean is invalid. Raises CorpusError that names the
+    lines at fault.
     """
     found: dict[str, dict[str, float]] = {}
     known = set(queries)
@@ -79,7 +79,7 @@ def beside_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | 
 
 
 def people_table(found: Sequence[ByPeople]) -> Table:
-    """A row a measure."""
+    """One row per measure."""
     rows = tuple(
         (
             one.measure,

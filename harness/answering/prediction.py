@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.answering.measuring import Measured
-from harness.answering.summing import lower_is_better, matrix_of
+from harness.answering.score_rows import lower_is_better, matrix_of
 from harness.comparison import ScoreMatrix, from_scores
 from harness.config import BenchConfig
 from harness.measures import less_is_better, parse_measure

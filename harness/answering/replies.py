@@ -1,4 +1,4 @@
-"""Searched settings → answers: what each reads, who answers, and what came of it."""
+"""Searched settings → answers: what each setting reads, who answers, and the replies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
-from harness.answering.failing import NO_PASSAGES, refuse_unanswered
+from harness.answering.failure_limits import NO_PASSAGES, refuse_unanswered
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -29,7 +29,7 @@ class ReadPassage:
 
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """What one setting answered. ``read`` and ``replies`` have an entry for every query, by its id."""
+    """The answers of one setting. ``read`` and ``replies`` have an entry for every query, by its id."""
 
     setting: str
     answered_by: str

@@ -9,7 +9,7 @@ from harness.answering.losses import UNITS, answer_loss_rows
 from harness.answering.measuring import Measured, by_query, measure_all
 from harness.answering.prediction import prediction_rows
 from harness.answering.replies import Replied, reply_rows
-from harness.answering.summing import answer_rows
+from harness.answering.score_rows import answer_rows
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import Evaluated, lost_evidence, projection_of
 from harness.judging.judges import pool_judge_config

@@ -11,7 +11,7 @@ from harness.answering.pricing import AnswerPlan, plan_answers
 from harness.answering.replies import answer_all, refuse_bad_golden
 from harness.bench.answers import rows_of_answers
 from harness.bench.headlines import headlines
-from harness.bench.keeping import keep_results
+from harness.bench.save import keep_results
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import evaluate
 from harness.evaluate.tables import results_of
@@ -28,7 +28,7 @@ from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
-from harness.running.missing import Unasked, missing_answers, unasked
+from harness.running.missing import UnaskedService, missing_answers, unasked
 from harness.running.search import Point, Searched, search_points
 from harness.search import NotAsked, NotAskedError
 
@@ -51,7 +51,7 @@ class DryRun:
     estimate: Estimate | None
     skipped: tuple[str, ...]
     rewriting: tuple[NotAsked, ...] = ()
-    services: tuple[Unasked, ...] = ()
+    services: tuple[UnaskedService, ...] = ()
     endpoints: tuple[NotAsked, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
 

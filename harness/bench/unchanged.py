@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.bench.ending import STORED, Ending
+from harness.bench.final_output import STORED, FinalOutput
 from harness.bench.inputs import file_hashes, input_hashes
 from harness.config import BenchConfig
 from harness.errors import HarnessError
@@ -27,7 +27,7 @@ _LOCAL = ("embedded", "folder", "hub")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RunOrigin:
     """What results are made from: a key of program and configuration, and the hashes of all inputs."""
 
     key: str
@@ -41,10 +41,10 @@ class Unchanged:
     folder: Path
     date: str
     warnings: tuple[str, ...]
-    ending: Ending
+    ending: FinalOutput
 
 
-def made_from(config: BenchConfig) -> Made | None:
+def made_from(config: BenchConfig) -> RunOrigin | None:
     """What a run of the configuration would be made from now; None if an input cannot be read."""
     try:
         inputs = input_hashes(config)
@@ -52,10 +52,10 @@ def made_from(config: BenchConfig) -> Made | None:
         # the run itself says what is wrong
         return None
     facts = config.model_dump(mode="json", serialize_as_any=True), config.file_sha256, str(Path.cwd())
-    return Made(key_of(program_key(), *facts), inputs)
+    return RunOrigin(key_of(program_key(), *facts), inputs)
 
 
-def find_unchanged(config: BenchConfig, made: Made | None) -> Unchanged | None:
+def find_unchanged(config: BenchConfig, made: RunOrigin | None) -> Unchanged | None:
     """The stored results, if they are made from ``made``; None if anything differs or is missing.
 
     Writes nothing, and loads no model.
@@ -81,11 +81,11 @@ def find_unchanged(config: BenchConfig, made: Made | None) -> Unchanged | None:
 
 def keep_made(
     config: BenchConfig,
-    made: Made | None,
+    made: RunOrigin | None,
     results: Results,
     files: Mapping[str, str],
     warnings: tuple[str, ...],
-    ending: Ending,
+    ending: FinalOutput,
 ) -> None:
     """Keep what a finished run was made from, for the next one.
 

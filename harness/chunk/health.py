@@ -1,4 +1,4 @@
-"""How long chunks are for the model that reads them, how many it would cut, and what their borders cut."""
+"""Chunk lengths for the model that reads them, how many it would truncate, and what chunk borders cut."""
 
 from __future__ import annotations
 

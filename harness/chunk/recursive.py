@@ -5,9 +5,9 @@ separator that occurs, merge neighbouring pieces up to the size, split a piece t
 separator. That class returns strings and looks for their offsets afterwards, which finds the wrong place
 where text repeats; here the pieces are ranges of the text from the beginning.
 
-Two differences, both forced by ``chunk.text == document.text[start:end]``. With ``keep_separator: false``
-langchain joins pieces with one separator where the text has several in a row, here a chunk keeps (and counts)
-all that are inside it. A chunk with the very range of another one is dropped.
+There are two differences, both required by ``chunk.text == document.text[start:end]``. With ``keep_separator:
+false`` langchain joins pieces with one separator where the text has several in a row, here a chunk keeps (and
+counts) all that are inside it. A chunk with the very range of another one is dropped.
 """
 
 from __future__ import annotations

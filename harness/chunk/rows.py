@@ -65,7 +65,7 @@ class RowsConfig(SizedConfig):
         return [list(_split(document, self, splitter)) for document in documents]
 
     def shown_before(self, document: Document, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
-        """What each span, a row or a piece of other text, is shown with."""
+        """The ranges shown before each span (a row or a piece of other text)."""
         tables = tables_of(document, self)
         starts = [table.rows[0][0] for table in tables]
         found: list[tuple[Span, ...]] = []

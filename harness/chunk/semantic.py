@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 class SemanticConfig(SizedConfig, ComputingConfig):
-    """Runs of sentences that mean alike: a chunk ends where the next sentence differs most from the last."""
+    """Runs of similar sentences: a chunk ends where the next sentence differs most from the last."""
 
     versions = SentenceConfig.versions
 
@@ -125,7 +125,7 @@ def breaks(apart: Floats, room: _Room, config: SemanticConfig) -> list[int]:
 
 
 def _fitting(apart: Floats, room: _Room, first: int, last: int, config: SemanticConfig) -> list[int]:
-    """Where to cut a run that is too long: at the greatest distance that leaves no part too short."""
+    """Where to cut a run that is too long: at the largest distance that leaves no part too short."""
     found: list[int] = []
     waiting = [(first, last)]
     while waiting:

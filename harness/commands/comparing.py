@@ -116,7 +116,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _compared_rankings(args: argparse.Namespace) -> Compared:
-    from harness.bench.uniting import read_united
+    from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
     from harness.verdict import label_parts, measure_to_take, names_of, scores_of, verdict_of
 
@@ -206,7 +206,7 @@ def gate(args: argparse.Namespace) -> int:
 
 
 def _gated_rankings(args: argparse.Namespace) -> Gated:
-    from harness.bench.uniting import read_united
+    from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
     from harness.verdict import measure_to_take
 

@@ -21,7 +21,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class ScoredOn:
-    """What a result was scored on.
+    """The data and rules that a result was scored with.
 
     ``files`` maps ``queries`` to the hash of that file; ``texts`` maps a document to the hash of its
     extracted text; ``rules`` maps each rule of scoring to its value.
@@ -36,7 +36,7 @@ class ScoredOn:
         """Read ``record.json``; ``texts`` maps documents to the hashes of their text (documents.csv).
 
         ``judged`` is a hash of the graded spans that were scored on. Raises HarnessError for a record that
-        lacks what has to be known.
+        lacks a required field.
         """
         try:
             config = record["config"]

@@ -31,7 +31,7 @@ from harness.comparison.verdict import (
 )
 from harness.stats.units import Units, icc, units_of
 
-# The smallest difference that most would change a setting for; what more queries are planned for.
+# The smallest difference worth changing a setting for; the number of queries needed is computed for it.
 WORTHWHILE = 0.02
 MOST_QUERIES = 1_000_000
 POWER = 0.8
@@ -213,7 +213,7 @@ def _needed(
     units: Units,
     decision: Decision,
 ) -> Needed | None:
-    """How many queries would show a difference worth having; not asked where the question is settled."""
+    """How many queries would show a difference worth having; not computed if the comparison is decided."""
     if decided is None or margin is None or decision in ("best", "better", "single"):
         return None
     closest = {margin.setting, margin.against}
@@ -231,7 +231,7 @@ def needed_for(
     units: float,
     level: float = 0.95,
 ) -> tuple[int, int, int | None] | None:
-    """Queries that show a true ``difference`` in 4 of 5 studies, and the bounds of that number at ``level``.
+    """The number of queries that show a true ``difference`` in 4 of 5 studies, with its bounds at ``level``.
 
     A difference is seen where it is ``critical`` standard errors from 0, in 4 of 5 studies where it is 0.84
     more. The standard error was ``error`` with ``n`` queries and falls with their root. It is known from so

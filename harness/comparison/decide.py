@@ -1,4 +1,4 @@
-"""The one rule of what is real: a test of all comparisons at once, and the intervals that belong to it.
+"""The one rule for real differences: a joint test of all comparisons, and its intervals.
 
 A difference is real where its interval excludes 0, and then alone its p-value is at most the level. Both come
 from one critical value: the largest lead that any of the comparisons would have by chance, found by flipping
@@ -70,7 +70,7 @@ def decide(
     p[alike] = 1.0
     critical = _critical(largest, complete, 1 - level, units)
     low, high = _bounds(difference, error, skew, critical)
-    # a test that few units keep from being sharp must not be next to an interval that looks sure
+    # a test with little power, because of few units, must not be shown next to a narrow interval
     open_ = p > 1 - level
     low[open_], high[open_] = np.minimum(low[open_], 0.0), np.maximum(high[open_], 0.0)
     return Decided(difference, low, high, error, p, critical)

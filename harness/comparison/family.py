@@ -1,4 +1,4 @@
-"""Many comparisons at once: all against a baseline, or every setting before and after; and who meets whom."""
+"""Families of comparisons: all pairs, all against a baseline, or every setting before and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One mean has one interval, wherever it is: in summary.csv, on the page and in a comparison."""
+"""The interval of a mean, the same everywhere: in summary.csv, on the page and in a comparison."""
 
 from __future__ import annotations
 

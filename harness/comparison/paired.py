@@ -42,9 +42,9 @@ class Comparison:
     ``low`` and ``high`` bound the difference and ``p`` tests it, both for the whole ``family`` of comparisons
     at once and by the same rule (see ``decide``). ``finding``: ``real`` where the interval excludes 0,
     ``open`` where it does not, ``few`` where there are fewer queries than one should choose by, ``turns``
-    where it excludes 0 and longer or shorter labels give the difference another sign. ``d_z`` is
-    the difference in standard deviations over queries, ``dominance`` the share of queries won minus lost.
-    None if the data do not say: a single query, no difference.
+    where it excludes 0 and longer or shorter labels give the difference another sign. ``d_z`` is the
+    difference in standard deviations over queries, ``dominance`` the share of queries won minus lost. None if
+    the data do not determine it: a single query, no difference.
     """
 
     setting: str

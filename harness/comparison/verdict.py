@@ -1,4 +1,4 @@
-"""What a comparison comes to, as one value: every place that concludes anything prints it.
+"""The conclusion of a comparison as one value, printed wherever a conclusion is shown.
 
 Terminal, page, Markdown, LaTeX and JSON take the words from ``lines_of``.
 """
@@ -14,7 +14,7 @@ from harness.stats.units import Kind
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
-# With a smaller share of the first ranks judged than this it is said.
+# A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
@@ -75,7 +75,7 @@ class Holes:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One sentence or two of a verdict, and what they are about."""
+    """One or two sentences of a verdict, and their role."""
 
     role: Role
     text: str

@@ -1,4 +1,4 @@
-"""What a chunker must keep to."""
+"""The contract of a chunker."""
 
 from __future__ import annotations
 

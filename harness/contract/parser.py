@@ -1,4 +1,4 @@
-"""What a parser must keep to, tried on files of the user's."""
+"""The contract of a parser, tried on the user's files."""
 
 from __future__ import annotations
 

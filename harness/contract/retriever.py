@@ -1,4 +1,4 @@
-"""What a retriever must keep to."""
+"""The contract of a retriever."""
 
 from __future__ import annotations
 

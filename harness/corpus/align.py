@@ -52,7 +52,7 @@ def whitespace_free(text: str) -> View:
 
 
 def folded(text: str) -> View:
-    """Without whitespace, and alike what looks alike: NFKD, accents, case, the kinds of quotes and dashes."""
+    """Without whitespace, lookalikes unified: NFKD, accents, case, kinds of quotes and dashes."""
     return _view(text, _fold)
 
 
@@ -66,7 +66,7 @@ def is_same_text(cell: str, text: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    """What of a text survives a spreadsheet: no white space, nothing invisible, no control characters."""
+    """The characters that survive a spreadsheet: no white space, invisible or control characters."""
     seen = whitespace_free(text).text
     if seen.isprintable():
         return seen

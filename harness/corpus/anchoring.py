@@ -44,7 +44,7 @@ class AnchorConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class Anchoring:
-    """Where a label row landed. ``start`` and ``end`` are None if nothing alike was found at all.
+    """Where a label row landed. ``start`` and ``end`` are None if nothing similar was found.
 
     ``score`` is 100 for all methods but ``fuzzy``. ``copies`` counts how often the quote is in the text
     that was searched; the first one was taken. ``quote`` and ``found`` are snippets on one line;

@@ -25,7 +25,7 @@ _OTHERS = (".doc", ".odt", ".rtf", ".xml", ".json", ".ppt", ".xls", ".epub")
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
-    """A file of the corpus and the id its document goes by."""
+    """A file of the corpus and the id of its document."""
 
     doc_id: str
     path: Path
@@ -185,7 +185,7 @@ def _folders(starts: list[Path]) -> Iterator[Path]:
             status = folder.stat()
             with os.scandir(folder) as entries:
                 below = sorted(entries, key=lambda entry: entry.name)
-        except OSError:  # no folder, or not for us: glob passes it over as well
+        except OSError:  # no folder, or not readable: glob skips it as well
             continue
         if (status.st_dev, status.st_ino) in seen:
             continue

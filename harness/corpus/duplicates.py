@@ -45,7 +45,7 @@ def credit_duplicates(
     Texts are compared without white space, which differs between two extractions of one sentence. Only
     relevant labels of at least ``least`` characters without white space count: what is shorter may mean
     something else in another place. Labels of whole documents are left alone, and so is every place that the
-    query has a label for: people know better.
+    query has a label for: people's labels take precedence.
     """
     texts = {doc_id: _Squeezed.of(document.text) for doc_id, document in documents.items()}
     wanted: dict[str, list[int]] = defaultdict(list)
@@ -103,7 +103,7 @@ def _name_evidence(
 def _by_query_and_grade(
     judgments: Sequence[Judgment], rows: Iterable[int]
 ) -> dict[tuple[str, int | None], list[int]]:
-    """Rows by query and grade: equal texts with unequal grades were told apart on purpose."""
+    """Rows by query and grade: equal texts with unequal grades were distinguished on purpose."""
     groups: dict[tuple[str, int | None], list[int]] = defaultdict(list)
     for row in rows:
         groups[judgments[row].query_id, judgments[row].grade].append(row)

@@ -1,4 +1,4 @@
-"""What readers of formats share: errors of damaged files, tables as text, blocks of text."""
+"""Shared by the readers of formats: errors of damaged files, tables as text, blocks of text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
     try:
         yield
     except (CorpusError, MemoryError):
-        # a full process is dealt with where it runs
+        # running out of memory is handled by the process
         raise
     except ImportError as error:
         raise CorpusError(f"{path}: reading {what} takes {package}: pip install harness[{extra}].") from error

@@ -1,4 +1,4 @@
-"""What another pipeline returned, as it is in a file, in rank order and before it is placed."""
+"""The hits of another pipeline as a file lists them: in rank order, not yet placed in documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.corpus.table import TABLES, Row, Table, check_offsets, nearest, rea
 from harness.errors import CorpusError
 
 PLACES = ("start", "page", "text")
-# One row takes more than this in no honest file; a damaged one may claim any number.
+# No valid row takes more than this; a damaged file may claim any number.
 _MOST_ROWS = 50_000_000
 
 

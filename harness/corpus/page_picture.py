@@ -1,7 +1,7 @@
 """Pictures of PDF pages, by pypdfium2 where it is installed: each in a process of its own, and bounded.
 
 Run as a program it reads a request as JSON and answers with the picture and where quotes are in it. A file
-that crashes the reader, or keeps it busy, costs its own picture and nothing else.
+that crashes or blocks the reader only loses its own picture.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from harness.types import Document
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
 _ALIGNED_DOCUMENTS = 3
-# A text that is more often is not worth telling apart.
+# Places of a text with more occurrences are not distinguished.
 _MOST_COPIES = 1000
 
 
@@ -65,9 +65,9 @@ def place_hits(
     comes first, then the first in the order of the documents, and the next ones go to further hits of the
     ranking with the same text.
 
-    Hits in documents that were ``left_out`` have no place, and with ``keep_unknown`` those in documents that
-    there are not. Raises CorpusError for an unknown document, offsets or pages that do not fit, and a hit
-    without a place that has no text.
+    Hits in documents that were ``left_out`` have no place, and with ``keep_unknown`` those in unknown
+    documents. Raises CorpusError for an unknown document, offsets or pages that do not fit, and a hit without
+    a place that has no text.
     """
     rows = [row for ranking in rankings for row in ranking]
     meant = {row.document: _meant(row, documents, left_out, keep_unknown) for row in rows}

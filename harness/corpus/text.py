@@ -24,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class TextStats:
-    """What the extraction met and did not repair.
+    """Problems that the extraction met and did not repair.
 
     Pages are 1-based. ``undecodable_characters`` counts U+FFFD in the text, among them the lone surrogates it
     stands for; ``odd_characters`` counts control and private-use characters and noncharacters. ``bytes`` is

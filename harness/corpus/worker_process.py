@@ -23,7 +23,7 @@ _MB = 1_000_000
 
 
 def serve(connection: Connection, memory_mb: int) -> None:
-    """The life of a worker: receive a task, send its result, until the parent hangs up."""
+    """The loop of a worker: receive a task, send its result, until the parent closes the connection."""
     # Ctrl-C goes to the whole group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     allowed = limit_memory(memory_mb * _MB)
@@ -82,7 +82,7 @@ def _address_space() -> int:
 
 
 def _silence() -> None:
-    """What a crashing library writes does not reach the terminal."""
+    """Keep the output of a crashing library off the terminal."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)

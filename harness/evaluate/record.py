@@ -49,7 +49,7 @@ CONVENTIONS = (
 def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
 ) -> RunRecord:
-    """Put together what the run knows of itself."""
+    """Make the record of a run."""
     faults = context.faults.sentences()
     return RunRecord(
         config=config.model_dump(mode="json"),

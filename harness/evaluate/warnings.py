@@ -20,7 +20,7 @@ def _deepest_cutoff(config: BenchConfig) -> int:
 
 
 def warn_of_measures(config: BenchConfig, reporter: Reporter) -> None:
-    """Say what the measures of a configuration will not show with its parsers, its rankings and its pool."""
+    """Warn where parsers, rankings or the pool limit what the measures of a configuration can show."""
     _warn_of_parsers(config, reporter)
     _warn_of_shallow_rankings(config, reporter)
     _warn_of_pool(config, reporter)

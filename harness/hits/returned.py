@@ -1,4 +1,4 @@
-"""Placed hits of another pipeline → a searched setting: rankings, and chunks for the ideal."""
+"""Placed hits of another pipeline → a searched setting: rankings, and the chunks for the ideal ranking."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class PoolJudgeConfig(StageConfig, ABC):
 
 
 class _GradingConfig(PoolJudgeConfig):
-    """What sets a judge apart from others who ask a model."""
+    """The keys of judges that other users of a model do not have."""
 
     kind: Literal["llm"] = "llm"
     prompt: str = Field(

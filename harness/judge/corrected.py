@@ -123,7 +123,7 @@ def _columns(scores: Scores, queries: Sequence[str]) -> tuple[Floats, Floats]:
 
 
 def _shares(values: Floats, counts: Floats) -> Floats:
-    """What each query adds to the error of the mean over those that count; 0 on average, always defined."""
+    """The contribution of each query to the error of the mean; 0 on average, always defined."""
     mean = values.sum() / counts.sum()
     return np.asarray((values - counts * mean) / counts.mean())
 

@@ -10,7 +10,7 @@ from math import floor
 from typing import Any, Literal
 
 Combine = Literal["majority", "mean", "expected"]
-# Where the alternatives that the endpoint names hold less of the probability, too much is unknown.
+# Below this share of the probability in the alternatives named, too much is unknown.
 LEAST_KNOWN = 0.5
 _DIGIT = re.compile(r"\d")
 

@@ -1,4 +1,4 @@
-"""What a run gives a judge, and what every judge of a pool can do."""
+"""The tools that a run gives a judge, and the interface of judges of a pool."""
 
 from __future__ import annotations
 

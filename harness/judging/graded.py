@@ -1,4 +1,4 @@
-"""The grades of a pool, held as columns: what is needed of ten thousand judgments without their texts."""
+"""The grades of a pool, held as columns: ten thousand judgments without their texts."""
 
 from __future__ import annotations
 

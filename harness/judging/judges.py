@@ -73,7 +73,7 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
     )
     warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
     if judge.runs_here:
-        # those of an endpoint, or of the user's own code, are not at hand
+        # the weights behind an endpoint or the user's own code are not available
         weights = {name: resolve(name).weights() for name in (judge.runs_here, *_models_here(config))}
         warnings.append(same_model_warning(judge.runs_here, rankers, weights))
     for warning in filter(None, warnings):

@@ -1,4 +1,4 @@
-"""How far raters agree, and where they do not. Numbers only: no rater sees another one's grades here."""
+"""How far raters agree, and where they do not. Numbers only: no rater sees the grades of others here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was settled becomes rows of a labels file, with the evidence that raters have marked and joined."""
+"""Agreed grades become rows of a labels file, with the evidence that raters have marked and joined."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def new_rows(
 ) -> list[Mapping[str, Any]]:
     """The rows that a labels file does not have yet.
 
-    Raises LabelError that names those whose passage has another grade there: nobody but people can say which
-    of the two holds.
+    Raises LabelError that names those whose passage has another grade there: only people can say which of the
+    two is right.
     """
     known = known_labels(labels, documents, anchor, note)
     fresh, differ = [], []
@@ -175,7 +175,7 @@ def _evidence(known: Sequence[tuple[Item, Settled]]) -> dict[str, str]:
 
 
 class _Groups:
-    """Things that were joined, directly or through others."""
+    """Groups of items that were joined, directly or through others (union-find)."""
 
     def __init__(self) -> None:
         self._above: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What a folder of results compares, as items of an order of labelling, with the grades of people."""
+"""The passages of a folder of results as items to label in an order, with the grades of people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.corpus import AnchorConfig
 from harness.labelling.grading import known_labels
 from harness.labelling.skips import read_skips
-from harness.labelling.stored import Opened, labels_of, open_results
+from harness.labelling.stored import OpenedResults, labels_of, open_results
 from harness.labelling.unjudged import (
     GradedSpan,
     Retrieved,
@@ -35,7 +35,7 @@ class Contest:
     aside. ``judge`` names the language model whose grades are corrected, '' for none.
     """
 
-    opened: Opened
+    opened: OpenedResults
     wanted: tuple[Wanted, ...]
     items: tuple[Item, ...]
     order: ByVerdict

@@ -1,6 +1,6 @@
 """Passages for a question: exact matches first, then by BM25. Loads no model.
 
-A passage is some sentences or rows of a table, never over a page: something that a label may quote.
+A passage is some sentences or rows of a table, never over a page: suitable for a label to quote.
 """
 
 from __future__ import annotations

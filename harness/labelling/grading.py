@@ -22,7 +22,7 @@ _NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a graded sheet brings: new ``rows`` by column, and how many are empty or known already.
+    """The content of a graded sheet: new ``rows`` by column, and how many are empty or already known.
 
     ``skipped`` are the passages that say ``skip`` in place of a grade.
     """

@@ -1,4 +1,4 @@
-"""What people should grade next of a folder of results, and how firm the verdict by their grades is."""
+"""The passages of a folder of results to grade next, and how firm the verdict by people's grades is."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from harness.types import Document, Query
 
 @dataclass(frozen=True, slots=True)
 class PooledPassages:
-    """What is to grade, and what it is cut from; queries that have no answer are left out."""
+    """The passages to grade, and their documents; queries without an answer are left out."""
 
     wanted: tuple[Wanted, ...]
     queries: tuple[Query, ...]

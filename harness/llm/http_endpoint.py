@@ -1,4 +1,4 @@
-"""What everything that is asked over HTTP has: headers, secrets by their variables, time-outs, limits."""
+"""Shared by everything called over HTTP: headers, secrets by their variables, time-outs, limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key of an endpoint, cut out of all that comes back from it."""
+"""The key of an endpoint, removed from everything that comes back from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIECE = 12
 
 
 class Secret:
-    """A key, and the values of secret headers, which show themselves to nobody."""
+    """A key, and the values of secret headers, which are never shown."""
 
     def __init__(self, *secrets: str) -> None:
         kept = [secret for secret in secrets if secret != NO_KEY and len(secret) >= SHORTEST]

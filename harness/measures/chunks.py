@@ -15,9 +15,9 @@ from harness.types import Chunk
 class ChunkTable:
     """The chunks of one chunking, one row each: ``doc`` indexes ``doc_ids``.
 
-    What chunk c shows are the parts ``part_offsets[c]`` to ``part_offsets[c + 1]``, in the order of the text
-    and apart from each other: half-open character offsets ``part_start``, ``part_end`` [P]. ``length`` [C] is
-    what they hold together, in characters.
+    Chunk c shows the parts ``part_offsets[c]`` to ``part_offsets[c + 1]``, in the order of the text and apart
+    from each other: half-open character offsets ``part_start``, ``part_end`` [P]. ``length`` [C] is what they
+    hold together, in characters.
     """
 
     chunk_ids: tuple[str, ...]

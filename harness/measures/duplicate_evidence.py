@@ -1,4 +1,4 @@
-"""Copies of one fact: which of them an ideal reading may want."""
+"""Copies of one fact: which of them an ideal reading may use."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def choices(trail: Trail) -> Choices:
 
 
 def _undominated(trail: Trail) -> Bools:
-    """The copies an ideal reading may want; of copies alike in every way the first."""
+    """The copies an ideal reading may use; of identical copies the first."""
     spans = trail.spans
     kept = np.ones(len(spans), dtype=np.bool_)
     copies = np.bincount(spans.evidence, minlength=spans.n_evidence)

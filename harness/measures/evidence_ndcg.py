@@ -9,7 +9,7 @@ from harness.measures.ragged import Floats, Ints, before, offsets_of, positions,
 from harness.measures.trail import Trail, of_answers
 
 _HALF = 0.5
-# Places in tokens are sums of fractions: what is short of a whole by less than this is whole.
+# Places in tokens are sums of fractions; a value within this of a whole number counts as whole.
 _ROUNDING = 1e-9
 
 

@@ -1,4 +1,4 @@
-"""What every rank-based measure is computed from: grades earned along rankings, and what could be."""
+"""The input of rank-based measures: grades earned along rankings, and the ideal."""
 
 from __future__ import annotations
 

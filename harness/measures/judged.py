@@ -1,4 +1,4 @@
-"""How much of a ranking is judged at all."""
+"""The judged share of a ranking."""
 
 from __future__ import annotations
 

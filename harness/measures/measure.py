@@ -89,7 +89,7 @@ class Measure:
 
 
 def parse(name: str, families: Mapping[str, Family]) -> Measure:
-    """Read a measure's name; raises ValueError that says what is wrong and what there is."""
+    """Read a measure's name; raises ValueError that names the fault and the known measures."""
     match = _NAME.fullmatch(name.strip())
     if match is None:
         raise ValueError(
@@ -112,7 +112,7 @@ def _unknown(name: str, key: str, families: Mapping[str, Family]) -> str:
 
 
 def _elsewhere(name: str) -> str:
-    """A sentence on a name that is another tool's, whatever its cutoff; empty for others."""
+    """A sentence on a name of another tool, with any cutoff; empty for others."""
     family = re.split(r"[.@]|_\d", name.strip())[0].lower()
     return f" What other tools call so is {_ELSEWHERE[family]} here." if family in _ELSEWHERE else ""
 

@@ -1,4 +1,4 @@
-"""Normalised discounted cumulative gain, and what it could be if the unjudged were judged."""
+"""Normalised discounted cumulative gain, and its bounds if unjudged items were judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Put ranked documents in order: all queries at once, as deep as the measures look."""
+"""Put ranked documents in order: all queries together, to the depth that the measures need."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class SpanQrels:
         """Read judgments; the same one given twice counts once.
 
         Raises ValueError for a span without extent or with a negative start or grade, and for a span that has
-        two grades as the same evidence: which judge to believe has to be decided before scoring.
+        two grades as the same evidence: the conflict has to be resolved before scoring.
         """
         rows = list(judgments)
         scored = [row for row in rows if row.grade is not None]
@@ -205,7 +205,7 @@ def _number_evidence(ordered: Sequence[Judgment]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What redrawing spans has to know of a document.
+    """The facts of a document that redrawing spans needs.
 
     ``length`` is in characters; ``sentences`` [N, 2] are half-open ranges of characters in the order of the
     text, empty if sentences are not looked at.

@@ -1,4 +1,4 @@
-"""A widely copied figure that is called NDCG and is not."""
+"""A widely copied figure that is called NDCG but is not NDCG."""
 
 from __future__ import annotations
 

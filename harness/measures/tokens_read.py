@@ -1,4 +1,4 @@
-"""tokens@k: how much a reader, or a language model, has to read. A price, not a quality."""
+"""tokens@k: the amount of text that a reader or language model has to read. A cost, not a quality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the files of a model are whole, found out without loading it."""
+"""Check that the files of a model are whole, without loading it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_files(name: str, folder: Path) -> None:
 
 
 def check_hub_file(name: str, path: Path, sha256: str) -> None:
-    """Hold a file of the hub's cache against the hash that it is called by."""
+    """Compare a file of the hub's cache with the hash in its name."""
     blob = path.resolve()
     if _SHA256.fullmatch(blob.name):
         same = blob.name == sha256

@@ -20,7 +20,7 @@ Value = NDArray[np.float32] | bytes
 
 
 class EncoderConfig(StageConfig, ABC):
-    """Base of what names an encoder: equal configurations are one encoder."""
+    """Base configuration of encoders: equal configurations are one encoder."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The record of the draws: which items were drawn, with which chances. Without it no estimate is honest."""
+"""The record of the draws: which items were drawn, with which chances. Without it no estimate is valid."""
 
 from __future__ import annotations
 

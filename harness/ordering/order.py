@@ -1,4 +1,4 @@
-"""In which order to label, for callers that know no statistics, and how firm the verdict is by then."""
+"""The order of labelling, and how firm the verdict is, for callers that need no statistics."""
 
 from __future__ import annotations
 

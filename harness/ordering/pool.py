@@ -1,4 +1,4 @@
-"""The pool: everything that some setting ranks high enough to count, and where each setting has it."""
+"""The pool: every item that some setting ranks high enough to count, and its rank in each setting."""
 
 from __future__ import annotations
 

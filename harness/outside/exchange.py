@@ -37,7 +37,7 @@ class Exchange:
     where: str = ""
 
     def as_case(self, judgments: tuple[Judgment, ...] = ()) -> Case:
-        """What measures of answers look at; a passage is its own document, as no place in one is known."""
+        """The case for measures of answers; each passage is its own document, since its place is unknown."""
         query = Query(self.query_id, self.question, "train", self.answerable)
         shown = tuple(
             Chunk(

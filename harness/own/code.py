@@ -79,7 +79,7 @@ def ask(name: str, *values: Any, **arguments: Any) -> Any:
 
 @contextmanager
 def calling(name: str) -> Iterator[None]:
-    """Inside the block runs code of the user's: what it raises becomes a HarnessError that names the call."""
+    """Run the user's code in the with block: its exceptions become a HarnessError that names the call."""
     try:
         yield
     except HarnessError:

@@ -84,7 +84,7 @@ def _bytes(value: Floats | bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredValues:
     """The values of keys that have been computed, in their order; read again from the file at each iteration.
 
     Raises StoreError if the file does not have them, as in a cache that cannot be written to.

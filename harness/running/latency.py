@@ -15,7 +15,7 @@ from harness.progress import Silent
 from harness.report import LatencyRow
 from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, reranker_names
-from harness.running.timed import Asked, Taken, TimedSearch, TimedTools
+from harness.running.timed import Asked, StepTimes, TimedSearch, TimedTools
 from harness.running.tools import RunTools
 from harness.search import REWRITERS
 from harness.store import key_of
@@ -99,7 +99,7 @@ def _rows(
         yield _row(name, READ, taken, before + taken)
 
 
-def _row(setting: str, stage: str, own: Taken, total: Taken) -> LatencyRow:
+def _row(setting: str, stage: str, own: StepTimes, total: StepTimes) -> LatencyRow:
     return LatencyRow(
         setting,
         stage,
@@ -110,7 +110,7 @@ def _row(setting: str, stage: str, own: Taken, total: Taken) -> LatencyRow:
     )
 
 
-def _percentiles(taken: Taken) -> tuple[float | None, float | None, float | None]:
+def _percentiles(taken: StepTimes) -> tuple[float | None, float | None, float | None]:
     if not taken.seconds:
         return None, None, None
     low, high, highest = (round(1000 * float(q), 3) for q in np.percentile(taken.seconds, [50, 95, 99]))

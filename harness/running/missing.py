@@ -135,7 +135,7 @@ def _pairs(reranker: EndpointRerankerConfig, point: Point, depth: int, queries: 
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
+class UnaskedService:
     """A service that would be asked, by so many ``settings``; ``problem`` is what keeps it from that."""
 
     url: str
@@ -143,14 +143,16 @@ class Unasked:
     problem: str
 
 
-def unasked(points: Sequence[Point], queries: Sequence[Query], context: Context) -> tuple[Unasked, ...]:
+def unasked(
+    points: Sequence[Point], queries: Sequence[Query], context: Context
+) -> tuple[UnaskedService, ...]:
     """The services that searching would ask, because not all of their answers are kept."""
-    found: dict[str, Unasked] = {}
+    found: dict[str, UnaskedService] = {}
     for point in points:
         services = point.setting.services
         if not services or is_searched(point, queries, context):
             continue
         for service in services:
-            before = found.get(service.url, Unasked(service.url, 0, service.problem()))
+            before = found.get(service.url, UnaskedService(service.url, 0, service.problem()))
             found[service.url] = replace(before, settings=before.settings + 1)
     return tuple(found.values())

@@ -18,7 +18,7 @@ from harness.llm import Model, Spending, answers, jobs_of
 from harness.llm.asking import Purpose, Request
 from harness.models.encoder import EncoderConfig, LocalEncoder, Value
 from harness.progress import Reporter
-from harness.running.compute import Kept, digest
+from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.passes import embedded, vectors, vectors_file
 from harness.search import NotAsked, NotAskedError, NotMeasuredError
@@ -76,7 +76,7 @@ class Resources:
         found = embedded(keys, texts, encoder, self.context)
         if not self.context.encoder(encoder).bulky:
             return [found.values[key] for key in keys]
-        return Kept("vectors", keys, vectors_file(encoder, self.context), self.context)
+        return StoredValues("vectors", keys, vectors_file(encoder, self.context), self.context)
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
-from harness.llm.faults import CallError, Said, classify_status, one_line, read_body
+from harness.llm.faults import CallError, ErrorBody, classify_status, one_line, read_body
 from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
@@ -199,7 +199,7 @@ class _Fetching:
         said = read_body(content)
         code, parameter = (self._secret.cut(part, 200) for part in (said.code, said.parameter))
         lower = {name.lower(): value for name, value in headers.items()}
-        return classify_status(status, Said(self._clean(said.words), code, parameter), lower)
+        return classify_status(status, ErrorBody(self._clean(said.words), code, parameter), lower)
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.finite import SINGLE, finite
+from harness.finite_number import SINGLE, finite
 from harness.served.fetching import UnusableError
 
 _MOST_TOKENS = 10**9

@@ -10,7 +10,7 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.starting.config_text import Paths, bench_text, name_of
-from harness.starting.looking import TextFacts
+from harness.starting.folder_summary import TextFacts
 from harness.testset.datasheet import datasheet
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import tables_of

@@ -45,7 +45,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FinishedTestset:
     """What is exported. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
 
     questions: tuple[TestQuestion, ...]
@@ -54,7 +54,7 @@ class Made:
     contradictions: tuple[str, ...]
 
 
-def make(state: State, documents: Mapping[str, Document]) -> Made:
+def make(state: State, documents: Mapping[str, Document]) -> FinishedTestset:
     """Put the tables together; raises ConfigError if nothing has been graded."""
     chosen = chosen_of(state)
     found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
@@ -75,7 +75,7 @@ def make(state: State, documents: Mapping[str, Document]) -> Made:
     ]
     labels.sort(key=lambda one: (place[one.query_id], one.doc_id, one.start))
     questions = tuple(_question(one, answers.get(one.query_id)) for one in chosen)
-    return Made(
+    return FinishedTestset(
         questions,
         tuple(labels),
         sum(one.grade is None for one in own),

@@ -53,7 +53,7 @@ Tables = Mapping[type[Any], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepRecord:
     """A step that was done: when (UTC, ISO 8601), how, and which files it wrote."""
 
     folder: Path
@@ -143,13 +143,13 @@ class State:
                 shutil.copy2(self.folder / name, partial / name)
         return partial
 
-    def done(self) -> list[Done]:
+    def done(self) -> list[StepRecord]:
         """The steps that were done and not undone, the latest last."""
         undone = self.folder / HISTORY / "undone"
         gone = {one.name[:4] for one in undone.glob("*-*")} if undone.is_dir() else set()
         return [one for one in self._all() if one.folder.name[:4] not in gone]
 
-    def undo(self) -> Done:
+    def undo(self) -> StepRecord:
         """Put back what the latest step has changed; raises ConfigError if there is none."""
         done = self.done()
         if not done:
@@ -166,13 +166,13 @@ class State:
         partial.rename(aside)
         return last
 
-    def _all(self) -> list[Done]:
+    def _all(self) -> list[StepRecord]:
         found = []
         for folder in sorted((self.folder / HISTORY).glob("[0-9]*-*")):
             try:
                 record = json.loads((folder / _STEP).read_text(encoding="utf-8"))
                 own = (record[name] for name in ("step", "when", "how", "files", "facts"))
-                found.append(Done(folder, *own))
+                found.append(StepRecord(folder, *own))
             except (OSError, ValueError, KeyError) as error:
                 raise ConfigError(
                     f"{folder}/{_STEP} cannot be read ({error}). Remove the folder; the tables are untouched."

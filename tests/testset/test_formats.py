@@ -16,7 +16,7 @@ from harness.corpus.text import text_sha256
 from harness.errors import CorpusError, LabelError
 from harness.testset.formats import FORMATS
 from harness.testset.formats.values import offsets_meant, span_of
-from harness.testset.made import Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, TestQuestion, label_of
 from harness.types import Document
 from tests.testset.helpers import run
 
@@ -32,7 +32,7 @@ def part(text):
     return DOCUMENT, TEXT.index(text), TEXT.index(text) + len(text)
 
 
-MADE = Made(
+MADE = FinishedTestset(
     (
         TestQuestion("q1", "What was total revenue?", "fact", True, "96,773 million", "Ann"),
         TestQuestion("q2", "=Wie viele Leute, bitte?", "table", note="a note"),
@@ -295,8 +295,8 @@ dataset = EvaluationDataset.from_jsonl(sys.argv[1])
 print(len(dataset), dataset[0].reference, len(dataset[1].reference_contexts))
 dataset.to_jsonl(sys.argv[2])
 """
-    told = theirs("ragas", code, tmp_path / "testset.jsonl", tmp_path / "theirs.jsonl")
-    assert told.splitlines()[-1] == "3 96,773 million 2"
+    output = theirs("ragas", code, tmp_path / "testset.jsonl", tmp_path / "theirs.jsonl")
+    assert output.splitlines()[-1] == "3 96,773 million 2"
     ours, back = (
         FORMATS["ragas"].read(tmp_path / f"{name}.jsonl", DOCUMENTS) for name in ("testset", "theirs")
     )

@@ -1,4 +1,4 @@
-"""The question in what a step was given, and the answer in what it returned."""
+"""The question in the input of a step, and the answer in its output."""
 
 from __future__ import annotations
 

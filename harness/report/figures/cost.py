@@ -6,13 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, axes, grid, short
 
 Point = tuple[float, float, int]
 
 
-def cost(shown: Shown) -> Any:
+def cost(shown: FigureData) -> Any:
     """The measure over the tokens of the first ranks; a line joins the settings that nothing beats.
 
     Raises HarnessError if the results have no prices.

@@ -6,11 +6,11 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.printable import printable
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import COLOURS, MARKERS, axes, grid
 
 
-def curve(shown: Shown) -> Any:
+def curve(shown: FigureData) -> Any:
     """One line for settings that differ in chunk size alone. Raises HarnessError if none do."""
     lines = shown.payload["curves"]
     if not lines:

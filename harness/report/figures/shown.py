@@ -22,7 +22,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FigureData:
     """The payload of the page (see ``base_payload``), looked at by one measure."""
 
     payload: Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig, Failing, Request
+from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import Prompt, read_prompt
 from harness.search.context.step import Around, ContextConfig, Contextualizer, line
 from harness.search.sources import Sources
@@ -17,7 +17,7 @@ from harness.types import Chunk
 
 FOLDER = Path(__file__).parent / "prompts"
 _GAP = "\n[…]\n"
-_FAILING = Failing(
+_FAILING = FailurePolicy(
     "chunks have no usable context", ("context", "leave_out"), "are indexed without", "index them without"
 )
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import Malformed, TextForm, json_in, text_of
-from harness.llm.asking import AskingConfig, Failing, Request
+from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
@@ -23,7 +23,7 @@ from harness.search.tools import Tools
 from harness.types import Asked, Query
 
 FOLDER = Path(__file__).parent / "prompts"
-_FAILING = Failing(
+_FAILING = FailurePolicy(
     "queries have no usable filter",
     ("filter", "unfiltered"),
     "are searched in all documents",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from harness.finite import SINGLE, finite
+from harness.finite_number import SINGLE, finite
 from harness.own.code import broken
 from harness.own.sending import Message, send
 from harness.own.service import ServiceConfig, fill, names_in

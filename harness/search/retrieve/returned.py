@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.finite import finite
+from harness.finite_number import finite
 from harness.own.code import broken
 from harness.search.depth import Depth
 from harness.search.step import Passages, RetrieverConfig

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import TextForm, text_of
-from harness.llm.asking import AskingConfig, Failing, Request
+from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import Prompt, read_prompt
 from harness.search.query_steps import RewriterConfig
 from harness.search.step import Identity
@@ -21,7 +21,7 @@ from harness.types import Asked, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _COUNT = re.compile(r"\{\{ *n *\}\}")
-_FAILING = Failing(
+_FAILING = FailurePolicy(
     "queries have no usable rewriting",
     ("rewrite", "as_asked"),
     "are asked as they are",

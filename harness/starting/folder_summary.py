@@ -60,7 +60,7 @@ class TextFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FolderSummary:
     """What a folder holds: ``patterns`` are the globs that name the documents, ``skipped`` the unusable ones.
 
     ``kinds`` and ``unread`` count files by their ending.
@@ -76,7 +76,7 @@ class Look:
     skipped: tuple[str, ...]
 
 
-def look(folder: Path, cache: Path, context: Context) -> Look:
+def look(folder: Path, cache: Path, context: Context) -> FolderSummary:
     """Read all documents of a folder and its folders; raises CorpusError if there is none.
 
     Files that cannot be read as documents are counted, and unusable ones named; neither ends it.
@@ -96,7 +96,7 @@ def look(folder: Path, cache: Path, context: Context) -> Look:
     facts = TextFacts.of([one.document.text for one in parsed])
     pages = sum(one.stats.pages for one in parsed)
     reasons = tuple(one.reason for one in skipped)
-    return Look(folder, patterns, kinds, unread, len(parsed), pages, facts, reasons)
+    return FolderSummary(folder, patterns, kinds, unread, len(parsed), pages, facts, reasons)
 
 
 def language_of(texts: Sequence[str]) -> str:

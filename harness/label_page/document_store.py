@@ -16,16 +16,16 @@ from harness.running.context import Context
 from harness.text.spans import Span
 from harness.types import Document
 
-# of a text without pages, and of a page that is longer
+# characters of a part of a text without pages, or of a longer page
 WINDOW = 20_000
-# enough to find the words in; a longer text is found by its beginning
+# enough to find a text; a longer one is found by its beginning
 LONGEST_SOUGHT = 2_000
 # pictures of pages
 _KEPT = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class DocumentPart:
     """Part of a document as the page shows it: ``text`` begins at the offset ``start``.
 
     ``page`` counts from 1 (None: unpaged text). ``part`` of ``parts`` is counted from 1 over the whole
@@ -64,7 +64,7 @@ class Pictures:
             return self._kept[key]
 
 
-class Shelf:
+class DocumentStore:
     """All documents of a pool. ``files`` are those that can be shown as pictures, by document."""
 
     def __init__(self, documents: Sequence[Document], context: Context, files: Mapping[str, Path]) -> None:
@@ -83,20 +83,20 @@ class Shelf:
             raise LabelError(f"There is no document {doc_id!r}.")
         return document
 
-    def at(self, doc_id: str, offset: int) -> Leaf:
+    def at(self, doc_id: str, offset: int) -> DocumentPart:
         """The part of a document that holds the character at ``offset``."""
         spans = self._spans(doc_id)
         held = (number for number, (_, span) in enumerate(spans, 1) if offset < span[1])
         return self.part(doc_id, next(held, len(spans)))
 
-    def part(self, doc_id: str, number: int) -> Leaf:
+    def part(self, doc_id: str, number: int) -> DocumentPart:
         """A part of a document by its number from 1; raises LabelError if there is none."""
         document, spans = self.document(doc_id), self._spans(doc_id)
         if not 1 <= number <= len(spans):
             raise LabelError(f"{doc_id} has {len(spans)} parts, not part {number}.")
         page, (start, end) = spans[number - 1]
         has_picture = page is not None and doc_id in self._files and can_draw()
-        return Leaf(
+        return DocumentPart(
             doc_id, start, end, document.text[start:end], page, number, len(spans), has_picture=has_picture
         )
 

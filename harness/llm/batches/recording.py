@@ -15,7 +15,7 @@ from harness.llm.records import Spending
 from harness.types import Answered, SentCall
 
 
-class Keeper:
+class BatchRecorder:
     """Records answers by the same rules as calls that are made one by one; counts in ``spending``."""
 
     def __init__(self, model: Model, spending: Spending) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.answering.failing import counted_reasons
+from harness.answering.failure_limits import counted_reasons
 from harness.answering.measuring import Measured
 from harness.answering.tools import measures_of
 from harness.comparison import Options, ScoreMatrix, mean_of
