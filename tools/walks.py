@@ -5,7 +5,7 @@
 
 A small benchmark is run (two documents, BM25, graded by labels, then by a judge at a local server) while
 every call into the harness is traced. A file is on a walk if one of its functions is given the value or
-returns it, by itself or in a list, tuple, set or dictionary. What only holds it in a field, such as a corpus,
+returns it, by itself or in a sequence, set or dictionary. What only holds it in a field, such as a corpus,
 does not count, and neither do the functions that Python writes for dataclasses.
 """
 
@@ -16,7 +16,7 @@ import json
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import islice
@@ -80,10 +80,17 @@ def _holds(value: Any, types: tuple[type, ...], depth: int) -> bool:
     """Whether a value is of one of the types, or a container of such values."""
     if isinstance(value, types):
         return True
-    if not depth or not isinstance(value, dict | list | tuple | set | frozenset):
+    if (
+        not depth
+        or not isinstance(value, dict | Sequence | set | frozenset)
+        or isinstance(value, str | bytes)
+    ):
         return False
-    # a copy, for another thread may change it
-    parts = list(islice(value.copy().values() if isinstance(value, dict) else iter(value), _LOOKED_AT))
+    try:
+        # a copy, for another thread may change it
+        parts = list(islice(value.copy().values() if isinstance(value, dict) else iter(value), _LOOKED_AT))
+    except AttributeError:  # a sequence that is still being made
+        return False
     return any(_holds(part, types, depth - 1) for part in parts)
 
 

@@ -58,7 +58,10 @@ def _decision(verdict: Verdict) -> str:
         return _against_baseline(verdict)
     if verdict.decision == "best":
         others = "the other setting" if len(verdict.standings) == 2 else "every other setting"
-        return f"Use {leader}. Its {measure}, {mean:.3f}, is really better than that of {others}."
+        better = f"{measure}, {mean:.3f}, is really better than that of {others}"
+        if not verdict.trust.get(measure, Trust()).comparable:
+            return f"{leader} leads: its {better}. But this measure cannot say which setting to use."
+        return f"Use {leader}. Its {better}."
     text = f"No setting is shown to be best. {leader} leads in {measure} with {mean:.3f}; "
     text += f"{listed(verdict.named('may be best'))} may be best too."
     out = verdict.named("ruled out")

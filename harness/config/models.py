@@ -225,7 +225,7 @@ class BenchConfig(StageConfig):
         ),
         min_length=1,
         description="Measures with their cutoffs. The headline is one that is comparable between the "
-        "settings: the first ndcg_text if they cut documents differently, else the first ndcg_exp.",
+        "settings: ndcg_evidence, else ndcg_text, if they cut documents differently; if not, ndcg_exp.",
     )
     answer_measures: Annotated[
         tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)

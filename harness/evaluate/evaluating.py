@@ -24,6 +24,7 @@ from harness.report import LabelSensitivityRow, LossRow, SummaryRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
+from harness.text.text_id import document_of
 from harness.types import Judgment, Query
 
 # No document has this id: file names hold no NUL.
@@ -56,7 +57,7 @@ def evaluate(
 ) -> Evaluated:
     """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored."""
     judged = judge_pool(searched, corpus, config, context)
-    clusters = clusters_of(corpus.queries.queries, corpus.of_documents(judged.judgments))
+    clusters = clusters_of(corpus.queries.queries, _of_documents(judged.judgments, corpus))
     documents = {document.doc_id: document for document in corpus.texts}
     scorers = Scorers(judged.judgments, corpus, config, context)
     scored = []
@@ -102,7 +103,7 @@ class Scorers:
         # settings that search the same texts share the spans
         texts = self._corpus.texts_of.get(setting.name, frozenset())
         if texts not in self._spans:
-            own, elsewhere = self._corpus.judged_for(setting.name, self._judgments)
+            own, elsewhere = judged_for(setting.name, self._judgments, self._corpus)
             ids = tuple(query.query_id for query in self.queries)
             self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
         scorer = self._scorers[setting.name] = Scorer(
@@ -161,7 +162,7 @@ def _losses(
     rows: list[LossRow] = []
     for one in searched:
         scorer, found = scorers.of(one), None
-        own, elsewhere = corpus.judged_for(one.setting.name, judgments)
+        own, elsewhere = judged_for(one.setting.name, judgments, corpus)
         if elsewhere or lost:
             found = SpanQrels.from_judgments(own)
             scorer = Scorer(queries, [*own, *elsewhere, *lost], scorer.chunks)
@@ -199,6 +200,30 @@ def queries_to_score(
         else replace(query, answerable=False)
         for query in queries
     )
+
+
+def judged_for(
+    setting: str, judgments: Sequence[Judgment], corpus: Corpus
+) -> tuple[Sequence[Judgment], list[Judgment]]:
+    """The judgments of the text that a setting searches, and those of evidence that is not in it.
+
+    The latter are where other parsers have found that evidence; with one parser there are none.
+    """
+    if not corpus.texts_of:
+        return judgments, []
+    texts = corpus.texts_of[setting]
+    own = [row for row in judgments if row.doc_id in texts]
+    there = {(row.query_id, row.evidence) for row in own}
+    return own, [
+        row for row in judgments if row.doc_id not in texts and (row.query_id, row.evidence) not in there
+    ]
+
+
+def _of_documents(judgments: Sequence[Judgment], corpus: Corpus) -> Sequence[Judgment]:
+    """The judgments by documents where their texts have ids of their own."""
+    if not corpus.texts_of:
+        return judgments
+    return [replace(row, doc_id=document_of(row.doc_id)) for row in judgments]
 
 
 def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.config import BenchConfig
-from harness.evaluate.evaluating import Evaluated
+from harness.evaluate.evaluating import Evaluated, judged_for
 from harness.evaluate.prices import price_rows, reading_depth
 from harness.evaluate.record import make_record
 from harness.evaluate.verdict import run_verdict
@@ -159,7 +159,7 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
         if not one.filtered:
             continue
         labelled: dict[str, dict[str, None]] = {}
-        for judgment in corpus.judged_for(one.setting.name, judged.judgments)[0]:
+        for judgment in judged_for(one.setting.name, judged.judgments, corpus)[0]:
             if judgment.grade:
                 labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
         for step, narrowed in one.filtered.items():

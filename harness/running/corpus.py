@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.config import BenchConfig, parsers_of
@@ -84,28 +84,6 @@ class Corpus:
         """The ids of the documents, each once, however many parsers have read it."""
         ids = (document.doc_id for document in self.documents)
         return list(dict.fromkeys(map(document_of, ids))) if self.texts_of else list(ids)
-
-    def of_documents(self, judgments: Sequence[Judgment]) -> Sequence[Judgment]:
-        """The judgments by documents where their texts have ids of their own."""
-        if not self.texts_of:
-            return judgments
-        return [replace(row, doc_id=document_of(row.doc_id)) for row in judgments]
-
-    def judged_for(
-        self, setting: str, judgments: Sequence[Judgment]
-    ) -> tuple[Sequence[Judgment], list[Judgment]]:
-        """The judgments of the text that a setting searches, and those of evidence that is not in it.
-
-        The latter are where other parsers have found that evidence; with one parser there are none.
-        """
-        if not self.texts_of:
-            return judgments, []
-        texts = self.texts_of[setting]
-        own = [row for row in judgments if row.doc_id in texts]
-        there = {(row.query_id, row.evidence) for row in own}
-        return own, [
-            row for row in judgments if row.doc_id not in texts and (row.query_id, row.evidence) not in there
-        ]
 
 
 @dataclass(frozen=True, slots=True)

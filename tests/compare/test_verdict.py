@@ -245,6 +245,11 @@ def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
         "ndcg_exp@10 cannot be compared between settings that cut documents differently. Use "
         "ndcg_text@5000 instead."
     )
+    assert other.decision == "best"
+    assert told(other, "decision") == [
+        f"a leads: its ndcg_exp@10, {other.standings[0].mean:.3f}, is really better than that of the other "
+        "setting. But this measure cannot say which setting to use."
+    ]
     assert second.startswith("Measures disagree: a leads by ndcg_exp@10, b by ndcg_text@5000 (")
 
 
