@@ -246,7 +246,7 @@ def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
         "ndcg_text@5000 instead."
     )
     assert other.decision == "best"
-    assert told(other, "decision") == [
+    assert lines_in(other, "decision") == [
         f"a leads: its ndcg_exp@10, {other.standings[0].mean:.3f}, is really better than that of the other "
         "setting. But this measure cannot say which setting to use."
     ]
