@@ -1,4 +1,4 @@
-"""NDCG over evidence found while reading: what an evidence is worth, at the place where it has been read."""
+"""NDCG over evidence found while reading: its gain, discounted at the place where it was read."""
 
 from __future__ import annotations
 

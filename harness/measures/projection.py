@@ -1,4 +1,4 @@
-"""From graded spans to graded chunks, under any chunking: which share characters, and what that earns."""
+"""From graded spans to graded chunks, under any chunking: which share characters, and which grade follows."""
 
 from __future__ import annotations
 

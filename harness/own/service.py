@@ -85,7 +85,7 @@ class ServiceConfig(HttpConfig):
         return expression
 
     def service_facts(self) -> list[Any]:
-        """All that decides an answer besides what is filled in: what the user states, and the request."""
+        """Everything besides the filled-in values that decides an answer: user settings and request."""
         return [self.url, self.method, self.headers, self.request, self.response, self.version]
 
     def problem(self) -> str:

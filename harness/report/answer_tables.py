@@ -12,7 +12,7 @@ from harness.report.rows.answers import ANSWER_PARTS
 from harness.report.tables import Table
 from harness.text.numbers import counted, interval, number
 
-# What a user chooses by: a better ranking of the same question, then better settings, then questions.
+# In the order of use to a user: rankings of the same question, then settings, then questions.
 _CHOOSING = ("within queries", "settings", "queries")
 
 
@@ -83,7 +83,7 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
 
 
 def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
-    """What each part costs on average, best setting first."""
+    """The mean loss of each part, best setting first."""
     losses: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         losses.setdefault(row.setting, {}).setdefault(row.part, []).append(row.loss)

@@ -30,7 +30,7 @@ def _is_number(cell: str) -> bool:
 
 
 Check = tuple[str, Callable[[str], Any]]
-# What a cell of a type holds, in words, and whether a cell holds it.
+# For each type its description, and the check of a cell.
 _COUNT: Check = "a whole number", re.compile(r"[0-9]{1,15}").fullmatch
 _FIGURE: Check = "a finite number", _is_number
 _YES_NO: Check = "yes or no", ("yes", "no").__contains__
@@ -171,7 +171,7 @@ def table(
     own: bool = False,
     earlier: Earlier | None = None,
 ) -> Callable[[type[R]], type[R]]:
-    """Declare the dataclass below as the rows of a table; see `TableSpec`. Its docstring tells of the table.
+    """Declare the dataclass below as the rows of a table; see `TableSpec`. Its docstring describes the table.
 
     ``needs`` are by default the columns whose fields have no default.
     """

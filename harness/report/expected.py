@@ -1,4 +1,4 @@
-"""What each query should have found, and where it is in the last ranking of a setting."""
+"""The evidence that each query should have found, and its rank in the last ranking of a setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read back what a benchmark has left behind: results to compare, rows, and tables for pandas."""
+"""Read the results of a benchmark: results to compare, rows, and tables for pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the files of a result back, and find out whether they are as a benchmark has left them."""
+"""Read the files of a result, and check that they are as a benchmark wrote them."""
 
 from __future__ import annotations
 

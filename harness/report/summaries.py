@@ -1,4 +1,4 @@
-"""What a result comes to, as tables: means by setting, how its chunks look, how long its labels are."""
+"""The summary of a result as tables: means by setting, health of chunks, length of labels."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def to_text(table: Table, width: int | None = None) -> str:
 
     Of two lines the first holds what the row is called, the second its figures: names of settings grow long,
     and a figure that is broken in two cannot be read. Prose, notes and long names are wrapped; figures that
-    do not fit beside each other go on in a further line.
+    do not fit next to each other continue on another line.
     """
     plain, prose = _apart(_plain(table))
     gaps = [gap for gap in (_GAP, _NARROW) if width is None or one_line_width(plain, gap) <= width]

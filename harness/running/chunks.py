@@ -233,7 +233,7 @@ def with_context(
 
 
 def _digest(around: Sequence[Around]) -> str:
-    """The contexts are cheap to make, so what was made identifies them, not how."""
+    """The contexts are cheap to make, so they are identified by their texts."""
     found = hashlib.sha256()
     for one in around:
         for text in (one.before, one.after):

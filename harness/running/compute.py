@@ -1,4 +1,4 @@
-"""Run a model over many items so that what is done is kept, and a run cut short ends with the same numbers.
+"""Run a model over many items, keep each result, and give the same numbers after an interrupted run.
 
 A float that a model computes depends, in its last digits, on what else is in the batch. So the batches are
 planned once over the items that are new, the plan is kept, and a run that was killed goes on with the

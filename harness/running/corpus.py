@@ -283,7 +283,7 @@ def _parse(
         with context.reporter.task("parse documents", len(new)) as task:
 
             def keep(file: DocumentFile, item: ParsedDocument | None) -> None:
-                # at once, so that a run that is killed does not read it again
+                # immediately, so that a run that is killed does not read it again
                 if item is not None:
                     context.artifacts.put("document", keys[file], item.to_json())
                 task.advance()

@@ -21,7 +21,7 @@ from harness.search import REWRITERS
 from harness.store import key_of
 from harness.types import Query
 
-# Raised when the same would be measured otherwise than before.
+# Raised when the measurement changes.
 _VERSION = 3
 _SEED = 7
 REWRITE = "rewrite"
@@ -32,9 +32,9 @@ READ = "read"
 def latency_rows(
     searched: Sequence[Searched], queries: Sequence[Query], config: LatencyConfig, context: Context
 ) -> list[LatencyRow]:
-    """What every step of every setting takes for one query; nothing without queries.
+    """The time of every step of every setting for one query; nothing without queries.
 
-    What was measured before, on this machine, is not measured again.
+    Earlier measurements on this machine are not repeated.
     """
     if not queries:
         return []

@@ -1,4 +1,4 @@
-"""What a run offers all of its steps: vectors, language models, tables, indexes and what steps keep."""
+"""The resources of a run for its steps: vectors, language models, tables, indexes and stored values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import Answered, Slot
 
-# What the calls of an estimate are about.
+# The nouns for the items of an estimate.
 _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
 
 

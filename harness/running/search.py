@@ -1,4 +1,4 @@
-"""Search every setting: one pass of each model over what all settings need, then step by step."""
+"""Search every setting: one pass of each model over the needs of all settings, then step by step."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def search_points(
 ) -> list[Searched]:
     """Rank all chunks of every point for all queries; ``found`` is called with each as it gets rankings.
 
-    What comes back, and what is found, is as it is read.
+    The results are given as they are read.
     """
 
     def ranked(one: Searched) -> None:
@@ -126,7 +126,7 @@ def _search_chunks(
         raise NotAskedError(*context.unwritten.values())
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     for point in points:
-        # a table with gaps ends the run here, and not after everything is embedded
+        # a table with gaps ends the run here, not after everything is embedded
         missing = tools.narrow_all(point.setting.finder, point.chunking.passages.documents, queries)
         if missing:
             raise NotAskedError(*missing.values())
@@ -151,7 +151,7 @@ def _search_chunks(
 
 
 def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
-    """What embedding took each point. Where all rankings are known, no vector is looked up.
+    """The effort of embedding for each point. If all rankings are known, no vector is looked up.
 
     Where one is missing, the texts of all points are named, so that the batches of a model, and with them
     the last digits of its vectors, are the same whatever else is known.

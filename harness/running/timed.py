@@ -1,4 +1,4 @@
-"""One setting's steps, asked one query at a time with everything open, and what each takes."""
+"""The steps of one setting, timed one query at a time with models and indexes open."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Asked = list[tuple[Query, ...]]
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """The seconds of each query of the sample, or of its first ones; none, and why, where not measured."""
+    """The seconds of each query of the sample, or of its first ones; none, and why, if not measured."""
 
     seconds: tuple[float, ...] = ()
     why: str = ""
@@ -58,7 +58,7 @@ class StepTimes:
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """What each query of the sample is searched in: ``passages`` by its place, the same object for the same.
+    """Where each query is searched: ``passages`` by its place, the same object for the same.
 
     With a ``weight``, the chunks of its ``documents`` are raised by it; None: it names none.
     """
@@ -108,7 +108,7 @@ class TimedSearch:
         return SearchScope((self.one.chunking.passages,) * len(self.sample))
 
     def rewritten(self, rewrite: RewriterConfig | None, asked: Asked) -> tuple[StepTimes, Asked]:
-        """What rewriting takes, and what it makes of all that is asked."""
+        """The time of rewriting, and the rewritten queries."""
         if rewrite is None:
             return StepTimes((0.0,) * len(asked)), asked
         rewriter = REWRITERS.make(rewrite)
@@ -124,9 +124,9 @@ class TimedSearch:
         return taken, asked if taken.why else [again(texts) for texts in asked]
 
     def filtered(self, config: FilterConfig, among: SearchScope) -> tuple[StepTimes, SearchScope]:
-        """What it takes to find the documents of each question, and what is left to be searched.
+        """The time to find the documents of each question, and the passages left to search.
 
-        A filter reads the question as the user asked it. Where it cannot be measured, all stays as it was.
+        A filter reads the question as the user asked it. If it cannot be measured, nothing changes.
         """
         opened = FILTERS.make(config).opened
         firsts = among.first_places().items()
@@ -148,7 +148,7 @@ class TimedSearch:
     def retrieved(
         self, retriever: RetrieverConfig, name: str, asked: Asked, among: SearchScope
     ) -> dict[str, StepTimes]:
-        """What a retriever and its routes take, by stage, the routes first.
+        """The time of a retriever and its routes, by stage, the routes first.
 
         Rewriting and filters of their own are part of it; a route is reached after those of its fusion.
         """
@@ -207,7 +207,7 @@ class TimedSearch:
         return lambda query, documents: boost(search(query), documents)
 
     def _fused(self, retriever: RetrieverConfig, routes: Sequence[str], among: SearchScope) -> StepTimes:
-        """What it takes to fuse what the routes have found."""
+        """The time to fuse the results of the routes."""
         fusion: Any = RETRIEVERS.make(retriever)
         if not isinstance(fusion, Fusion):
             return StepTimes(why=f"{retriever.kind} cannot be searched one query at a time")
@@ -228,7 +228,7 @@ class TimedSearch:
         return self._timed(fuse)
 
     def reranked(self, place: int) -> StepTimes:
-        """What it takes to score the pairs of one query and to sort them."""
+        """The time to score the pairs of one query and to sort them."""
         config = self.one.setting.rerank[place]
         scorer = self.tools.context.reranker(config)
         if why := self._not_called(scorer.own_code):
@@ -250,7 +250,7 @@ class TimedSearch:
         return self._timed(score)
 
     def read(self, reading: Reading) -> StepTimes:
-        """What it takes to put what is read in the place of the chunks that were found."""
+        """The time to replace the chunks found by the text that is read."""
         read = reading.opened()
         found = self._rankings(self.one.steps[-1])
         return self._timed(lambda place: read(found[place]))

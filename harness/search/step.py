@@ -1,4 +1,4 @@
-"""Retrievers and rerankers: the values that go in and come out, and what their configurations say."""
+"""Retrievers and rerankers: input and output values, and the base configurations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SearchOne = Callable[[Query], Ranking]
 
 
 class NotMeasuredError(Exception):
-    """What a step takes for a single query cannot be measured, and why."""
+    """The time of a step for a single query cannot be measured; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a retriever found: one ranking a query, in the order of the queries.
+    """The result of a retriever: one ranking per query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
     ``routes`` are what a fusion was made of. ``asked`` are the queries as it has put them in the end; a

@@ -1,4 +1,4 @@
-"""Requests to an endpoint: several on their way at once, within limits, each reply handed on as it comes."""
+"""Requests to an endpoint: several in parallel, within limits, each reply passed on as it arrives."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ Keep = Callable[[Request, list[Any], int], None]
 
 
 def fetch(endpoint: ServedEndpoint, requests: Iterable[Request], keep: Keep, spending: Spending) -> None:
-    """Send all requests; ``keep`` gets each reply at once: its rows, and the tokens it used.
+    """Send all requests; ``keep`` gets each reply as it arrives: its rows, and the tokens it used.
 
-    Raises ServedError at the first request that comes to nothing, BudgetError at a limit, ConfigError without
-    a key. Requests that are on their way are waited for and kept in any case, for they are paid for.
+    Raises ServedError at the first request that fails, BudgetError at a limit, ConfigError without a key.
+    Requests that are on their way are waited for and kept in any case, since they are paid for.
     """
     run_to_end(_Fetching(endpoint, iter(requests), keep, spending).go())
 

@@ -1,4 +1,4 @@
-"""What every reply is held to: as many items as were asked for, each once, each a finite number."""
+"""Checks of every reply: as many items as requested, each once, each a finite number."""
 
 from __future__ import annotations
 

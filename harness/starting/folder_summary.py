@@ -1,4 +1,4 @@
-"""What a folder of documents holds: kinds of files, pages, language, tables."""
+"""The contents of a folder of documents: kinds of files, pages, language, tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.running.corpus import read_texts
 from harness.text.records import delimited
 from harness.text.scripts import main_script, outside_latin
 
-# Enough of a document to know its language by.
+# Characters of a document that are enough to recognise its language.
 _LOOKED_AT = 50_000
 _WORD = re.compile(r"[^\W\d_]+")
 _CJK = ("Chinese", "Japanese", "Korean")
@@ -79,7 +79,7 @@ class FolderSummary:
 def look(folder: Path, cache: Path, context: Context) -> FolderSummary:
     """Read all documents of a folder and its folders; raises CorpusError if there is none.
 
-    Files that cannot be read as documents are counted, and unusable ones named; neither ends it.
+    Files that cannot be read as documents are counted, and unusable ones named; neither stops it.
     """
     kinds, unread = _files(folder, cache)
     if not kinds:
@@ -100,7 +100,7 @@ def look(folder: Path, cache: Path, context: Context) -> FolderSummary:
 
 
 def language_of(texts: Sequence[str]) -> str:
-    """The language most of the text is in, by its letters or its short words; '' where neither tells."""
+    """The language most of the text is in, by its letters or its short words; '' if neither is conclusive."""
     sample = "\n".join(text[:_LOOKED_AT] for text in texts)
     if outside_latin(sample) >= 0.3:
         script = main_script(sample)

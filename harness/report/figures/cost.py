@@ -60,7 +60,7 @@ _PLACES = (
 
 
 def _name(figure: Any, plot: Any, named: list[tuple[float, float, str]], points: list[Point]) -> None:
-    """Put names beside dots where they cover no dot, line or other name; those without room are left out."""
+    """Put names next to dots where they cover no dot, line or other name; those without room are left out."""
     figure.draw_without_rendering()
     per_point = figure.dpi / 72
     frame = plot.get_window_extent()

@@ -30,7 +30,7 @@ class FigureData:
 
     @property
     def statistics(self) -> Mapping[str, Any]:
-        """What was found out about the measure."""
+        """The statistics of the measure."""
         found: Mapping[str, Any] = self.payload["statistics"].get(self.measure, {})
         return found
 

@@ -20,7 +20,7 @@ from harness.report.page.detail import LADDER
 from harness.report.page.payload import base_payload, with_detail
 from harness.report.page.tables import Tables
 
-# The page shall open at once and travel by mail.
+# The page must open fast and be small enough for e-mail.
 LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
 SCRIPTS = (

@@ -41,7 +41,7 @@ class Detail:
         return f"To keep this page small, {' and '.join(cuts)}." if cuts else ""
 
 
-# From everything to hardly anything: the first that fits is taken.
+# From everything down to very little: the first that fits is taken.
 LADDER = (
     Detail(around=True),
     Detail(),

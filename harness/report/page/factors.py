@@ -1,4 +1,4 @@
-"""What the settings of a result differ in, as the columns that the leader board filters by."""
+"""The differences between the settings of a result, as the columns that the leader board filters by."""
 
 from __future__ import annotations
 

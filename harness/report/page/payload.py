@@ -1,4 +1,4 @@
-"""Everything the page shows, as plain values for JSON."""
+"""The data of the page, as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge"
 _MOST_LABELS = 200
 # A text is cut no shorter, however small the page has to be: a question is seldom longer.
 _SHORTEST = 250
-# A column with more values than this groups nothing that fits on a screen.
+# A column with more values than this has too many groups for a screen.
 MOST_GROUPS = 16
 # The splits have a section of their own, and what has no answer has no score.
 _NEVER = frozenset({"query_id", "text", "answer", "split", "answerable"})
@@ -142,7 +142,7 @@ def _scores(rows: Sequence[Row], axes: Axes) -> list[list[list[list[int | None] 
 
 
 def _filters(tables: Tables, axes: Axes) -> list[dict[str, Any]]:
-    """What each filter came to, by the place of its setting."""
+    """The result of each filter, by the index of its setting."""
     rows = [spec_of(FilterRow).parsed(row) for row in tables["filters"]]
     return [
         {"setting": axes.setting[setting], "step": step, **asdict(counts)}

@@ -1,4 +1,4 @@
-"""Answers for the page: what each setting said, what it read, and how good that is."""
+"""Answers for the page: the answer of each setting, the passages read, and its scores."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
 def replies_detail(tables: Tables, axes: Axes, characters: int | None) -> dict[str, Any]:
     """What was answered: ``by[setting][query]`` is None or the answer, the reason for none, what was read.
 
-    What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` beside it
-    are value and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first
-    measure that has any tells them.
+    What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` are value
+    and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first measure
+    that has any tells them.
     """
     by: list[list[Any]] = [[None] * len(axes.queries) for _ in axes.settings]
     golden: list[str] = [""] * len(axes.queries)

@@ -70,7 +70,7 @@ class LlmContext(Contextualizer[LlmContextConfig]):
         return [line(" ".join((text or "").split())[: c.longest].rstrip()) for text in texts]
 
     def _excerpt(self, chunk: Chunk, sources: Sources) -> str:
-        """The beginning of the document and what is around the chunk, the chunk itself among it."""
+        """The beginning of the document and the text around the chunk, with the chunk itself."""
         c, text = self.config, sources.document(chunk.doc_id).text
         start, end = max(0, chunk.start - c.window), min(len(text), chunk.end + c.window)
         if start <= c.beginning:

@@ -149,7 +149,7 @@ def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malform
 
 
 def _as_written(column: str, values: Sequence[str], facts: Facts, config: FilterConfig) -> tuple[str, ...]:
-    """Values as the table writes them; one that it does not have as the model does."""
+    """Values as the table writes them; a value that it lacks as the model wrote it."""
     if column in config.years:
         return tuple(dict.fromkeys(str(year) for value in values for year in years_in(value)))
     names = Names.of((value, value) for value in facts.of(column))

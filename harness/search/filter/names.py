@@ -1,4 +1,4 @@
-"""Which names of a list a question mentions, however it spells, spaces or hyphenates them."""
+"""Which names of a list a question mentions, in any spacing, hyphenation or case."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+|&"
 )
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
-# US, GE, IT: in small letters they are words
+# US, GE, IT: in lower case they are words
 _SHORT = re.compile(r"[A-Z]{1,3}")
 
 

@@ -18,7 +18,7 @@ from harness.search.tools import Tools
 from harness.types import Query
 
 _ALIAS_COLUMNS = ("field", "value", "alias")
-# Raised when the same question is read otherwise than before.
+# Raised when the same question is read differently.
 _VERSION = 1
 
 

@@ -1,4 +1,4 @@
-"""Fusion: several retrievers, the routes, rank the passages; one ranking is made of all."""
+"""Fusion: several retrievers (routes) rank the passages, and their rankings become one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What approximate indexes of vectors share: what goes into one, and what it misses."""
+"""Shared by approximate vector indexes: the vectors that go in, and the recall."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from harness.search.tools import Tools
 from harness.types import Ranking
 
 _ADD_AT_ONCE = 2000
-# How much harder the index is searched where it has missed a true neighbour.
+# How much harder the index is searched if it has missed a true neighbour.
 _RAISE = 4
 _RESULTS_AT_ONCE = 1_000_000
 

@@ -25,7 +25,7 @@ from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Tools
 from harness.types import Query
 
-# Raised when the same vectors are ranked otherwise than before.
+# Raised when the same vectors are ranked differently.
 _VERSION = 1
 
 
@@ -59,7 +59,7 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     """
 
     def store_facts(self) -> Identity:
-        """What BM25 is made of, and the weight."""
+        """The parameters of BM25, and the weight."""
         c = self.config
         bm25 = [c.k1, c.b, c.method, c.average_length, Terms(c).identity]
         return [_VERSION, c.weight, bm25]

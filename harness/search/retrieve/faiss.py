@@ -44,7 +44,7 @@ class FaissConfig(DenseConfig):
 
 
 class FaissRetriever(ApproximateRetriever[FaissConfig]):
-    """Builds an index once per content and searches it as it is: ``exact_share`` says what it misses.
+    """Builds an index once per content and searches it as it is: ``exact_share`` is its recall.
 
     Scores are the index's own; those of IVF-PQ are estimates. One thread and a fixed seed: the same vectors
     give the same index.

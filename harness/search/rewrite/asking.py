@@ -1,4 +1,4 @@
-"""What rewriters by a language model share: their keys, the call, and what becomes of a failed one."""
+"""Shared by rewriters with a language model: their keys, the call, and the handling of failures."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def ask_about(
     tools: Tools,
     read: Callable[[str], T | None],
 ) -> list[T | None]:
-    """What ``read`` makes of the model's words about each query; None if nothing can be made of them.
+    """The model's answer about each query as ``read`` parses it; None if it is unusable.
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """

@@ -37,7 +37,7 @@ _SUBJECT = (
     rf"(?:(?i:it|they|he|she|we|you|i|this|that|these|those|there)(?=\s)"
     rf"|(?:[Tt]he\s+)?{_NAME}(?:\s+(?:{_NAME}|of\s+{_NAME}|and\s+{_NAME}))*)"
 )
-# Words that begin a thing that is asked for, so that the verb may follow it.
+# Words that begin the thing asked for, so that the verb may follow it.
 _THING = rf"(?:(?i:the|a|an|its|their|his|her|our|your|this|that|these|those|each|every|all|some)\s|{_NAME})"
 
 _WHAT_IS = re.compile(rf"^(?i:what|which|who)(?:['’]s|\s+({_BE}))\s+(?={_THING})(.+)$", re.DOTALL)
@@ -146,7 +146,7 @@ def _yes_no(text: str) -> str | None:
 
 
 def _put_back(verb: str, rest: str) -> str | None:
-    """The verb behind its subject; where the subject's end cannot be told, `do` is left out, else None."""
+    """The verb behind its subject; if the end of the subject is unclear, `do` is left out, else None."""
     for rule in _MOVED:
         if (moved := rule.match(rest)) is not None:
             return f"{moved[1]} {verb.lower()} {moved[2]}"
