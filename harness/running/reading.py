@@ -115,10 +115,9 @@ def reading_of(
     if not chunks:
         return None
     reader = READERS.make(config)
-    larger = getattr(config, "chunk", None)
     headings = {
         (one.doc_id, one.start, one.end): one.before
-        for one in (sources.chunks(larger) if larger is not None else ())
+        for one in (sources.chunks(config.larger) if config.larger is not None else ())
         if one.before
     }
     if isinstance(reader, Merger):

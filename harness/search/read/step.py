@@ -22,6 +22,11 @@ class ReadConfig(StageConfig):
 
     kind: str
 
+    @property
+    def larger(self) -> StageConfig | None:
+        """How the larger chunks that it reads are cut; None where it cuts none."""
+        return None
+
 
 class MergeConfig(ReadConfig):
     """Base of the configurations of readers that merge what one query has found."""
