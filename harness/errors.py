@@ -1,4 +1,4 @@
-"""What can go wrong, by room. Every message says what happened, where, and what to do about it."""
+"""The errors, by room. Every message says what happened, where, and what to do about it."""
 
 
 class HarnessError(Exception):

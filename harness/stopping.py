@@ -1,7 +1,7 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the first one ends the command in order, the second one at once.
+"""Ctrl-C, SIGTERM and SIGHUP: the first one ends the command cleanly, the second one immediately.
 
-Everything that is written is written whole or not at all, so ending at once loses time and nothing else.
-Imports nothing slow: it is in force before anything else is imported.
+Everything that is written is written whole or not at all, so an immediate end only loses time. Imports
+nothing slow: it is in force before anything else is imported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _State:
 
 
 def watch() -> None:
-    """Take the signals over, for a program; those that whoever started it has switched off stay off."""
+    """Handle the signals, for a program; signals that were ignored at its start stay ignored."""
     _State.process = os.getpid()
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -46,7 +46,7 @@ def exit_code() -> int | None:
 
 
 def finish() -> None:
-    """From here on the first signal ends the program at once: its work is done, or being reported on."""
+    """From here on the first signal ends the program immediately: its work is done, or being reported."""
     _State.finishing = True
 
 
@@ -63,7 +63,7 @@ def say_stopped() -> None:
 def on_stop(act: Callable[[], object]) -> Iterator[None]:
     """Inside the block the first signal calls ``act``, which must not block, instead of raising Stopped.
 
-    For work that ends itself in order. Stopped is raised at the end of the block. Does nothing but in a
+    For work that ends itself cleanly. Stopped is raised at the end of the block. Does nothing but in a
     program that has called ``watch``.
     """
     before, _State.instead = _State.instead, act
@@ -102,7 +102,7 @@ def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """End at once, without the cleaning up that may hang, and take the workers along."""
+    """End immediately, without clean-up that may hang, and end the workers too."""
     say_stopped()
     with suppress(Exception):
         if "multiprocessing" in sys.modules:

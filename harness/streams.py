@@ -1,4 +1,4 @@
-"""Standard streams that are closed, whose reader has left, or whose terminal is gone."""
+"""Standard streams that are closed, or whose reader or terminal is gone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def open_closed_streams() -> bool:
 
 
 def give_output_up() -> None:
-    """Send standard output to nowhere, so that Python does not complain at its exit of what is left."""
+    """Redirect standard output to nowhere, so that Python does not complain at exit about unwritten data."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     # in a test it may be no file
     with suppress(OSError):
@@ -36,9 +36,9 @@ def give_output_up() -> None:
 
 
 def flush() -> None:
-    """Write what is held back: a failure can be reported now, but no longer when Python exits.
+    """Flush: a failure can be reported now, but no longer when Python exits.
 
-    That its reader has left is none: what the command was asked for is done. Raises OSError for a full disk.
+    A closed pipe is no failure: the work of the command is done. Raises OSError for a full disk.
     """
     try:
         sys.stdout.flush()
@@ -47,7 +47,7 @@ def flush() -> None:
 
 
 def flush_or_give_up() -> None:
-    """Write what is held back, or drop it: another error is reported."""
+    """Flush, or drop the rest: another error is reported."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -64,12 +64,12 @@ class Unbreakable:
         return getattr(self._file, name)
 
     def write(self, text: str) -> int:
-        """Write it, if anybody listens."""
+        """Write it, if there is still a reader."""
         with suppress(OSError):
             self._file.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Send it, if anybody listens."""
+        """Flush it, if there is still a reader."""
         with suppress(OSError):
             self._file.flush()

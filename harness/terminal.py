@@ -1,4 +1,4 @@
-"""What the user sees in the terminal: progress and warnings on stderr, results on stdout.
+"""Output in the terminal: progress and warnings on stderr, results on stdout.
 
 Every text passes through `harness.printable`, and no console reads markup or emoji into it.
 """
@@ -159,7 +159,7 @@ class LiveBoard:
         hidden = len(self._rows) - len(latest)
         table = Table(box=SIMPLE_HEAD, padding=(0, 1), caption=f"{hidden} more above" if hidden else None)
         for i, column in enumerate(self._columns):
-            # a name that is too long goes on in the next line: cut, it may be any of several settings
+            # a name that is too long is wrapped: truncated, it could be any of several settings
             table.add_column(
                 column,
                 justify="right" if i else "left",

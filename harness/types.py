@@ -17,7 +17,7 @@ NOT_SCORED = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The extracted text of one file, kept once and for all; every span refers to it.
+    """The extracted text of one file; every span refers to it.
 
     ``page_starts[i]`` is the character offset at which page ``i + 1`` begins (empty for unpaged text);
     ``sha256`` is the hash of ``text`` in UTF-8 (lone surrogates passed through).
@@ -124,7 +124,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered(Asked):
-    """One try of a call and what came of it, as a ledger keeps it.
+    """One try of a call and its outcome, as a ledger keeps it.
 
     ``raw`` is the text of the answer. ``grades`` has one grade per passage where a judge was asked and could
     be read. ``reason`` says why an answer cannot be used ('' where it can), ``raw`` then what the endpoint
@@ -225,7 +225,7 @@ class QueryScore:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """Everything needed to know how a result came about; written beside it as ``record.json``.
+    """Everything needed to know how a result came about; written next to it as ``record.json``.
 
     ``date`` is when the run began (UTC, ISO 8601), ``config_sha256`` the hash of the configuration file's
     bytes ('' where there was none).

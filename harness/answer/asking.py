@@ -52,12 +52,12 @@ All cases want the same steps in the same order, some of them for no items, so t
 def ask(
     step: Step[T], *items: Item, samples: int = 1, needed: bool = True
 ) -> Generator[Calls[T], list[T], list[T]]:
-    """What the model answers to each item: all of them once, then all again; nothing if not ``needed``."""
+    """The model's answers to each item: all of them once, then all again; nothing if not ``needed``."""
     return (yield Calls(step, items, samples, needed))
 
 
 def statements_in(question: str, answer: str) -> Generator[Calls[Any], Any, tuple[str, ...]]:
-    """What an answer states, one statement a text."""
+    """The statements of an answer, one per text."""
     (found,) = yield from ask(STATEMENTS, (question, (answer,)))
     return found
 

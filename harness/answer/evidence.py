@@ -34,14 +34,14 @@ class CitationConfig(AnswerMeasureConfig):
 
 @dataclass(frozen=True, slots=True)
 class PassageEvidence:
-    """What one passage holds: the names of relevant facts, and whether anything about it is judged."""
+    """The evidence in one passage: the names of relevant facts, and whether anything about it is judged."""
 
     facts: frozenset[Fact]
     judged: bool
 
 
 def fact_of(judgment: Judgment) -> Fact:
-    """What a span states: copies that share an evidence name state one fact, others one each."""
+    """The fact of a span: copies that share an evidence name state one fact, others one each."""
     if judgment.evidence:
         return (judgment.evidence, "", 0, 0)
     return ("", judgment.doc_id, judgment.start, judgment.end)
@@ -53,7 +53,7 @@ def facts_of(case: Case, rel: int) -> frozenset[Fact]:
 
 
 def holdings(case: Case, rel: int, projection: Projection) -> list[PassageEvidence]:
-    """What each passage holds, in the order read.
+    """The evidence in each passage, in the order read.
 
     A passage holds a span as a chunk covers it in NDCG (``projection``). Where the label names the words that
     answer, it must hold all of those instead, as in ``ndcg_evidence``. A span whose judgment failed says

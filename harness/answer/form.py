@@ -55,7 +55,7 @@ class ObjectForm(TextForm, Generic[T]):
         return value if isinstance(value, Malformed) else None
 
     def value(self, answer: Answered) -> T | Malformed:
-        """What an answer says, or why it cannot be used."""
+        """The value of an answer, or why it cannot be used."""
         text = text_of(answer)
         return Malformed(answer.reason or "no_words") if text is None else self._value(answer, text)
 

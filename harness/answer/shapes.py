@@ -1,4 +1,4 @@
-"""What a model's answer must be: one JSON object of a known shape, read strictly or not at all."""
+"""The shapes of a model's answers: one JSON object of a known shape, read strictly or not at all."""
 
 from __future__ import annotations
 

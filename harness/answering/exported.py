@@ -12,7 +12,7 @@ from harness.text.golden import golden_answers
 
 
 def exported_answers(folder: Path, setting: str | None) -> list[Exchange]:
-    """What one setting has answered; the only one where ``setting`` is None. Raises HarnessError."""
+    """The answers of one setting; the only one where ``setting`` is None. Raises HarnessError."""
     replies = read_any(folder, ReplyRow)
     if not replies:
         raise HarnessError(

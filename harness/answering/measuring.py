@@ -31,7 +31,7 @@ class Measured:
 
 
 def cases_of(one: Replied, corpus: Corpus, judgments: Mapping[str, tuple[Judgment, ...]]) -> tuple[Case, ...]:
-    """What measures look at, by query. Citations are taken out of the words: they are kept apart."""
+    """The cases for measures, by query. Citations are removed from the text and kept separately."""
     cases = []
     for query in corpus.queries.queries:
         reply = one.replies[query.query_id]

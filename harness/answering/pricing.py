@@ -23,7 +23,7 @@ from harness.types import Query, Ranking
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlan:
-    """What language models would be asked: to answer, and then by measures of answers.
+    """The calls to language models: to answer, and then by measures of answers.
 
     ``about``: rankings or answers are not known yet, so that texts of about the same length stand for them.
     Measures that ask twice, such as for statements and then whether each is supported, are known up to what
@@ -48,7 +48,7 @@ def plan_answers(
     *,
     about: bool = False,
 ) -> AnswerPlan:
-    """What is still to be asked, given rankings; ``about`` says that these only stand for the real ones."""
+    """The calls still to be made, given rankings; ``about`` says that these only stand for the real ones."""
     missing: list[NotAsked] = []
     replied: list[Replied] = []
     for stage, ones in groups_of(searched):

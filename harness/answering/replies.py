@@ -92,7 +92,7 @@ def answer_group(
 
 
 def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPassage, ...]]:
-    """What a setting reads for each query, in the order read: the beginning of its last ranking."""
+    """The passages a setting reads for each query, in the order read: the top of its last ranking."""
     config = one.setting.answer
     if config is None:
         raise ValueError(f"{one.setting.name} has no answer section")

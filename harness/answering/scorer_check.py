@@ -79,7 +79,7 @@ def check_scorers(config: AnswerScoringConfig, context: Context) -> list[ScorerC
 
 
 def price_check(config: AnswerScoringConfig, context: Context) -> tuple[NotAsked, ...]:
-    """What the check would ask for first, in a context that may not ask; measures that ask twice ask more."""
+    """The first calls of the check, in a context that may not ask; measures that ask twice make more."""
     tools = _tools(config, context)
     return not_asked(partial(_scores, measure, tools) for measure in asking_measures(config))
 

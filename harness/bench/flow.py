@@ -35,7 +35,7 @@ from harness.search import NotAsked, NotAskedError
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What judging would take: ``estimate`` None if it costs nothing; ``settings``: pairs of each.
+    """The cost of judging: ``estimate`` None if it costs nothing; ``settings``: pairs of each.
 
     ``answers`` is what answering the questions would take, and measuring the answers.
 

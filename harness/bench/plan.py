@@ -46,7 +46,7 @@ class SettingPlan:
 
 @dataclass(frozen=True, slots=True)
 class JudgePlan:
-    """What judging would take. ``estimate`` None: at no cost, or not known before the settings are searched.
+    """The cost of judging. ``estimate`` None: at no cost, or not known before the settings are searched.
 
     ``ranked`` are the chunks, copies included, that all settings would put into the pool; ``pairs`` its size,
     None before they are searched. ``problem`` says what is missing, such as a key.
@@ -143,7 +143,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
 def _plan_answers(
     points: Sequence[Point], corpus: Corpus, config: BenchConfig, context: Context, unanswered: bool
 ) -> AnswerPlan:
-    """What answers would take: by the rankings that are cached, else by chunks that stand for them.
+    """The cost of answers: by the cached rankings, else by chunks in their place.
 
     ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
     """

@@ -49,7 +49,7 @@ _WHERE_ASKED = ("name", "base_url")
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What a result was scored on: the grades, and what identifies the judge (see ``identity``)."""
+    """The grades that a result was scored on, and the identity of the judge (see ``identity``)."""
 
     judge: Mapping[str, Any]
     grades: Grades
@@ -70,7 +70,7 @@ class Union:
 
 
 def identity(judge: Mapping[str, Any]) -> dict[str, Any]:
-    """What identifies a judge: all that a run record says of a judge but its name and its address."""
+    """What identifies a judge: everything in the run record of a judge except its name and address."""
     return {key: value for key, value in judge.items() if key not in _WHERE_ASKED}
 
 

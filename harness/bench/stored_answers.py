@@ -65,7 +65,7 @@ class StoredAnswers:
         return replace(found, measure=f"1 - {measure}", values=1.0 - found.values)
 
     def scored_on(self, measure: str) -> ScoredOn:
-        """What values of a measure rest on: questions with their golden answers, and who scored how.
+        """The basis of a measure's values: questions with their golden answers, and the scorer.
 
         A measure of labelled evidence rests on the labels and texts too, as rankings do.
         """

@@ -28,7 +28,7 @@ _LOCAL = ("embedded", "folder", "hub")
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """What results are made from: a key of program and configuration, and the hashes of all inputs."""
+    """The inputs of results: a key of program and configuration, and the hashes of all inputs."""
 
     key: str
     inputs: dict[str, str]
@@ -45,7 +45,7 @@ class Unchanged:
 
 
 def made_from(config: BenchConfig) -> RunOrigin | None:
-    """What a run of the configuration would be made from now; None if an input cannot be read."""
+    """The inputs that a run of the configuration would have now; None if an input cannot be read."""
     try:
         inputs = input_hashes(config)
     except (HarnessError, OSError):

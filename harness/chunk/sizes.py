@@ -59,7 +59,7 @@ class ChunkerConfig(StageConfig):
         raise NotImplementedError(f"chunks of kind {self.kind} come from elsewhere")
 
     def shown_before(self, document: Document, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
-        """What of a document each of its chunks shows before it, such as the heading of its table."""
+        """The ranges of the document shown before each chunk, such as the heading of its table."""
         return [()] * len(spans)
 
     @property

@@ -93,7 +93,7 @@ def compared_answers(
 def changed(
     old: ScoreMatrix, new: ScoreMatrix, names: Sequence[str], record: Mapping[str, Any]
 ) -> Iterator[Part]:
-    """What has become of the settings that two results have in common."""
+    """The changes of the settings that two results have in common."""
     from harness.verdict import changed_table, options_of
 
     if table := changed_table(old, new, (names[0], names[1]), options_of(record)):

@@ -1,4 +1,4 @@
-"""What several commands need: reading options, opening a ledger, naming prices, the exit code of a run."""
+"""Shared by several commands: reading options, opening a ledger, naming prices, the exit code of a run."""
 
 from __future__ import annotations
 

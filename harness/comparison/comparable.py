@@ -132,7 +132,7 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
 
 
 def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], str]:
-    """What ``join`` calls every (result, setting)."""
+    """The name that ``join`` gives to every (result, setting)."""
     count = Counter(setting for matrix in results.values() for setting in matrix.settings)
     return {
         (name, setting): f"{name}: {setting}" if count[setting] > 1 else setting

@@ -74,7 +74,7 @@ class GateResult:
 
     @property
     def holds_for(self) -> str:
-        """What was drawn at random, and so what a failure holds for."""
+        """The units drawn at random, to which a failure generalises."""
         units = self.checks[0].units
         if units.kind == "clusters":
             return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."

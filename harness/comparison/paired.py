@@ -71,7 +71,7 @@ class Comparison:
 
 
 def find(p: float, n: int, alpha: float) -> Finding:
-    """What may be concluded from a p-value over n queries."""
+    """The finding from a p-value over n queries."""
     if n < FEWEST_TO_CHOOSE:
         return "few"
     return "real" if p <= alpha else "open"

@@ -83,7 +83,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What a measure may be trusted for: a phrase such as ``for the order of chunks``.
+    """The use that a measure is reliable for: a phrase such as ``for the order of chunks``.
 
     ``comparable``: the settings at hand can be compared by it. ``quality``: it says how good a ranking is,
     so its winner counts; a share of judged ranks does not.
@@ -96,7 +96,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What settings cost, in one ``unit``; or None, for the ``reason``."""
+    """The costs of settings, in one ``unit``; or None, for the ``reason``."""
 
     by_setting: Mapping[str, float] | None
     unit: str
@@ -105,7 +105,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """What a finding holds for: n ``queries`` in ``clusters`` of a ``unit`` (0: nobody knows).
+    """The population a finding holds for: n ``queries`` in ``clusters`` of a ``unit`` (0: unknown).
 
     ``icc``: how alike the differences of one cluster's queries are between the leader and the next; None
     if that is unknown.

@@ -28,7 +28,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """What each of P parts cost each query, ``losses`` [Q, P], and what was ``left`` after it [Q, P].
+    """The loss of each query at each of P parts, ``losses`` [Q, P], and what was ``left`` after it [Q, P].
 
     ``1 - losses.sum(axis=1) == left[:, -1]`` for every query, and so for the means. Below 0 are only losses
     of levels that may rise. Queries for which the measure is undefined are left out.

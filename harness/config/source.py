@@ -98,7 +98,7 @@ def no_such_key(key: str, known: Iterable[str]) -> str:
 
 
 def first_problem(error: ValidationError) -> Any:
-    """What to report first: an unknown key, because it explains why another one is missing."""
+    """The problem to report first: an unknown key, because it explains why another one is missing."""
     problems = error.errors()
     return next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
 

@@ -46,7 +46,7 @@ def format_of(path: Path) -> Format | None:
 
 
 def libraries_of(path: Path) -> list[str]:
-    """What reads a file, with its versions, for cache keys; empty for PDF and plain text."""
+    """The libraries that read a file, with their versions, for cache keys; empty for PDF and plain text."""
     found = format_of(path)
     if found is None:
         return []

@@ -122,7 +122,7 @@ def refuse_spaces(where: str, query_id: str) -> None:
 
 
 def is_answerable(where: str, cell: str) -> bool:
-    """What a cell of the column ``answerable`` says; yes where it is empty. Raises CorpusError."""
+    """The value of a cell of the column ``answerable``; yes if it is empty. Raises CorpusError."""
     if cell.lower() not in _ANSWERABLE:
         raise CorpusError(f"{where}: answerable is {cell!r}. Write yes or no.")
     return _ANSWERABLE[cell.lower()]

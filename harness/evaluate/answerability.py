@@ -56,7 +56,7 @@ def answerability(
 
 
 def _remark(answerable: int, unanswerable: int) -> str:
-    """What to say about a figure from fewer queries than an interval is shown for."""
+    """A remark on a figure from too few queries for an interval."""
     sides = {"answerable query": answerable, "unanswerable query": unanswerable}
     few = [counted(n, one, f"{one[:-1]}ies") for one, n in sides.items() if n < FEWEST_FOR_INTERVAL]
     return f"from only {' and '.join(few)}" if few else ""

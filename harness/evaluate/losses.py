@@ -66,7 +66,7 @@ def loss_levels(
     found: SpanQrels | None = None,
     measure: str = f"ndcg_text@{BUDGET}",
 ) -> list[Level]:
-    """What each query of a setting can still reach after each part of the way.
+    """The score that each query of a setting can still reach after each part of the pipeline.
 
     ``scorer`` knows all evidence, that which is in no text of the setting included; ``found`` is the evidence
     that is in one (None: all of it). The unit is ``measure``, an ``ndcg_text``. The steps are those of

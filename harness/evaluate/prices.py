@@ -22,7 +22,7 @@ def price_rows(
     paid: Mapping[tuple[str, str], QueryCost],
     config: BenchConfig,
 ) -> list[PriceRow]:
-    """What every setting and stage costs, next to its mean of the headline measure.
+    """The cost of every setting and stage, next to its mean of the headline measure.
 
     ``queries`` is their number, ``paid`` what they cost at endpoints by setting and stage.
     """

@@ -1,1 +1,1 @@
-"""What other pipelines returned, placed in the documents and scored as settings of our own."""
+"""Hits of other pipelines, placed in the documents and scored as settings of our own."""

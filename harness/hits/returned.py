@@ -61,7 +61,7 @@ def returned(
     config: BenchConfig,
     context: Context,
 ) -> Searched:
-    """What one pipeline returned, each hit at its rank, as if it had been searched here.
+    """The hits of one pipeline, each at its rank, as if they had been searched here.
 
     Evidence that no returned chunk covers is among the chunks as one of its own.
     """

@@ -1,4 +1,4 @@
-"""What other pipelines returned, as searched settings: one a file, scored by the same measures as our own."""
+"""Hits of other pipelines as searched settings: one per file, scored by the same measures as our own."""
 
 from __future__ import annotations
 

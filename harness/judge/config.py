@@ -17,7 +17,7 @@ _FEWEST_ALTERNATIVES = 5
 
 
 class PoolConfig(StageConfig):
-    """What is judged: the union over all settings of each query's highest ranked chunks.
+    """The pool to judge: the union over all settings of each query's highest ranked chunks.
 
     ``unit: passage`` judges the sentence-aligned passages that it touches, which are the same for every
     chunking; ``unit: chunk`` judges each chunk of that union.

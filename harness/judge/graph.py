@@ -64,7 +64,7 @@ class GraphJudge(FreeJudge[GraphConfig]):
 
     @property
     def fingerprint(self) -> Mapping[str, object]:
-        """What a run record keeps of the judge."""
+        """The facts about the judge in a run record."""
         c = self.config
         return {"kind": c.kind, "restart": c.restart, "thresholds": list(c.thresholds)}
 

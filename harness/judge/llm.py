@@ -72,7 +72,7 @@ class LlmJudge:
 
     @property
     def fingerprint(self) -> dict[str, object]:
-        """What a run record keeps of the judge: model, address, parameters, prompt; no secret."""
+        """The facts about the judge in a run record: model, address, parameters, prompt; no secret."""
         endpoint = self.config.endpoint
         return {
             "kind": "llm",
@@ -90,7 +90,7 @@ class LlmJudge:
         return self.model.estimate(self.jobs(pairs), noun="pairs")
 
     def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
-        """What grading would take, under the name of the judge."""
+        """The cost of grading, under the name of the judge."""
         return [(self.name, self.estimate(pairs))]
 
     def grade(

@@ -92,7 +92,7 @@ class PanelJudge:
 
     @property
     def fingerprint(self) -> dict[str, object]:
-        """What a run record keeps of the panel."""
+        """The facts about the panel in a run record."""
         return {
             "kind": "panel",
             "combine": self.config.combine,
@@ -100,7 +100,7 @@ class PanelJudge:
         }
 
     def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
-        """What grading would take, member by member."""
+        """The cost of grading, member by member."""
         return [(member.name, member.estimate(pairs)) for member in self.members]
 
     def grade(

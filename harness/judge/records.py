@@ -62,6 +62,6 @@ class Summary(Spending):
         return sum(self.unscored.values())
 
     def progress(self) -> list[str]:
-        """What to show while the run goes on."""
+        """The progress line during the run."""
         spent, *faults = Spending.progress(self)
         return [spent, *([f"{self.unscored_count} unscored"] if self.unscored else []), *faults]

@@ -66,7 +66,7 @@ class ThresholdJudge(FreeJudge[CosineConfig | RerankerConfig]):
 
     @property
     def fingerprint(self) -> dict[str, object]:
-        """What a run record keeps of the judge."""
+        """The facts about the judge in a run record."""
         return {
             "kind": self.config.kind,
             "model": self.config.model,

@@ -17,7 +17,7 @@ from harness.store.ledger import Ledger
 
 @dataclass(frozen=True, slots=True)
 class JudgeTools:
-    """What a run gives a judge. Nothing is loaded or read before it is asked for.
+    """The tools that a run gives a judge. Nothing is loaded or read before it is needed.
 
     ``ledger`` keeps the answers of language models; ``people_graded()`` is what people have graded for train
     queries, to be shown to a judge; ``vectors(model, texts)`` [texts, dimensions] are those of an embedding
@@ -40,10 +40,10 @@ class PoolJudge(Protocol):
 
     @property
     def fingerprint(self) -> Mapping[str, object]:
-        """What a run record keeps of the judge; no secret."""
+        """The facts about the judge in a run record; no secret."""
 
     def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
-        """What grading would take, with the name of each language model that is asked; asks nothing.
+        """The cost of grading, with the name of each language model; makes no call.
 
         Reads the pairs once for each. Empty for a judge that costs nothing.
         """

@@ -39,7 +39,7 @@ def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus
 
 
 def people_graded(corpus: Corpus) -> tuple[Example, ...]:
-    """What people have graded for train queries, to be shown to a judge."""
+    """People's grades for train queries, to be shown to a judge."""
     documents = {document.doc_id: document for document in corpus.documents}
     return candidates_of(corpus.labels, corpus.queries.queries, documents)
 

@@ -121,7 +121,7 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
 def estimate_pool(
     pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
 ) -> Estimate | None:
-    """What grading would take, asking nothing; None for a judge that costs nothing."""
+    """The cost of grading, without a call; None for a judge that costs nothing."""
     if not config.asked:
         return None
     with Ledger(context.cache.ledger) as ledger:

@@ -139,7 +139,7 @@ class LabelService:
         return {"event": saved.event, "item_id": saved.item_id, "marks": self.marks(by.rater, query_id)}
 
     def marks(self, rater: str, query_id: str) -> list[Answer]:
-        """What a rater has marked for a question."""
+        """The marks of a rater for a question."""
         return [
             {**asdict(item), "rating": asdict(rating)} for item, rating in self.state.marks(rater, query_id)
         ]

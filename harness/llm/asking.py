@@ -24,7 +24,7 @@ Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measu
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a step asks ``model``: one prompt about each of ``about``, worded by ``form``.
+    """A request of a step to ``model``: one prompt about each of ``about``, worded by ``form``.
 
     ``name`` is that of the prompt, ``sample`` the number of the repetition.
     """

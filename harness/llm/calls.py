@@ -81,7 +81,7 @@ class Recorder:
         return answered
 
     def price_of(self, reply: Reply) -> float | None:
-        """What a reply has cost; None if the price or the tokens are unknown."""
+        """The cost of a reply; None if the price or the tokens are unknown."""
         price = self._price
         if price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
             return None

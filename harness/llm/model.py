@@ -54,7 +54,7 @@ class Model:
         self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
 
     def budget(self) -> Budget:
-        """What is left of the limits of ``config``; calls that may be on the bill count as paid."""
+        """The remaining limits of ``config``; calls that may be on the bill count as paid."""
         before, config = self._before, self.config
         spent = (before.cost or 0.0) + (before.unseen_cost or 0.0)
         return Budget(config.max_cost, config.max_calls, before.calls, spent)
@@ -70,7 +70,7 @@ class Model:
         return find_settled(self.ledger, call, self.form, ask_again=self.config.ask_again)
 
     def cost(self, calls: Iterable[Asked]) -> float | None:
-        """What all tries of calls have cost, under any limit of length; None if a price is unknown."""
+        """The cost of all tries of calls, under any limit of length; None if a price is unknown."""
         costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call)]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None

@@ -45,7 +45,7 @@ class Spending:
             self.unseen_cost = add(self.unseen_cost, most)
 
     def progress(self) -> list[str]:
-        """What to show while the run goes on."""
+        """The progress line during the run."""
         spent = "cost unknown" if self.cost is None else f"spent {self.cost:.4f}"
         return [spent, *(f"{reason} x{count}" for reason, count in self.faults.items())]
 

@@ -24,7 +24,7 @@ class Separation:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What each ``threshold`` [T] does, when a query is answered where its top score reaches it.
+    """The effect of each ``threshold`` [T] if only queries with a top score that reaches it are answered.
 
     ``answerable_kept`` is the share of answerable queries that are answered, ``unanswerable_refused`` the
     share of unanswerable ones that are not. The first row answers everything, the last nothing.

@@ -1,1 +1,1 @@
-"""What to label next: passages are drawn with known chances, and the grades so far become estimates."""
+"""Active labelling: passages are drawn with known chances, and the grades so far become estimates."""

@@ -22,7 +22,7 @@ _DRAWN = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What to expect of S settings, Q queries and P items.
+    """Expectations for S settings, Q queries and P items.
 
     ``score`` [S, Q] is the expected NDCG, 0 if nothing is relevant; ``share`` [Q] the probability that
     something is. ``slope`` [S, P] is what a unit of an item's gain adds to a setting's score. ``chances``
@@ -58,7 +58,7 @@ def mean_scores(pool: Pool, grades: Ints) -> Floats:
 
 
 def expect(pool: Pool, likely: GradeModel, seed: int = 0, completions: int = COMPLETIONS) -> Expected:
-    """What to expect of every setting and query, by ``completions`` of the grades."""
+    """The expectations for every setting and query, by ``completions`` of the grades."""
     drawn = likely.draws(pool.query, completions, np.random.default_rng(seed))
     scores, ideals = score_all(pool, drawn)
     gains = np.concatenate([[0.0], np.cumsum(pool.steps)])

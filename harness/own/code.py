@@ -47,7 +47,7 @@ Arguments = Annotated[
 
 
 def find_call(name: str) -> Callable[..., Any]:
-    """What ``package.module:function`` names; raises ConfigError if there is none."""
+    """The object that ``package.module:function`` names; raises ConfigError if there is none."""
     module_name, _, path = name.partition(":")
     try:
         with _working_folder():

@@ -45,7 +45,7 @@ _BY_TYPE = {int: _COUNT, float: _FIGURE, bool: _YES_NO}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a field means as a column: is in its type, as ``Annotated[int, Column("how many")]``.
+    """The meaning of a field as a column, given in its type: ``Annotated[int, Column("how many")]``.
 
     ``unit`` of a number; ``header`` where the column is not called as the field; ``filled``: text that is
     never empty; ``chunk``: the id of a chunk; ``ranges``: none or more ranges of offsets; ``among``: all it

@@ -52,7 +52,7 @@ def same_result(one: Path, other: Path) -> bool:
 
 
 def name_of_earlier(folder: Path, name: str) -> str:
-    """What the result in ``folder`` is called when another takes its place under ``name``.
+    """The name of the result in ``folder`` once another has replaced it under ``name``.
 
     That is ``name@yyyymmdd-hhmmss``, after the time when it began.
     """

@@ -16,7 +16,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class QueryLosses:
-    """What one query of a setting loses by name of the part (`name_of`), in the order of the way.
+    """The losses of one query of a setting by name of the part (`name_of`), in pipeline order.
 
     ``route`` '' is the way to the final score; else that of a route of a fusion, as if it were used alone.
     """

@@ -1,4 +1,4 @@
-"""What a folder of results was scored from: rankings, chunks, queries and graded spans."""
+"""The data that a folder of results was scored from: rankings, chunks, queries and graded spans."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _endpoint_costs(one: Searched, queries: Sequence[Query], context: Context) -
 def _retrieving(
     name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query], context: Context
 ) -> Iterator[tuple[str, _Bought]]:
-    """What a retriever and its routes cost, each alone, by their names."""
+    """The cost of a retriever and its routes, each alone, by their names."""
     tools = RunTools(context)
     index: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
     whole: dict[str, tuple[ServedEncoder, set[bytes]]] = {}

@@ -39,7 +39,7 @@ def only(passages: Passages, documents: frozenset[str] | None) -> Passages:
 
 
 def merged(outputs: Sequence[Found], rows: Sequence[Sequence[int]]) -> Found:
-    """What was found for parts of the queries, put together; ``rows`` are the places of each part's."""
+    """The results for parts of the queries, put together; ``rows`` are the places of each part's."""
     if not outputs:
         return Found([])
     shares = [(one.exact_share, len(at)) for one, at in zip(outputs, rows, strict=True)]

@@ -56,7 +56,7 @@ class Reading:
     _known: dict[str, int] = field(default_factory=dict, repr=False)
 
     def of(self, rankings: Mapping[str, Sequence[Ranking]]) -> Read:
-        """What is read for rankings of chunks: every span once, at the rank and score of its first chunk."""
+        """The text read for rankings of chunks: every span once, at the rank and score of its first chunk."""
         spans = {one.chunk_id: one for one in self.always}
         read = self.opened()
         ranked: dict[str, list[Ranking]] = {}

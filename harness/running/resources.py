@@ -83,7 +83,7 @@ class Resources:
         return self.context.collections.slot(key)
 
     def kept(self, kind: str, key: str) -> Any | None:
-        """What a step has kept under a key, None if there is nothing."""
+        """The value that a step has stored under a key, None if there is none."""
         return self.context.artifacts.get(kind, key)
 
     def keep(self, kind: str, key: str, value: Any) -> None:

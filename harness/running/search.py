@@ -68,7 +68,7 @@ def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
 
 
 def reranker_names(setting: Setting) -> tuple[str, ...]:
-    """What the rerankers of a setting are called: ``rerank``, ``rerank2`` and so on."""
+    """The names of the rerankers of a setting: ``rerank``, ``rerank2`` and so on."""
     return tuple(RERANK if place == 1 else f"{RERANK}{place}" for place in range(1, len(setting.rerank) + 1))
 
 

@@ -214,7 +214,7 @@ class RunTools(Resources):
         find: Callable[[], Found],
         more: Sequence[Any] = (),
     ) -> Found:
-        """What is kept of a retriever, else what ``find`` finds; ``more`` is what else decides its rankings.
+        """The stored result of a retriever, else that of ``find``; ``more`` also decides its rankings.
 
         The rankings of a fusion are made again of its routes', and not kept.
         """

@@ -51,7 +51,7 @@ class Rewriter(QueryStep[Rewriting]):
         """The queries as they are asked, one for each."""
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """What is asked for each query: one text here; see ``SeveralRewriter`` for none and many."""
+        """The texts to search for each query: one here; see ``SeveralRewriter`` for none and many."""
         return [(query,) for query in self.run(queries, tools)]
 
     def again(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
@@ -73,7 +73,7 @@ class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
 
     @abstractmethod
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """What is asked for each query; without any text it gets no ranking."""
+        """The texts to search for each query; without any it gets no ranking."""
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """All that is asked, one after the other."""
@@ -82,7 +82,7 @@ class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
 
 @dataclass(frozen=True, slots=True)
 class Phrased:
-    """What a rewriter asks: all texts one after the other, and how many of them belong to each query.
+    """The output of a rewriter: all texts one after the other, and how many of them belong to each query.
 
     ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
     any, None if a price is unknown.

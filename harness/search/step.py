@@ -54,7 +54,7 @@ class Passages:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a step took: wall seconds, and how many of its ``values`` (vectors, scores) were not cached."""
+    """The effort of a step: wall seconds, and how many ``values`` (vectors, scores) were not cached."""
 
     seconds: float = 0.0
     computed: int = 0

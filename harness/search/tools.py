@@ -47,7 +47,7 @@ class NotAskedError(LlmError):
 
 
 class ServiceNotAskedError(NotAskedError):
-    """What comes next depends on a user-defined service, which a plan or dry run does not ask."""
+    """The next step depends on a user-defined service, which a plan or dry run does not call."""
 
     def __init__(self, url: str) -> None:
         super().__init__()

@@ -36,7 +36,7 @@ _SHORT_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class TextFacts:
-    """What texts are like: ``language`` is a guess by letters and short words, '' where there is none.
+    """Properties of texts: ``language`` is a guess by letters and short words, '' where there is none.
 
     ``table_share`` is the share of ``characters`` that are in one of the ``tables``.
     """

@@ -1,4 +1,4 @@
-"""Agreement of two who grade the same things: chance-corrected coefficients, and where they differ."""
+"""Agreement of two graders on the same items: chance-corrected coefficients, and where they differ."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _distance(values: np.ndarray, totals: np.ndarray, level: Level) -> np.ndarra
 
 
 def bias_per_grade(human: np.ndarray, judge: np.ndarray, grades: int) -> np.ndarray:
-    """Mean of judge minus human for each human grade, shape (grades,); NaN for a grade that nobody gave."""
+    """Mean of judge minus human for each human grade, shape (grades,); NaN for a grade that no one gave."""
     counts = np.bincount(human, minlength=grades)
     sums = np.bincount(human, weights=(judge - human).astype(float), minlength=grades)
     return np.asarray(np.divide(sums, counts, out=np.full(grades, np.nan), where=counts > 0))

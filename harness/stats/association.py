@@ -75,13 +75,13 @@ def _pairs(signs: Floats, weights: Floats) -> Floats:
 
 
 def _below(values: Floats) -> Floats:
-    """How much each item [j, i] adds to the middle rank of another: 1 below it, 1/2 beside it."""
+    """How much each item [j, i] adds to the middle rank of another: 1 below it, 1/2 for a tie."""
     found: Floats = (values[:, None] < values[None, :]) + 0.5 * (values[:, None] == values[None, :])
     return found
 
 
 def _ratio(above: Floats, squared: Floats) -> Floats:
-    # what rounds to no spread is none
+    # a spread that rounds to zero is zero
     known = squared > 1e-12
     found: Floats = np.divide(
         above, np.sqrt(np.where(known, squared, 1)), out=np.full(len(above), np.nan), where=known

@@ -1,7 +1,7 @@
 """Bounds of an estimate from its standard error and skewness: Student's t, and Hall's, which allows for skew.
 
-Which method is right is a matter of calibration: see docs/statistics.md. The rule of this house is the wider
-of the two on either side. Bootstrap intervals promise more than they keep with few queries.
+Which method is right is a matter of calibration: see docs/statistics.md. The rule here is the wider of the
+two on either side. With few queries, bootstrap intervals cover less than they claim.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def bounds_at(value: Floats, error: Floats, skew: Floats, critical: float) -> tu
 def within(low: Floats, high: Floats, values: Floats, lowest: float) -> tuple[Floats, Floats]:
     """Bounds cut to ``lowest`` and 1 if all ``values`` they rest on are in [0, 1], as measures mostly are.
 
-    What no mean can reach is nothing to be unsure about; with few queries t-intervals go there.
+    Values that no mean can reach are cut off; with few queries t-intervals include them.
     """
     known = values[~np.isnan(values)]
     if not known.size or known.min() < 0 or known.max() > 1:

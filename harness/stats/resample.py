@@ -1,4 +1,4 @@
-"""Resamples of queries: flipped signs, left out by turns, drawn with replacement.
+"""Resamples of queries: sign flips, jackknife, bootstrap.
 
 A mean under flipped signs is linear in the scores, and so is a difference of means: through one matrix
 product the flips of all pairs of settings cost no more than those of the settings themselves.

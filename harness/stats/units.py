@@ -1,4 +1,4 @@
-"""What was drawn at random: single queries, or whole clusters of them.
+"""The sampling units: single queries, or whole clusters of them.
 
 Questions on one document are alike. Where there are enough clusters, tests and intervals go by whole clusters
 (Cameron and Miller, Journal of Human Resources 2015); with few, they cannot carry a test.
@@ -25,9 +25,9 @@ class Units:
     """The units of Q queries: ``of`` [Q] says which unit a query is in, ``sizes`` [G] how many are in each.
 
     ``kind``: ``clusters`` are the units; there are too ``few clusters``, so queries are the units; every
-    query is a cluster of its own (``queries``); nobody knows the clusters (``unknown``), so queries are the
-    units. ``clusters`` is how many there are, 0 if unknown; ``effective`` how many units of equal size
-    would be worth as much, n² / Σ size² (Kish 1965).
+    query is a cluster of its own (``queries``); the clusters are ``unknown``, so queries are the units.
+    ``clusters`` is how many there are, 0 if unknown; ``effective`` how many units of equal size would be
+    worth as much, n² / Σ size² (Kish 1965).
     """
 
     kind: Kind
@@ -51,7 +51,7 @@ class Units:
         return shared
 
     def residuals(self, shares: Floats) -> Floats:
-        """What is left of ``shares`` [P, G] when every query has the mean of its row: the spread to judge by.
+        """What remains of ``shares`` [P, G] after subtracting the mean of the row per query: the spread.
 
         Large units are expected to hold more of the sum, so their size is taken out (the linearised ratio of
         survey sampling; Cochran, Sampling Techniques, 1977, ch. 6).
@@ -62,7 +62,7 @@ class Units:
 
 
 def units_of(clusters: Sequence[str], n: int) -> Units:
-    """The units of n queries; ``clusters`` names each query's, '' for none; empty if nobody knows."""
+    """The units of n queries; ``clusters`` names each query's, '' for none; empty if unknown."""
     alone = np.arange(n, dtype=np.int64)
     if not any(clusters):
         return Units("unknown", alone, np.ones(n), 0, float(n))

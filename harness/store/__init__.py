@@ -1,4 +1,4 @@
-"""What is kept on disk: the content-addressed cache, results, and the one place that knows their paths."""
+"""Storage on disk: the content-addressed cache, results, and their paths."""
 
 from harness.store.artifacts import Artifacts, key_of
 from harness.store.atomic import write_bytes, write_text

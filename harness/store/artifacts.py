@@ -1,4 +1,4 @@
-"""The content-addressed cache of stage outputs: compressed JSON, named by a hash of all that made it."""
+"""The content-addressed cache of stage outputs: compressed JSON, named by a hash of all its inputs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def canonical(value: object) -> str:
 class Artifacts:
     """Get and put JSON-able values below ``folder``.
 
-    A file that fails its checksum counts as absent and is made again; ``faults`` counts it, and of values
-    that cannot be kept because the folder cannot be written.
+    A file that fails its checksum counts as absent and is made again; ``faults`` counts such files, and
+    values that cannot be stored because the folder is not writable.
     """
 
     def __init__(self, folder: Path, faults: Faults | None = None) -> None:
@@ -47,7 +47,7 @@ class Artifacts:
         except FileNotFoundError:
             return None
         except OSError:
-            # a bad sector, or something that is no file
+            # a bad sector, or not a file
             packed = b""
         try:
             content = unseal(_name(kind, key), gzip.decompress(packed))

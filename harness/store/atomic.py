@@ -1,4 +1,4 @@
-"""Write files so that whoever looks finds the old content or the new, never a part."""
+"""Write files atomically: readers see the old content or the new, never a part."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import uuid
 from pathlib import Path
 
-# How everything begins that is not finished yet.
+# The prefix of names of unfinished files.
 TEMPORARY = ".partial-"
 
 
@@ -27,7 +27,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        # whoever asked knows nothing of the neighbour
+        # the caller does not know the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         partial.unlink(missing_ok=True)

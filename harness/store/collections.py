@@ -85,7 +85,7 @@ class _Fresh:
         self.finished = True
 
     def release(self) -> None:
-        """Store what was finished, now that nobody writes to it."""
+        """Store the finished collection, now that nothing writes to it."""
         try:
             if self.finished and self.scratch.parent == self.folder:
                 self._store()

@@ -1,4 +1,4 @@
-"""What was wrong with the cache in one run, reported once at its end."""
+"""Faults of the cache in one run, reported once at its end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Faults:
         self.not_kept(path, error.strerror)
 
     def sentences(self) -> list[str]:
-        """What to tell the user: at most one sentence for each kind of fault, and none twice."""
+        """Sentences for the user: at most one for each kind of fault."""
         sentences = []
         if self._damaged:
             kinds = ", ".join(

@@ -28,14 +28,14 @@ from typing import Any
 from harness.store.atomic import TEMPORARY
 from harness.store.lock import Lock, lock
 
-# Asked what to call an earlier folder beside the one that took its place (``keep(current, earlier)``).
+# Gives the new name of an earlier folder that was replaced (``keep(current, earlier)``).
 Keep = Callable[[Path, Path], str | None]
 
 _OWNER = "owner"
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
-# A folder without a readable owner is only removed when nobody has touched it for so long.
+# A folder without a readable owner is only removed when it has not been touched for this long.
 _FORGOTTEN_SECONDS = 86_400
 
 
@@ -45,7 +45,7 @@ def replace_folder(path: Path, keep: Keep | None = None) -> Iterator[Path]:
 
     ``keep`` is asked with the folder now at ``path`` and the earlier one under what name the latter stays
     beside it; None: it is removed. A number follows a name that is taken. Of several processes that replace
-    one folder, the last to end has its place. Whatever killed runs left in ``path.parent`` is put in order
+    one folder, the last to end has its place. Folders that killed runs left in ``path.parent`` are cleaned up
     first.
     """
     parent = path.parent
@@ -67,7 +67,7 @@ def replace_folder(path: Path, keep: Keep | None = None) -> Iterator[Path]:
 
 def _owned(partial: Path, name: str) -> Lock:
     owner = partial / _OWNER
-    # whoever puts things in order may look at it for a moment
+    # a process that cleans up may hold it for a moment
     held = lock(owner, wait=True)
     assert held is not None, "waited for"
     owner.write_text(name, encoding="utf-8", errors="surrogateescape")
@@ -119,7 +119,7 @@ def _rename_beside(whole: Path, wanted: Path) -> None:
 
 
 def _recover(parent: Path, keep: Keep | None) -> None:
-    """Put in order what killed runs left behind; what is being written stays as it is."""
+    """Clean up after killed runs; folders that are being written are left alone."""
     for partial in parent.glob(f"{TEMPORARY}*"):
         if not partial.is_dir():
             continue
@@ -147,7 +147,7 @@ def _recover(parent: Path, keep: Keep | None) -> None:
 
 
 def _forget(partial: Path) -> None:
-    """Remove a folder of which nobody knows whose it is, if it is old and holds nothing finished."""
+    """Remove a folder with an unknown owner if it is old and holds nothing finished."""
     with suppress(OSError):
         old = time.time() - partial.stat().st_mtime > _FORGOTTEN_SECONDS
         if old and not any(partial.glob("whole-*")):
@@ -155,7 +155,7 @@ def _forget(partial: Path) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Swap the names of two folders so that nobody finds either of them missing.
+    """Swap the names of two folders atomically, so that neither is ever missing.
 
     False, and nothing has changed, where one is not there or this system or file system cannot do it.
     """

@@ -27,14 +27,14 @@ class KeyValue:
 
     Every value carries a checksum. One that fails it counts as absent and may be written again. A file whose
     structure is damaged is condemned, which every process that uses it finds out by itself, and a new one is
-    begun beside it: other processes have it open, so it can be neither renamed nor removed. A file that
+    begun next to it: other processes have it open, so it can be neither renamed nor removed. A file that
     cannot be written is only read. ``faults`` counts all of it.
     """
 
     def __init__(
         self, path: Path, faults: Faults | None = None, what: str = "values", *, durable: bool = False
     ) -> None:
-        """``durable``: what ``put`` has returned from survives a loss of power too."""
+        """``durable``: values survive a loss of power once ``put`` has returned."""
         self._asked_for = path
         self._durable = durable
         self._faults = Faults() if faults is None else faults
@@ -74,7 +74,7 @@ class KeyValue:
 
     @property
     def lasting(self) -> bool:
-        """Whether values outlive this object: not where no file could be made."""
+        """Whether values outlive this object; not if no file could be made."""
         return bool(self._db.execute("PRAGMA database_list").fetchone()[2])
 
     @property
@@ -93,7 +93,7 @@ class KeyValue:
             self._damaged -= rows.keys()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def _stored(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -164,7 +164,7 @@ class KeyValue:
             if not path.is_file():
                 self._faults.not_kept(path, error)
                 return _prepared(sqlite3.connect(":memory:", isolation_level=None))
-        # nobody can write here, so nothing changes while we read
+        # the file is read-only, so nothing changes while we read
         db = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
         )

@@ -1,4 +1,4 @@
-"""Where everything lies below the cache folder, and what marks it as ours."""
+"""The paths below the cache folder, and the mark that says it is ours."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class CacheLayout:
 
     @property
     def paid(self) -> Path:
-        """What endpoints were paid for; outside the format, like the judgments."""
+        """Paid results of endpoints; outside the format, like the judgments."""
         return self.root / "paid"
 
     def served(self, what: str, fingerprint: str) -> Path:
@@ -71,7 +71,7 @@ class CacheLayout:
     def use(self) -> Lock | None:
         """Mark the folder as ours and keep `harness cache` from emptying it until the lock is released.
 
-        None if the folder is neither there nor can be made: whoever writes to it will find out.
+        None if the folder is neither there nor can be made: writing to it will then fail.
         """
         while True:
             try:

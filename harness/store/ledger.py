@@ -1,9 +1,8 @@
-"""The ledger: every answer of a language model that was paid for, kept in SQLite and never changed.
+"""The ledger: every paid answer of a language model, kept in SQLite and never changed.
 
-One row is one answered (or finally failed) try of a call. Rows are only added; triggers refuse anything
-else. The answer to a call is its newest *settled* row, so a try that is still to be repeated, or a
-failure that cost nothing, holds no place. Runs that ask one model take turns, so that none buys what another
-is buying.
+One row is one answered (or finally failed) try of a call. Rows are only added; triggers refuse anything else.
+The answer to a call is its newest *settled* row, so a try that is still to be repeated, or a failure that
+cost nothing, does not count. Runs that ask one model take turns, so that no run buys what another is buying.
 """
 
 from __future__ import annotations
@@ -142,7 +141,7 @@ class Ledger:
 
     @explained(_unusable)
     def cost(self, key: str) -> float | None:
-        """What all tries of a call have cost; None when the price of one that used tokens is unknown."""
+        """The cost of all tries of a call; None when the price of one that used tokens is unknown."""
         total, unknown = self._db.execute(
             "SELECT COALESCE(SUM(price), 0), COALESCE(SUM(price IS NULL), 0) FROM answers WHERE key = ?",
             (key,),

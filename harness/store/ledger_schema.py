@@ -28,8 +28,8 @@ CREATE TRIGGER answers_never_change BEFORE UPDATE ON answers
 CREATE TRIGGER answers_never_go BEFORE DELETE ON answers
   BEGIN SELECT RAISE(ABORT, 'answers are only added'); END;
 """
-# Version 1 kept no finish_reason and no log probabilities. No row is touched: what was not known then stays
-# NULL. Its table of claims stays too, for a process that still runs with the version before.
+# Version 1 kept no finish_reason and no log probabilities. No row is touched: values unknown then stay NULL.
+# Its table of claims stays too, for a process that still runs with the version before.
 _FROM_1 = """
 ALTER TABLE answers ADD COLUMN finish TEXT;
 ALTER TABLE answers ADD COLUMN logprobs TEXT;

@@ -22,7 +22,7 @@ _CANNOT = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, err
 class Lock:
     """A lock that is held until ``release``, or until the process ends.
 
-    ``sure`` is False if the file system has no locks: then nobody is kept out.
+    ``sure`` is False if the file system has no locks: then it excludes no one.
     """
 
     def __init__(self, handle: int, sure: bool) -> None:
@@ -39,7 +39,7 @@ class Lock:
         self.release()
 
     def release(self) -> None:
-        """Let others have it; a second call does nothing."""
+        """Release it; a second call does nothing."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None

@@ -1,7 +1,7 @@
-"""Which batches of calls are on their way, so that a killed run finds its answers and pays nothing twice.
+"""The batches of calls in progress, so that after a kill their answers are found and not paid twice.
 
-A file of SQLite beside the ledger, made with the first batch. A batch is written down before it is sent and
-crossed out when its answers are in the ledger.
+A SQLite file next to the ledger, made with the first batch. A batch is recorded before it is sent and removed
+when its answers are in the ledger.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SentBatches:
 
     @explained(_unusable)
     def add(self, model: str, endpoint: dict[str, Any], calls: Iterable[SentCall]) -> int:
-        """Write a batch down that is to be sent; returns its number."""
+        """Record a batch before it is sent; returns its number."""
         rows = list(calls)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._open() as db, transaction(db):
@@ -75,7 +75,7 @@ class SentBatches:
 
     @explained(_unusable)
     def remove(self, number: int) -> None:
-        """Cross a batch out: its answers are in the ledger, or there are none to come."""
+        """Remove a batch: its answers are in the ledger, or none will come."""
         with self._open() as db, transaction(db):
             db.execute("DELETE FROM calls WHERE batch = ?", (number,))
             db.execute("DELETE FROM batches WHERE number = ?", (number,))
@@ -99,12 +99,12 @@ class SentBatches:
 
     @explained(_unusable)
     def holds(self, key: str) -> bool:
-        """Whether a call is on its way in a batch."""
+        """Whether a call is part of a batch in progress."""
         return bool(self._rows("SELECT 1 FROM calls WHERE key = ? LIMIT 1", key))
 
     @explained(_unusable)
     def keys(self) -> frozenset[str]:
-        """The keys of all calls that are on their way."""
+        """The keys of all calls in progress."""
         return frozenset(key for (key,) in self._rows("SELECT key FROM calls"))
 
     def _rows(self, query: str, *values: Any) -> list[Any]:

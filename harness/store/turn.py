@@ -1,4 +1,4 @@
-"""One process at a time: a lock that ends with its holder, in whatever way that ends."""
+"""One process at a time: a lock that ends with its holder, however that ends."""
 
 from __future__ import annotations
 

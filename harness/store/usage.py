@@ -1,4 +1,4 @@
-"""How much the cache holds, and how it is tidied and emptied."""
+"""The size of the cache, and how it is cleaned up and emptied."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNMARKED = {
 
 
 def sizes(layout: CacheLayout) -> dict[str, int]:
-    """Bytes on disk by what is kept."""
+    """Bytes on disk by kind of content."""
     folders = sorted(path for path in layout.base.glob("*") if path.is_dir())
     found = {path.name: sum(map(_size, path.rglob("*"))) for path in folders}
     for older in _ours(layout):

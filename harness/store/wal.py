@@ -18,7 +18,7 @@ _PAUSE = 0.01
 def use_write_ahead_log(db: sqlite3.Connection, patience: float = 60.0) -> None:
     """Switch a file to write-ahead logging, waiting up to ``patience`` seconds for others to do so.
 
-    While another process switches, SQLite answers *busy* at once, whatever the connection's timeout is.
+    While another process switches, SQLite answers *busy* immediately, whatever the connection's timeout.
     """
     deadline = time.monotonic() + patience
     while True:

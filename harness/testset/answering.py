@@ -1,4 +1,4 @@
-"""The step ``answer``: golden answers by the strongest model there is, or by a person in answers.csv."""
+"""The step ``answer``: golden answers by the strongest model available, or by a person in answers.csv."""
 
 from __future__ import annotations
 

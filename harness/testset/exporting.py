@@ -21,15 +21,15 @@ from harness.testset.steps import Outcome, documents_of
 from harness.types import Document
 
 FOLDER = "export"
-# The labels as the last export had them: what differs from it was done by people.
+# The labels of the last export; differences from it are edits by people.
 _WRITTEN = f"{FOLDER}/.labels.csv"
 
 
 def export(state: State, context: Context) -> Outcome:
     """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml.
 
-    What people have done to labels.csv since the last export stays: rows that were added, edited or taken
-    out. Raises ConfigError if the test set has changed the same rows.
+    Edits of people to labels.csv since the last export are kept: rows added, edited or removed. Raises
+    ConfigError if the test set has changed the same rows.
     """
     documents = documents_of(state, context)
     made = make(state, documents)
@@ -70,7 +70,7 @@ def export(state: State, context: Context) -> Outcome:
 
 
 def _summary(merged: Merged) -> list[str]:
-    """What people have done to labels.csv since the last export."""
+    """The edits of people to labels.csv since the last export."""
     parts = [
         f"{count} {what}"
         for count, what in (

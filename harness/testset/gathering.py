@@ -82,7 +82,7 @@ def gather(
 
 
 def corpus_of(state: State, context: Context, chosen: Sequence[Candidate]) -> Corpus:
-    """The documents and the chosen questions, as the rooms of a run want them; without labels."""
+    """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
     rows = [(one.query_id, harmless(one.text), one.answerable, "train") for one in chosen]
     write_text(path, delimited_text([("query_id", "text", "answerable", "split"), *rows]))

@@ -1,4 +1,4 @@
-"""Grades by several graders: which one holds for a passage, how far graders agree, and where they differ."""
+"""Grades by several graders: the final grade of a passage, how far graders agree, and where they differ."""
 
 from __future__ import annotations
 

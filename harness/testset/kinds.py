@@ -14,7 +14,7 @@ KINDS: dict[str, tuple[float, str]] = {
     "other": (0.08, "a fact next to a similar one of another year or entity"),
     "unanswerable": (0.10, "sounds right, and the documents do not answer it"),
 }
-# what a user brought, whose kind nobody has said
+# questions of a user without a kind
 GIVEN = "given"
 
 

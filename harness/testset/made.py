@@ -1,4 +1,4 @@
-"""A finished test set as values: questions, graded spans, and what was left out on the way."""
+"""A finished test set as values: questions, graded spans, and what was left out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TestQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A graded span. ``text`` is what is there, ``by`` who graded, ``answer`` the part that answers."""
+    """A graded span. ``text`` is its text, ``by`` who graded, ``answer`` the part that answers."""
 
     query_id: str
     doc_id: str

@@ -1,4 +1,4 @@
-"""An exported labels file that has changed since: what people did to it stays when it is written again."""
+"""An exported labels file that people have edited: their edits are kept when it is written again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.text.records import delimited_text
 
 Line = Mapping[str, str]
 Key = tuple[str, ...]
-# What a person says of a passage; the other columns follow from the documents.
+# The columns that a person fills in; the others follow from the documents.
 _SAID = ("grade", "evidence", "answer")
 _NAMED = 3
 

@@ -48,7 +48,7 @@ def export_review(state: State, context: Context, path: Path, share: float, grad
 
 
 def import_review(state: State, context: Context, path: Path, grader: str) -> Outcome:
-    """Take a second person's grades, say how far they agree with the first, and list what they differ in.
+    """Take a second person's grades, say how far they agree with the first, and list the differences.
 
     Raises ConfigError if that person gave the first grades of all of it.
     """

@@ -84,7 +84,7 @@ class FoundRow:
 
 @dataclass(frozen=True, slots=True)
 class SearchedRow:
-    """A question that passages were gathered for, in these words, and how many were found; it may be none."""
+    """A question that passages were gathered for, in these words, and how many were found, perhaps none."""
 
     query_id: str
     question: str

@@ -1,4 +1,4 @@
-"""Where one is: what every step has brought, and the command that comes next."""
+"""Progress: the outcome of every step, and the next command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all steps share: the documents, the questions that are chosen, what they report."""
+"""Shared by all steps: the documents, the chosen questions, and the reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.types import Document
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step did, in sentences (``lines``); a dry run did nothing and says what it would cost.
+    """What a step did, in sentences (``lines``); for a dry run, what it would cost.
 
     ``next`` are the commands that come next; None: what the state of the tables says.
     """

@@ -1,4 +1,4 @@
-"""Characters that need care: halves of one, wide ones, line ends in what should be one line."""
+"""Characters that need care: lone surrogates, wide characters, line ends within one line."""
 
 from __future__ import annotations
 

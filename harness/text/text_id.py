@@ -1,4 +1,4 @@
-"""What a text is called where several parsers have read one document: ``report@pypdf``."""
+"""The id of a text if several parsers have read one document: ``report@pypdf``."""
 
 from __future__ import annotations
 

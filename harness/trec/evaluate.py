@@ -118,7 +118,7 @@ def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
 
 
 def single_precision(scores: Floats) -> npt.NDArray[np.float32]:
-    """What trec_eval keeps of scores; one that is too large becomes infinite."""
+    """Scores in single precision, as trec_eval keeps them; one that is too large becomes infinite."""
     with np.errstate(over="ignore"):
         return scores.astype(np.float32)
 

@@ -61,7 +61,7 @@ class DocIds:
         return len(self.values) if self.code is None else len(self.code)
 
     def name(self, row: int) -> str:
-        """The id in a row; bytes that are no text are replaced."""
+        """The id in a row; invalid UTF-8 is replaced."""
         value = self.values[row if self.code is None else int(self.code[row])]
         return str(value.cast(pa.large_binary()).as_py().decode("utf-8", "replace"))
 

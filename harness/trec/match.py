@@ -1,4 +1,4 @@
-"""Find pairs of a query and a document: ranked ones among the judged, and those that are twice."""
+"""Find pairs of a query and a document: ranked ones among the judged, and repeated ones."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The numbers of large dictionaries lie scattered in memory, and fetching them takes most of the time.
 ``struct`` reads a whole inner dictionary in one call, which is the fastest way in the standard library, and
-it takes no text for a number and no fraction for a whole one.
+it accepts neither text as a number nor a fraction as an integer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pack_grades(inner: Sequence[Inner], names: Sequence[str]) -> Ints:
     except _REFUSED:
         grades = [grade for documents in inner for grade in documents.values()]
     if all(map(_is_whole, grades)):
-        # such as 2.0, which a DataFrame makes of a 2 beside an empty cell
+        # such as 2.0, which a DataFrame makes of a 2 in a column with an empty cell
         return np.array([int(grade) for grade in grades], np.int64)
     query, doc = _first_bad(inner, names, _is_whole)
     raise TrecError(f"qrels: query {query}, document {doc}: the grade is not a whole number")

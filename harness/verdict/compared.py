@@ -1,4 +1,4 @@
-"""What `harness compare` tells: the verdict, the settings, the differences, and what choosing is worth."""
+"""The output of `harness compare`: the verdict, the settings, the differences, and the value of choosing."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class LabelSensitivity:
         )
 
     def sentences(self, found: Sequence[Comparison]) -> tuple[str, ...]:
-        """What this says of the differences that a test calls real, and of those it would."""
+        """Sentences on the differences that a test calls real, and on those it would."""
         lines = [f"The median label has {self.lengths[0]:,.0f} characters."]
         real = [one for one in found if one.real and self._knows(one)]
         turned = [
@@ -130,7 +130,7 @@ def _of_measure(
 
 
 def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison]) -> tuple[Part, ...]:
-    """What `harness compare` prints of it; nothing if it is not known or there is one setting."""
+    """The part that `harness compare` prints; nothing if it is unknown or there is one setting."""
     if sensitivity is None or len(sensitivity.means) < 2:
         return ()
     return (sensitivity.table(), sensitivity.sentences(tuple(found)))

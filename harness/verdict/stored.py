@@ -115,7 +115,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     Raises HarnessError if they were not scored on the same queries and judged text.
     """
     stored = {name: one for name, (_, one) in results.items()}
-    # one result is scored on what it was scored on, whatever its record says
+    # a single result needs no check of its record
     scored_on = {name: one.scored_on for name, one in stored.items()} if len(stored) > 1 else None
     matrices: dict[str, ScoreMatrix] = {}
     names: dict[tuple[str, str], str] = {}

@@ -19,14 +19,14 @@ OTHER_DEPTHS = "Costs are left out: the results count tokens to different depths
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """All that a verdict is made of.
+    """The input of a verdict.
 
     ``matrices`` has the same settings by every measure, in the order in which measures were named;
-    ``chunkings`` says how each setting cuts documents, or is empty if nobody knows; ``documents`` are the
-    names of the documents, which say whether clusters are documents; ``costs`` are of these settings;
-    ``sensitivity`` says by measure what longer and shorter labels do, where that was computed; ``notes`` are
-    further caveats, ``by_labels`` what `harness labels next` has found, ``corrected`` its verdict where it
-    corrects the grades of a language model.
+    ``chunkings`` says how each setting cuts documents, or is empty if unknown; ``documents`` are the names of
+    the documents, which say whether clusters are documents; ``costs`` are of these settings; ``sensitivity``
+    says by measure what longer and shorter labels do, where that was computed; ``notes`` are further caveats,
+    ``by_labels`` what `harness labels next` has found, ``corrected`` its verdict where it corrects the grades
+    of a language model.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -76,7 +76,7 @@ def turning_of(scores: Scores) -> dict[str, Turning]:
 
 
 def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
-    """What is unjudged among the first ranks, and the upper bound of ``measure`` where it was scored.
+    """The unjudged share of the first ranks, and the upper bound of ``measure`` if it was scored.
 
     Of several depths the one of ``measure``, else the first; None if no share of judged ranks was scored.
     """

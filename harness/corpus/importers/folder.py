@@ -21,7 +21,7 @@ _NEVER_IN_A_NAME = frozenset('/\\:*?"<>|')
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import wrote, and in ``notes`` what it left out or changed, one sentence each."""
+    """The result of an import, and in ``notes`` what was left out or changed, one sentence each."""
 
     target: Path
     documents: int

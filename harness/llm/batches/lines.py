@@ -21,7 +21,7 @@ _NOT_REACHED = {"batch_expired", "batch_cancelled"}
 
 @dataclass(slots=True)
 class Answers:
-    """What the files of a batch say: the answer, or why there is none, by the id of the request.
+    """The content of the files of a batch: the answer, or why there is none, by the id of the request.
 
     ``broken`` counts lines that cannot be read. ``double`` are ids with two different answers, which are
     both left out: one of them belongs to somebody else.

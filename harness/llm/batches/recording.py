@@ -49,7 +49,7 @@ class BatchRecorder:
         return SentCall(sent.key, sent.call, unusable, sent.failed)
 
     def price_of(self, came: Reply | CallError, most: float) -> float:
-        """What a call has cost, as the budget counts it: the most where that is not known."""
+        """The cost of a call as the budget counts it: the maximum if it is unknown."""
         if isinstance(came, CallError):
             return most if came.billed else 0.0
         known = self._recorder.price_of(came)

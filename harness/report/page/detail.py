@@ -1,4 +1,4 @@
-"""What the drill-down shows: ranked passages with their text, and the judged evidence of each query."""
+"""The data of the drill-down: ranked passages with their text, and the judged evidence of each query."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Detail:
 
     @property
     def note(self) -> str:
-        """What to tell the reader; empty if nothing is left out."""
+        """The note for the reader; empty if nothing is left out."""
         if self.characters == 0:
             return f"To keep this page small, rankings end at rank {self.ranks} and show no passage text."
         if self == Detail():

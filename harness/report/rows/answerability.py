@@ -35,7 +35,7 @@ class AnswerabilityRow:
 @table("thresholds", "answering only from a given score upwards", when="if some queries have no answer")
 @dataclass(frozen=True, slots=True)
 class ThresholdRow:
-    """What comes of answering only where the top score reaches a threshold."""
+    """The effect of answering only queries whose top score reaches a threshold."""
 
     setting: Setting
     stage: Stage

@@ -1,4 +1,4 @@
-"""What settings cost in tokens, money and time, and what judging them has cost."""
+"""The cost of settings in tokens, money and time, and of judging them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.report.rows.common import Setting, Stage
 )
 @dataclass(frozen=True, slots=True)
 class PriceRow:
-    """What one setting and stage costs. Tokens are those of the embedding model, special tokens left out.
+    """The cost of one setting and stage. Tokens are those of the embedding model, special tokens left out.
 
     Times belong to one run, so they are in ``record.json``, which with ``report.html`` (and ``latency.csv``
     on another machine) is all that differs between two runs of one configuration. Under ``counts.settings``
@@ -117,7 +117,7 @@ class PriceRow:
 )
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What the judgments that one setting uses have cost."""
+    """The cost of the judgments that one setting uses."""
 
     setting: Setting
     judgments: Annotated[int, Column("how many")]

@@ -1,4 +1,4 @@
-"""What was ranked: places, passages, and the chunks of every setting."""
+"""Rankings: places, passages, and the chunks of every setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What single steps do: filters, losses by step, and the routes of a fusion."""
+"""Single steps: filters, losses by step, and the routes of a fusion."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ class LossRow:
     what the route does not retrieve. The first step that ranks is charged twice: ``candidates`` is what its
     best order of what it found falls short of the best order of all chunks left, ``order`` what its own order
     falls short of that. Each later step has one ``change``. The routes of a fusion (a step with a dot, such
-    as ``retrieve.bm25``) are next to the sum, not in it: their rows say what would have been lost, and left,
-    if the route were used alone. Leave them out when you add up.
+    as ``retrieve.bm25``) are not part of the sum: their rows say what would have been lost, and left, if the
+    route were used alone. Leave them out when you add up.
 
     Queries without relevant text have no rows. A query whose evidence was lost by the parser alone has some,
     although it has no NDCG in the other tables: there it has no relevant text, here it scores 0. A label

@@ -86,9 +86,9 @@ def ranked_by(
 
 
 def route_names(routes: Sequence[RetrieverConfig]) -> list[str]:
-    """What the routes are called: their kinds, numbered from the second of a kind on.
+    """The names of the routes: their kinds, numbered from the second of a kind on.
 
-    A dash is before the number where the kind ends in one: ``chroma2``, ``bm25-2``.
+    A dash precedes the number if the kind ends in one: ``chroma2``, ``bm25-2``.
     """
     seen: Counter[str] = Counter()
     names = []

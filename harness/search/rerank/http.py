@@ -52,7 +52,7 @@ class HttpScorer(PairScorer):
 
     @property
     def fingerprint(self) -> str:
-        """What the user states, and how the service is asked."""
+        """The settings of the user, and the request to the service."""
         facts = json.dumps(self.config.service_facts(), sort_keys=True)
         return f"http:{hashlib.sha256(facts.encode()).hexdigest()}"
 

@@ -41,7 +41,7 @@ class PythonScorer(PairScorer):
 
     @property
     def fingerprint(self) -> str:
-        """What the user states."""
+        """The settings of the user."""
         c = self.config
         facts = json.dumps([c.call, c.version, c.arguments], sort_keys=True, default=str)
         return f"python:{hashlib.sha256(facts.encode()).hexdigest()}"

@@ -57,7 +57,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
 
     @abstractmethod
     def built_by(self) -> Identity:
-        """What decides the index besides the vectors."""
+        """Everything besides the vectors that decides the index."""
 
     @abstractmethod
     def effort(self) -> Identity:

@@ -65,7 +65,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
 
     @property
     def index_settings(self) -> dict[str, Any]:
-        """What decides the content of the index besides the vectors."""
+        """Everything besides the vectors that decides the index."""
         c = self.config
         settings = {
             "distance": c.distance,

@@ -75,7 +75,7 @@ class HttpRetriever(Retriever[HttpConfig]):
     """
 
     def identity(self, tools: Tools) -> Identity:
-        """What the user states, and how the service is asked."""
+        """The settings of the user, and the request to the service."""
         c = self.config
         index = None if c.index is None else [c.index.url, c.index.method, c.index.request]
         return ["http", c.service_facts(), index, c.top_k, c.top_chars]

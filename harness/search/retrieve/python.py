@@ -51,7 +51,7 @@ class PythonRetriever(Retriever[PythonConfig]):
     own_code = True
 
     def identity(self, tools: Tools) -> Identity:
-        """What the user states."""
+        """The settings of the user."""
         c = self.config
         facts: Identity = ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
         return facts if c.returns == "rankings" else [*facts, c.returns]

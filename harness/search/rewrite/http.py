@@ -37,7 +37,7 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
     """``response`` finds the text for a question, or a list of texts for several, in their order."""
 
     def identity(self) -> Identity:
-        """What the user states, and how the service is asked."""
+        """The settings of the user, and the request to the service."""
         return ["http", *self.config.service_facts()]
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:

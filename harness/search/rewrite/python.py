@@ -30,7 +30,7 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
     own_code = True
 
     def identity(self) -> Identity:
-        """What the user states."""
+        """The settings of the user."""
         c = self.config
         return ["python", c.call, c.version, c.arguments]
 

@@ -1,1 +1,1 @@
-"""Which of the proposed questions to keep: what is alike and what leads is measured, people decide."""
+"""Which of the proposed questions to keep: likeness and leading words are measured, people decide."""

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from harness.search.analyse import Analyser
 from harness.text.characters import WIDE
 
-# A run of so many words (or twice as many characters of Chinese or Japanese) is shown as copied.
+# A run of this many words (or twice as many Chinese or Japanese characters) is shown as copied.
 RUN = 5
 # So is a question of which this share of the content words is in the passage, if it has FEWEST of them.
 SHARE = 0.8
@@ -23,7 +23,7 @@ _IS_WIDE = re.compile(rf"[{WIDE}]")
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a question takes over from a passage.
+    """The words that a question copies from a passage.
 
     ``words`` is the longest run of words that both hold, a wide character counting half; ``share`` the part
     of the ``content`` words (stop words left out, stems) that are in the passage.
@@ -40,7 +40,7 @@ class Copied:
 
 
 def copied(question: str, passage: str) -> Copied | None:
-    """What a question copies; None if it has no passage to copy from."""
+    """The words that a question copies; None if it has no passage."""
     if not passage.strip():
         return None
     asked, there = _tokens(question), _tokens(passage)

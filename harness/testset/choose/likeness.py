@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.search.analyse import Analyser
 
-# From where on two questions are shown as near-duplicates.
+# The similarity from which two questions are shown as near-duplicates.
 ALIKE = {"words": 0.6, "embedding": 0.9}
 _FIGURE = re.compile(r"\d[\d,.]*")
 

@@ -1,4 +1,4 @@
-"""What formats share: names of passages, offsets that others wrote, what came of it."""
+"""Shared by formats: names of passages, offsets of other tools, results of reading and writing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What an import found, and in ``notes`` what it had to assume."""
+    """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]
     labels: tuple[Label, ...]
@@ -67,7 +67,7 @@ def checked(document: Document, start: int, end: int, where: str) -> tuple[Docum
 def passage_meant(
     documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
 ) -> tuple[Document, int, int]:
-    """The passage that another tool was given; raises LabelError if its document or its text is another.
+    """The passage that another tool means; raises LabelError if its document or text differs.
 
     ``text`` None: the tool says nothing of the text.
     """

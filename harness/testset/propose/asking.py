@@ -57,7 +57,7 @@ class QuestionForm(TextForm):
 
 @dataclass(frozen=True, slots=True)
 class QuestionRequest:
-    """What one question is to be made of."""
+    """The excerpts and kind of one question to ask for."""
 
     kind: str
     places: tuple[Place, ...]
@@ -88,7 +88,7 @@ class Proposer:
         return f"{self.config.endpoint.model} ({self.prompt.name})"
 
     def estimate(self, briefs: Sequence[QuestionRequest]) -> Estimate:
-        """What asking would take; asks nothing."""
+        """The cost of asking; makes no call."""
         return self._model.estimate(jobs_of([self._call(one) for one in briefs]), noun="questions")
 
     def propose(self, briefs: Sequence[QuestionRequest], reporter: Reporter) -> Proposed:
@@ -140,7 +140,7 @@ class Proposer:
 
 
 def briefs_of(documents: Sequence[Document], count: int, seed: int) -> list[QuestionRequest]:
-    """What to ask for: ``count`` questions in shares of `KINDS`, spread over the documents.
+    """The requests: ``count`` questions in shares of `KINDS`, spread over the documents.
 
     Questions about tables are asked of excerpts with tables, and left out where there is none; questions of
     two places get two excerpts, of two documents where there are several.

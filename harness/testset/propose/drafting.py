@@ -1,4 +1,4 @@
-"""Questions drafted without a model, from headings, tables and sentences. They are drafts, and say so."""
+"""Questions drafted without a model, from headings, tables and sentences. They are marked as drafts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from harness.types import Document
 
 BY = "drafted offline"
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-# what points to a sentence before it makes no question
+# a sentence that refers to the one before makes no question
 _SUBJECT = (
     r"(?P<subject>(?!(?:Its|Their|This|These|Those|It|They|There|Here|That|Such"
     r"|If|When|While|Where|As|Because|Since|Although|Unless|But|And|Or|What|Who|How|Which"

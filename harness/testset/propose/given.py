@@ -1,4 +1,4 @@
-"""Questions that users brought: a list, a search log, traces of an application."""
+"""Questions of users: a list, a search log, traces of an application."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a file holds: distinct questions, the most asked first, and ``where`` in it they were found.
+    """The content of a file: distinct questions, the most asked first, and ``where`` in it they were found.
 
     ``entries`` counts all of them, ``without`` those that hold no question.
     """

@@ -1,4 +1,4 @@
-"""What questions are made of: excerpts, headings, sentences and rows of tables, with their offsets."""
+"""The material of questions: excerpts, headings, sentences and rows of tables, with their offsets."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TableRow:
 
 
 def excerpts(documents: Sequence[Document], seed: int) -> list[Place]:
-    """Stretches of whole sentences in an order that visits all documents, long ones oftener.
+    """Stretches of whole sentences in an order that visits all documents, long ones more often.
 
     A document is visited in proportion to the square root of its length, so that a long one does not drown
     the others; its stretches come in an order drawn by ``seed``.
