@@ -232,4 +232,6 @@ def _refuse_embed(source: Source, embed: Any, retrieve: Any, where: KeyPath) -> 
 
 
 def _as_mapping(section: Mapping[Any, Any]) -> str:
-    return yaml.safe_dump(dict(section), default_flow_style=True, sort_keys=False, width=math.inf).strip()
+    return yaml.safe_dump(
+        dict(section), default_flow_style=True, sort_keys=False, allow_unicode=True, width=math.inf
+    ).strip()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from harness.errors import ConfigError
 from harness.judge.prompting import Prompt, load_prompt
 from harness.judge.sampling import Combine
 from harness.kinds import StageConfig
@@ -111,7 +112,10 @@ class LlmConfig(ModelConfig, _GradingConfig):
     @field_validator("prompt")
     @classmethod
     def _can_be_read(cls, name: str) -> str:
-        load_prompt(name)
+        try:
+            load_prompt(name)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
         return name
 
     @model_validator(mode="after")

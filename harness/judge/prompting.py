@@ -70,6 +70,10 @@ def load_prompt(name: str) -> Prompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
     slots, also = ("query", "passages"), ("count", "max_grade")
     prompt = prompts.read_prompt(name, FOLDER, Prompt, "a judge", slots, also)
+    # models follow the system message: text of documents that is shown there alone reads as orders
+    for slot in slots:
+        if slot not in prompts.slots_of(prompt.user):
+            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}} in its user part.")
     content = prompts.read_content(name, FOLDER, "a judge")
     return prompt.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 

@@ -219,6 +219,19 @@ def test_a_judge_s_keys_stand_beside_those_of_relevance(write):
     assert load_config(write("relevance: {judge: labels}")).relevance.judge.kind == "labels"
 
 
+@pytest.mark.parametrize("judge", ["llm", "panel"])
+def test_a_prompt_of_a_judge_that_cannot_be_read_is_reported_at_its_line(write, judge):
+    endpoint, prompt = "endpoint: {model: m}", "prompt: pointwize"
+    keys = [endpoint, "samples: 1", prompt]
+    if judge == "panel":
+        keys = ["members:", *(f"  {line}" for line in ["- " + keys[0], *("  " + one for one in keys[1:])])]
+        keys += [f"  - {endpoint}"]
+    text = "\n  ".join(["relevance:", f"judge: {judge}", *keys])
+    line = 6 + text[: text.index("pointwize")].count("\n")
+    with pytest.raises(ConfigError, match=rf"bench\.yaml:{line}: relevance\.\S*prompt: .*pointwise_zh"):
+        load_config(write(text))
+
+
 @pytest.mark.parametrize("field", ["api_key_env: sk-secret", "api_key: sk-secret", "base_url: 'sk-secret'"])
 def test_a_key_that_stands_in_the_file_is_refused_and_not_repeated(write, field):
     with pytest.raises(ConfigError, match=r"bench\.yaml:\d+: ") as caught:
@@ -351,6 +364,7 @@ def test_a_stated_tokenizer_counts_in_all_settings(write):
             6,
             "retrieve: {kind: chroma, model: org/one, query_prefix: 'q: ', top_k: 7}",
         ),
+        ("embed: {model: a, query_prefix: '查询：'}\nretrieve: {top_k: 7}", 6, "query_prefix: 查询："),
         ("settings:\n  - {}\n  - {embed: {model: org/one}}", 8, "retrieve: {kind: chroma, model: org/one}"),
         ("embed: [{model: org/one}]\nretrieve: {top_k: 7}", 6, "belongs to its retriever"),
         ("retrieve: {kind: rrf}", 6, "routes: this key is missing"),

@@ -111,6 +111,11 @@ HEAD = "id: x\nversion: 1\nlanguage: en\ndescription: d\nsystem: s\nuser: '{{ qu
         ("answer: essay\n" + HEAD, "answer"),
         ("answer: grade\n" + HEAD.replace("{{ query }}", ""), "query"),
         ("answer: grade\n" + HEAD.replace("{{ query }}", "{{ query }} {{ colour }}"), "cannot fill"),
+        (
+            "answer: grade\n"
+            + HEAD.replace(" {{ passages }}", "").replace("system: s", "system: '{{ passages }}'"),
+            "no {{ passages }} in its user part",
+        ),
         ("answer: plain\n" + HEAD, "list_size"),
         ("answer: plain\nlist_size: 6\ndistinct: true\n" + HEAD, "at most 5"),
     ],
@@ -130,7 +135,7 @@ def test_a_prompt_of_ones_own(tmp_path):
 
 
 def test_a_prompt_is_read_with_the_configuration():
-    with pytest.raises(ConfigError, match="pointwise_zh"):
+    with pytest.raises(ValueError, match="pointwise_zh"):
         LlmConfig(prompt="pointwize", endpoint={"model": "m"})
 
 
