@@ -1,4 +1,4 @@
-"""How long a run takes that finds nothing changed, beside one that takes all it can from the cache.
+"""The time of a run that finds nothing changed, and of one that takes all it can from the cache.
 
 python benchmarks/again_speed.py [--repeats 3] [CONFIG ...]
 

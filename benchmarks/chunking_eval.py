@@ -66,7 +66,7 @@ REFERENCE = {
 class Rule:
     """How text is counted; everything off is the harness, ``STUDY`` is the study's code.
 
-    ``first_copy``: a chunk is taken to stand where its text first occurs. ``final_period``: that text is
+    ``first_copy``: a chunk is taken to be where its text first occurs. ``final_period``: that text is
     looked for without a period at its end, which then belongs to no chunk. ``touching``: for precision_omega
     a chunk that ends where a span begins, or begins where it ends, counts as one with wanted text.
     ``union``: precision_omega divides by the distinct characters of those chunks and of wanted text in none
@@ -144,7 +144,7 @@ class Study:
 
 
 def place(chunk: Chunk, documents: Mapping[str, Document], rule: Rule) -> Place:
-    """Where a chunk stands under a rule: (document, start, end)."""
+    """Where a chunk is under a rule: (document, start, end)."""
     text = documents[chunk.doc_id].text
     if rule.strip:
         return chunk.doc_id, *trim(text, (chunk.start, chunk.end))

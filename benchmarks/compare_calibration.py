@@ -53,7 +53,7 @@ def pair(population: Population, n: int, shift: float, trials: int) -> tuple[flo
 
 
 def families(population: Population, n: int, shifts: tuple[float, ...], trials: int) -> dict[str, float]:
-    """Of all pairs of settings at once.
+    """Of all pairs of settings together.
 
     ``any``: a pair of equals is called real; ``covered``: all intervals hold their truths; ``power``: the
     share of different pairs called real; ``alone``: a pair of equals is called real if each is tested alone;

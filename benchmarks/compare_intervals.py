@@ -113,13 +113,13 @@ def bootstrap_means(values: Floats, resamples: int, seed: int) -> Floats:
 
 
 def standard_error(rows: Floats) -> Floats:
-    """The standard error of the mean of every row; exactly 0 where all values are equal."""
+    """The standard error of the mean of every row; exactly 0 if all values are equal."""
     same = np.ptp(rows, axis=1) == 0
     return np.where(same, 0.0, rows.std(axis=1, ddof=1) / np.sqrt(rows.shape[1]))
 
 
 def skewness(rows: Floats) -> Floats:
-    """The moment coefficient of skewness of every row; 0 where all values are equal."""
+    """The moment coefficient of skewness of every row; 0 if all values are equal."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     square = (centred**2).mean(axis=1)
     cube = (centred**3).mean(axis=1)

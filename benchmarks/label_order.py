@@ -118,13 +118,13 @@ def soonest(trials, collections):
         pool, labels = pool_of(collection), collection.labels
         true, whole = truth(pool, labels), len(pool.ids)
         leader = int(true.argmax())
-        batch, base, told = batch_of(pool), None, {}
+        batch, base, needed = batch_of(pool), None, {}
         for name, order in (("ours", by_effect), ("random", at_random)):
             run = partial(order, batch=batch)
             found = [stop(pool, labels, run, seed) for seed in range(trials)]
             # the verdict calls settings alike that are less than this apart
             right = np.mean([true[leader] - true[one[1]] < ALIKE for one in found])
-            told[name] = [one[2] if one[1] == leader else whole for one in found]
+            needed[name] = [one[2] if one[1] == leader else whole for one in found]
             base = base or np.median([one[0] for one in found])
             _line(collection.name, name, [one[0] for one in found], base, f"{right:.1%}")
         _line(collection.name, f"pool to depth {K}", [whole], base, "100.0%")
@@ -133,10 +133,10 @@ def soonest(trials, collections):
             for seed in range(trials)
         ]
         depth = kept_from(_leaders(by_depth(pool, labels)), leader)
-        base = np.median(told["ours"])
+        base = np.median(needed["ours"])
         for name, counts in (
-            ("ours", told["ours"]),
-            ("random", told["random"]),
+            ("ours", needed["ours"]),
+            ("random", needed["random"]),
             ("random, the rest as 0", plain),
             ("by depth, the rest as 0", [depth]),
         ):
@@ -149,8 +149,8 @@ def _leaders(steps):
 
 def _line(collection, name, counts, base, right):
     low, middle, high = np.percentile(counts, [10, 50, 90])
-    told = f"{middle:.0f} ({low:.0f}, {high:.0f})" if len(counts) > 1 else f"{middle:.0f}"
-    print(f"| {collection} | {name} | {told} | {middle / base:.1f} | {right} |", flush=True)
+    shown = f"{middle:.0f} ({low:.0f}, {high:.0f})" if len(counts) > 1 else f"{middle:.0f}"
+    print(f"| {collection} | {name} | {shown} | {middle / base:.1f} | {right} |", flush=True)
 
 
 def pairs(trials, collections):

@@ -150,6 +150,6 @@ def keys(spans: SpanQrels) -> list[tuple[int, ...]]:
 
 
 def _shows(table: ChunkTable, chunks: Values, doc: str, wanted: list[list[tuple[int, int]]]) -> bool:
-    """Whether each figure stands whole in one of the chunks, in any of its places."""
+    """Whether each figure is whole in one of the chunks, in any of its places."""
     here = [c for c in chunks.tolist() if table.doc_ids[table.doc[c]] == doc]
     return all(any(table.start[c] <= a and b <= table.end[c] for a, b in at for c in here) for at in wanted)

@@ -70,7 +70,7 @@ def item_at(trail: Trail, place: Values, spans: Values) -> Values:
 def unslotted(needed: Needed, spacing: int = 200, begin: int = 0) -> Callable[[Trail, int], Values]:
     """Each evidence discounted at its place, over an ideal of one evidence every ``spacing`` characters.
 
-    The first stands at ``begin``. It is not bounded: two evidences may stand closer than that.
+    The first is at ``begin``. It is not bounded: two evidences may be closer than that.
     """
 
     def compute(trail: Trail, budget: int) -> Values:

@@ -173,5 +173,5 @@ SLOW = ("ir_measures", "ranx")
 
 
 def find(tool: str, source: str) -> Callable[[Path], Timed] | None:
-    """The case of a tool from a source; None where the tool has no such door."""
+    """The case of a tool from a source; None if the tool has no such door."""
     return globals().get(f"{tool}_{source}")

@@ -1,6 +1,6 @@
 """Time whole evaluations side by side with other tools: python benchmarks/measures_speed.py --help
 
-Every case runs in a process of its own, which also tells its peak memory. The clock starts at what the case
+Every case runs in a process of its own, which also reports its peak memory. The clock starts at what the case
 is named for (a parquet file, two DataFrames, dictionaries) and ends at the mean NDCG@10; the fastest of the
 repeats counts, in elapsed and in CPU time, of which the second is the steadier one on a busy machine. Slow
 tools run at --slow-queries, beside the same case of ours at that size.

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, said
 from harness.comparison.conclude import turned
-from harness.comparison.verdict import held_to_labels
+from harness.comparison.verdict import checked_against_labels
 from harness.report import SummaryRow, read_summary
 from harness.verdict import read_stored, scores_of, turning_of
 
@@ -36,7 +36,7 @@ Values = dict[tuple[str, str, str], dict[str, float]]
 
 
 def read_values() -> Values:
-    """(setting, stage, measure) → query id → value; NaN where a measure is undefined for the query."""
+    """(setting, stage, measure) → query id → value; NaN if a measure is undefined for the query."""
     values: Values = defaultdict(dict)
     with (RESULTS / "per_query.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -119,7 +119,7 @@ def sizes_table(stage: str) -> None:
     found: dict[str, dict[tuple[str, str], Comparison]] = {}
     for measure in COMPARED:
         pairs = compare_all(only(scores.matrices[measure], list(names.values())), scores.options)
-        found[measure] = turned(held_to_labels(pairs, turning.get(measure)))
+        found[measure] = turned(checked_against_labels(pairs, turning.get(measure)))
     rows = []
     for one, other in SIZE_PAIRS:
         cells = [f"{one} − {other}"]

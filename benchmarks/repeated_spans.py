@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def repeated(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """By document: its characters, its spans, and those whose text stands in it more than once."""
+    """By document: its characters, its spans, and those whose text is in it more than once."""
     spans: dict[str, list[str]] = defaultdict(list)
     with (folder / "spans.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

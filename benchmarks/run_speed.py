@@ -1,4 +1,4 @@
-"""How long a whole run takes beside the plain script of a tutorial: equal chunks, models and questions.
+"""The time of a whole run compared with the plain script of a tutorial: equal chunks, models and questions.
 
 python benchmarks/run_speed.py [--questions 30] [--backend openvino torch] [--pdf FILE]
 

@@ -32,7 +32,7 @@ def means(folder: Path) -> dict[tuple[str, str, str, str], float]:
 
 
 def medians(folder: Path) -> dict[str, float]:
-    """By setting the median milliseconds of a whole query, reading included; none where not measured."""
+    """By setting the median milliseconds of a whole query, reading included; none if not measured."""
     try:
         rows = read_table(folder, "latency").itertuples(index=False)
     except HarnessError:

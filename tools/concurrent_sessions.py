@@ -2,10 +2,10 @@
 
     .venv/bin/python tools/concurrent_sessions.py --sessions 200 --at-once 36
 
-Every session is a process of its own that runs `harness bench`. Their names begin alike (`run`, `run-big`),
-so that one mistaken for another would show, and several have the same name. Some are killed at a random
-moment. At the end every result must be whole and equal to that of a session which was alone with a cache of
-its own, and nothing half written may be left. Exit code 1 where anything is not so.
+Every session is a process of its own that runs `harness bench`. Their names begin with the same letters
+(`run`, `run-big`), so that one mistaken for another would show, and several have the same name. Some are
+killed at a random moment. At the end every result must be whole and equal to that of a session which was
+alone with a cache of its own, and nothing half written may be left. Exit code 1 if anything is not so.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pathlib import Path
 NAMES = ("run", "run-big", "run-big-2", "r")
 _WORDS = "harbour engine yard vehicle seal pump crane ship paper council plant pension asphalt cold summer"
 _DOCUMENTS, _QUERIES = 6, 8
-# They tell how long things took.
+# Files of timings.
 _TIMED = ("record.json", "report.html")
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the sessions; ``problems`` is empty where all is well."""
+    """What became of the sessions; ``problems`` is empty if all is well."""
 
     ended: int = 0
     killed: int = 0
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def main() -> int:
-    """Run the sessions and print what came of them."""
+    """Run the sessions and print the outcome."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -90,7 +90,7 @@ def run_sessions(root: Path, sessions: int, at_once: int, killed: float, seed: i
             running[start(root, name, shared)] = (name, dies)
         reap(running, shared, outcome)
         time.sleep(0.02)
-    # puts in order what the killed ones have left
+    # cleans up after the killed ones
     last = start(root, NAMES[0], shared)
     if os.waitstatus_to_exitcode(os.waitpid(last, 0)[1]):
         outcome.problems.append(f"the last session fails: {log_of(shared, last)}")
@@ -99,7 +99,7 @@ def run_sessions(root: Path, sessions: int, at_once: int, killed: float, seed: i
 
 
 def reap(running: dict[int, tuple[str, float]], shared: Path, outcome: Outcome) -> None:
-    """Note the sessions that have ended, and kill those whose time has come."""
+    """Note the sessions that have ended, and kill those that are due."""
     for pid, (name, dies) in list(running.items()):
         if time.monotonic() > dies:
             os.kill(pid, signal.SIGKILL)
@@ -118,7 +118,7 @@ def reap(running: dict[int, tuple[str, float]], shared: Path, outcome: Outcome) 
 
 
 def check(results: Path, expected: dict[str, dict[str, bytes]], outcome: Outcome) -> None:
-    """Hold what is left against the results of sessions that were alone."""
+    """Compare the remaining results with those of sessions that ran alone."""
     there = sorted(path.name for path in results.iterdir())
     if there != sorted(expected):
         outcome.problems.append(f"in the folder of results there is {', '.join(there)}")

@@ -62,7 +62,7 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
     return found
 
 
-def beside_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | None:
+def compare_with_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | None:
     """A measure compared with people's values; None if they share no question with a value."""
     judged = {one.query_id: one.value for one in scores.scores if one.value is not None}
     both = sorted(human.keys() & judged.keys())

@@ -53,18 +53,18 @@ def plan_answers(
     replied: list[Replied] = []
     for stage, ones in groups_of(searched):
         if not ANSWERERS.make(stage).asks:
-            replied += [_stand_in(one, corpus) for one in ones]
+            replied += [_placeholder_answers(one, corpus) for one in ones]
             continue
         try:
             replied += answer_group(stage, ones, corpus.queries.queries, RunTools(context))
         except NotAskedError as error:
             missing += error.missing
             about = True
-            replied += [_stand_in(one, corpus) for one in ones]
+            replied += [_placeholder_answers(one, corpus) for one in ones]
     return AnswerPlan(tuple(missing), _measuring(replied, corpus, config, context), about)
 
 
-def likely_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[Searched]:
+def placeholder_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[Searched]:
     """Settings as if they had found chunks spread evenly over the corpus: about as long as what is read."""
     found = []
     for point in points:
@@ -77,7 +77,7 @@ def likely_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[S
     return found
 
 
-def _stand_in(one: Searched, corpus: Corpus) -> Replied:
+def _placeholder_answers(one: Searched, corpus: Corpus) -> Replied:
     """A setting as if it answered as the query file does; with the question where that has no answer."""
     queries = corpus.queries.queries
     read = read_by(one, queries)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.answering.pricing import AnswerPlan, likely_rankings, plan_answers
+from harness.answering.pricing import AnswerPlan, placeholder_rankings, plan_answers
 from harness.config import BenchConfig, Setting
 from harness.evaluate.warnings import warn_of_measures
 from harness.judge import PoolJudgeConfig
@@ -153,7 +153,7 @@ def _plan_answers(
         return AnswerPlan()
     if not unanswered and all(is_searched(one, queries, context) for one in own):
         return plan_answers(search_points(own, queries, context), corpus, config, context)
-    return plan_answers(likely_rankings(own, queries), corpus, config, context, about=True)
+    return plan_answers(placeholder_rankings(own, queries), corpus, config, context, about=True)
 
 
 def _to_embed(point: Point, context: Context) -> set[tuple[str, bytes]]:

@@ -19,7 +19,7 @@ def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path],
     """
     folder = config.results / config.name
     failed: Exception | None = None
-    with replace_folder(folder, _name_beside) as unfinished:
+    with replace_folder(folder, _name_of_replaced) as unfinished:
         names = file_names([setting.name for setting in config.settings])
         write_results(unfinished, results, names.__getitem__)
         try:
@@ -32,7 +32,7 @@ def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path],
     return folder
 
 
-def _name_beside(current: Path, earlier: Path) -> str | None:
+def _name_of_replaced(current: Path, earlier: Path) -> str | None:
     """The new name of an earlier result, next to the current one; None if they are the same result.
 
     If they are the same, files that the current one lacks move over, such as a page made with `harness

@@ -113,12 +113,12 @@ def export_answers(args: argparse.Namespace) -> int:
 
 def _show_people(path: Path, found: list[MeasureScores]) -> None:
     """How well the measures agree with people's values."""
-    from harness.answering.people import beside_people, people_table, read_values
+    from harness.answering.people import compare_with_people, people_table, read_values
     from harness.terminal import show
 
     queries = [one.query_id for one in found[0].scores]
     human = read_values(path, [one.measure for one in found], queries)
-    beside = [beside_people(one, human[one.measure]) for one in found if one.measure in human]
+    beside = [compare_with_people(one, human[one.measure]) for one in found if one.measure in human]
     show(people_table([one for one in beside if one is not None]))
 
 

@@ -27,7 +27,7 @@ from harness.comparison.verdict import (
     Trust,
     Turning,
     Verdict,
-    held_to_labels,
+    checked_against_labels,
 )
 from harness.stats.units import Units, icc, units_of
 
@@ -72,7 +72,7 @@ def conclude(
     units = units_of(defined.clusters, n)
     pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
     tested, decided = compare_rows(names, defined.values, pairs, units, options)
-    found = held_to_labels(tested, turning.get(matrix.measure))
+    found = checked_against_labels(tested, turning.get(matrix.measure))
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     leader = next((name for name in order if name != baseline), order[0])
     against = baseline or order[min(1, len(order) - 1)]
@@ -202,7 +202,9 @@ def _conflicts(
         if means[theirs] <= means[leader]:
             continue
         found = next(one for one in compare_to(defined, leader, options) if one.setting == theirs)
-        conflicts.append(Conflict(other.measure, held_to_labels([found], turning.get(other.measure))[0]))
+        conflicts.append(
+            Conflict(other.measure, checked_against_labels([found], turning.get(other.measure))[0])
+        )
     return tuple(conflicts)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import Estimate, mean_of
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows
-from harness.comparison.verdict import Turning, held_to_labels
+from harness.comparison.verdict import Turning, checked_against_labels
 from harness.comparison.words import p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints
@@ -129,7 +129,7 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
     if chosen != best:
         units = units_of(validation.clusters, len(validation.query_ids))
         tested, _ = compare_rows(names, validation.values, [(chosen, best)], units, options)
-        (regret,) = held_to_labels(tested, turning)
+        (regret,) = checked_against_labels(tested, turning)
     return Selection(
         measure=matrix.measure,
         chosen=names[chosen],

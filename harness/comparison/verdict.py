@@ -32,18 +32,18 @@ LABELS: Mapping[Role, str] = {
 }
 
 
-def ways_that_turn(one: Comparison, turning: Turning) -> tuple[str, ...]:
+def ways_with_other_sign(one: Comparison, turning: Turning) -> tuple[str, ...]:
     """The ways of drawing the labels under which a comparison has another sign; empty if it holds."""
     return turning.get((one.setting, one.against)) or turning.get((one.against, one.setting), ())
 
 
-def held_to_labels(found: Iterable[Comparison], turning: Turning | None) -> list[Comparison]:
+def checked_against_labels(found: Iterable[Comparison], turning: Turning | None) -> list[Comparison]:
     """The comparisons, those called ``turns`` that are real by their test and whose sign turns.
 
     ``turning`` is None if labels were not redrawn: then the test alone decides.
     """
     return [
-        replace(one, finding="turns") if turning and one.real and ways_that_turn(one, turning) else one
+        replace(one, finding="turns") if turning and one.real and ways_with_other_sign(one, turning) else one
         for one in found
     ]
 

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
-from harness.comparison.verdict import LABELS, Conflict, Line, Needed, Role, Trust, Verdict, ways_that_turn
+from harness.comparison.verdict import (
+    LABELS,
+    Conflict,
+    Line,
+    Needed,
+    Role,
+    Trust,
+    Verdict,
+    ways_with_other_sign,
+)
 from harness.stats.units import FEWEST_CLUSTERS
 from harness.text.numbers import FEWEST_FOR_INTERVAL, listed, signed
 
@@ -167,7 +176,7 @@ def _turned(verdict: Verdict) -> list[str]:
             "beyond chance with the labels as given, but change sign with longer or shorter labels. Do not "
             "rely on them."
         ]
-    ways = ways_that_turn(pairs[0], verdict.turning)
+    ways = ways_with_other_sign(pairs[0], verdict.turning)
     return [
         f"The difference of {names[0]} depends on the length of the labels: it is beyond chance with the "
         f"labels as given, but changes sign with labels {listed(ways, len(ways))}. Do not rely on it."

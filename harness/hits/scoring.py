@@ -95,8 +95,8 @@ def score_hits(
         corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, rankings in zip(config.settings, files, placed, strict=True):
-            tell_of_file(setting.name, file, corpus.queries.queries, reporter)
-            tell_of_places(setting.name, rankings, reporter)
+            warn_of_hit_file(setting.name, file, corpus.queries.queries, reporter)
+            report_places(setting.name, rankings, reporter)
             searched.append(returned(setting, rankings, other_text, corpus, config, context))
         remedy = "Write more ranks of each query."
         warn_of_unfilled_budgets(searched, config, reporter, remedy)
@@ -175,7 +175,7 @@ def _rows(
         )
 
 
-def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: Reporter) -> None:
+def warn_of_hit_file(name: str, file: HitFile, queries: Sequence[Query], reporter: Reporter) -> None:
     """Warn of queries without hits and of odd scores."""
     silent = [query.query_id for query in queries if query.query_id not in file.rows]
     if silent:
@@ -196,7 +196,7 @@ def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: R
         )
 
 
-def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter: Reporter) -> None:
+def report_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter: Reporter) -> None:
     """Say how the hits were placed: what was not found, repeats, is elsewhere or several times."""
     hits = [hit for ranking in rankings for hit in ranking]
     ways = [hit.place.method for hit in hits if hit.place is not None]

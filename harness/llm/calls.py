@@ -121,7 +121,9 @@ class CallRun(AskingRun[T]):
             endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
         )
         # A pause that the endpoint asks for is no outage.
-        self._breaker = Breaker(self._config.breaker, self._config.longest_outage, clock=self._limiter.unheld)
+        self._breaker = Breaker(
+            self._config.breaker, self._config.longest_outage, clock=self._limiter.unpaused_time
+        )
         showing = asyncio.create_task(self._keep_showing())
         try:
             await self._workers.run(endpoint.max_concurrency, self._jobs, self._do)
@@ -183,10 +185,10 @@ class CallRun(AskingRun[T]):
         """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
         if self._in_batches is None:
             self._in_batches = asyncio.ensure_future(self._take_in(self._wait))
-        on_their_way = await asyncio.shield(self._in_batches)
-        if self._model.ledger.key(call) in on_their_way:
+        in_progress = await asyncio.shield(self._in_batches)
+        if self._model.ledger.key(call) in in_progress:
             raise LlmError(
-                f"{len(on_their_way):,} calls of {self._name} are in progress in batches, and one of them "
+                f"{len(in_progress):,} calls of {self._name} are in progress in batches, and one of them "
                 "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
                 "`harness judge batches --cancel` and run again."
             )
@@ -214,7 +216,7 @@ class CallRun(AskingRun[T]):
                 if isinstance(after, Answered):
                     return after
                 pause = after
-                asked_for = self._limiter.still_held() if fault.retry_after else 0.0
+                asked_for = self._limiter.remaining_pause() if fault.retry_after else 0.0
             else:
                 left -= reply.seconds
                 read = self._recorder.read(call, reply)
@@ -282,7 +284,7 @@ class CallRun(AskingRun[T]):
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
         self._limiter.hold(seconds)
         longest = self._endpoint.longest_pause
-        waited = self._limiter.held_in_vain
+        waited = self._limiter.unanswered_pause
         if waited <= longest:
             return
         in_all = f", {waited:.0f} s in total without an answer in between" if waited > seconds + 1 else ""
@@ -319,7 +321,7 @@ class CallRun(AskingRun[T]):
         parts = [f"{rate:.1f}/s", *self._spending.progress()]
         if self.waiting:
             parts.append("waits for another run")
-        if (paused := self._limiter.still_held()) > 0:
+        if (paused := self._limiter.remaining_pause()) > 0:
             parts.append(f"waits {paused:.0f} s, as the endpoint asks")
         return ", ".join(parts)
 

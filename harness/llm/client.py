@@ -91,7 +91,7 @@ class ChatClient:
         self._secret = Secret(key, *headers.values())
         self.openai = _open(endpoint, key, {**endpoint.headers, **headers})
         self._quiet = ExitStack()
-        self._quiet.enter_context(self._secret.kept_from_logs())
+        self._quiet.enter_context(self._secret.hidden_from_logs())
 
     def __repr__(self) -> str:
         return f"ChatClient({self._endpoint.model})"

@@ -59,14 +59,16 @@ class RateLimiter:
         self._held_until = 0.0
         self._held = 0.0
         self._held_before = 0.0
-        self._requests = Bucket(requests_per_minute, clock=self.unheld) if requests_per_minute else None
-        self._tokens = Bucket(tokens_per_minute, clock=self.unheld) if tokens_per_minute else None
+        self._requests = (
+            Bucket(requests_per_minute, clock=self.unpaused_time) if requests_per_minute else None
+        )
+        self._tokens = Bucket(tokens_per_minute, clock=self.unpaused_time) if tokens_per_minute else None
 
     async def acquire(self, tokens: int, sleep: Sleep = asyncio.sleep) -> None:
         """Wait, by ``sleep``, until a request of about ``tokens`` tokens may be sent."""
         waits = [bucket.take(n) for bucket, n in ((self._requests, 1), (self._tokens, tokens)) if bucket]
         seen = self._held
-        await sleep(max(waits, default=0.0) + self.still_held())
+        await sleep(max(waits, default=0.0) + self.remaining_pause())
         while (added := self._held - seen) > 0:
             seen = self._held
             await sleep(added)
@@ -79,7 +81,7 @@ class RateLimiter:
     def hold(self, seconds: float) -> None:
         """Let nobody send for this long: the endpoint has asked for it."""
         until = self._clock() + seconds
-        added = seconds - self.still_held()
+        added = seconds - self.remaining_pause()
         if added > 0:
             self._held_until = until
             self._held += added
@@ -90,7 +92,7 @@ class RateLimiter:
         return self._held
 
     @property
-    def held_in_vain(self) -> float:
+    def unanswered_pause(self) -> float:
         """The seconds of the pauses since the last answer, those to come included."""
         return self._held - self._held_before
 
@@ -98,13 +100,13 @@ class RateLimiter:
         """An answer has come: pauses are counted from zero again."""
         self._held_before = self._held
 
-    def still_held(self) -> float:
+    def remaining_pause(self) -> float:
         """The seconds until the present pause is over."""
         return max(0.0, self._held_until - self._clock())
 
-    def unheld(self) -> float:
+    def unpaused_time(self) -> float:
         """The time without the pauses."""
-        return self._clock() - self._held + self.still_held()
+        return self._clock() - self._held + self.remaining_pause()
 
 
 _limiters: dict[tuple[str, float | None, float | None], RateLimiter] = {}
@@ -119,7 +121,7 @@ def limiter_of(
     """
     key = (address, requests_per_minute, tokens_per_minute)
     known = _limiters.get(key)
-    if known is None or known.still_held():
+    if known is None or known.remaining_pause():
         known = _limiters[key] = RateLimiter(requests_per_minute, tokens_per_minute)
     known.answered()
     return known

@@ -80,15 +80,15 @@ class Model:
         endpoint, rate = self.config.endpoint, self.config.price
         counter = token_counter(endpoint.model)
         count = calls = known = tokens = bare = in_batches = 0
-        on_their_way = self.ledger.batches.keys()
+        in_progress = self.ledger.batches.keys()
         prompts = set()
         for job in jobs:
             count += job.size
             open_calls = [call for call in job.calls if self.find(call) is None]
             known += len(job.calls) - len(open_calls)
-            if on_their_way:
+            if in_progress:
                 found = len(open_calls)
-                open_calls = [call for call in open_calls if self.ledger.key(call) not in on_their_way]
+                open_calls = [call for call in open_calls if self.ledger.key(call) not in in_progress]
                 in_batches += found - len(open_calls)
             calls += len(open_calls)
             prompts |= {call.prompt_sha for call in job.calls}
@@ -140,7 +140,7 @@ def find_settled(ledger: Ledger, asked: Asked, form: Form, *, ask_again: bool = 
     found: list[Answered] = []
     for call in (asked, *_under_other_limits(ledger, asked)):
         entry = ledger.find(ledger.key(call))
-        if entry is not None and (call is asked or _stands(entry, asked.parameters[LIMIT])):
+        if entry is not None and (call is asked or _still_holds(entry, asked.parameters[LIMIT])):
             found.append(_as_read_today(entry, form))
     unusable = found[0] if found and not ask_again else None
     return next((one for one in found if one.usable), unusable)
@@ -161,7 +161,7 @@ def _under_other_limits(ledger: Ledger, asked: Asked) -> Iterator[Asked]:
         yield replace(asked, parameters=other)
 
 
-def _stands(entry: Answered, limit: int) -> bool:
+def _still_holds(entry: Answered, limit: int) -> bool:
     """Whether an answer, given under another limit of length, would have been the same under ``limit``."""
     if entry.reason in FINAL_REASONS:
         return True

@@ -42,7 +42,7 @@ class Secret:
         return said if longest is None else said[:longest]
 
     @contextmanager
-    def kept_from_logs(self) -> Iterator[None]:
+    def hidden_from_logs(self) -> Iterator[None]:
         """Inside the block no message that any library logs holds the key, at any level."""
         make = logging.getLogRecordFactory()
 

@@ -99,7 +99,7 @@ class _Sending:
 
         headers = {**self._service.headers, **self._secret_headers}
         count = min(self._service.max_concurrency, len(self._messages))
-        with self._secret.kept_from_logs():
+        with self._secret.hidden_from_logs():
             async with httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False) as client:
                 workers = [asyncio.create_task(self._work(client)) for _ in range(count)]
                 try:
@@ -201,7 +201,7 @@ class _Sending:
 
     def _hold(self, message: Message, fault: _PassingError) -> None:
         self._limiter.hold(fault.after or 0.0)
-        waited = self._limiter.held_in_vain
+        waited = self._limiter.unanswered_pause
         if waited > self._service.longest_pause:
             raise self._error(
                 message,

@@ -36,7 +36,7 @@ from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
 from harness.running.context import Context
-from harness.running.text_warnings import tell_of_text
+from harness.running.text_warnings import report_text
 from harness.store import key_of
 from harness.text.text_id import document_of
 from harness.types import Document, Judgment
@@ -300,7 +300,7 @@ def _parse(
     for item in skipped:
         # the reason begins with the path, and often with the page
         context.reporter.warn(f"skipped {item.reason}")
-    tell_of_text(parsed, parser, context)
+    report_text(parsed, parser, context)
     return parsed, skipped
 
 

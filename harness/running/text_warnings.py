@@ -13,7 +13,7 @@ _SHOWN = 3
 _WORTH_A_WARNING = 0.001
 
 
-def tell_of_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
+def report_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
     """Say in one line what share of pages and characters is suspect; warn of losses and of repairs."""
     stats = [item.stats for item in parsed]
     pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)

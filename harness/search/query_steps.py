@@ -151,7 +151,7 @@ class FilterConfig(TableConfig):
     )
 
     @model_validator(mode="after")
-    def _looks_at_something(self) -> FilterConfig:
+    def _check_columns(self) -> FilterConfig:
         if not self.columns:
             raise ValueError("names no column; set `fields` (names) or `years`, such as fields: [company]")
         twice = sorted(set(self.fields) & set(self.years))

@@ -95,7 +95,7 @@ class _Fetching:
         import httpx
 
         headers = {**self._endpoint.headers, **self._secrets}
-        with self._secret.kept_from_logs():
+        with self._secret.hidden_from_logs():
             async with httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False) as client:
                 await self._workers.run(
                     self._endpoint.max_concurrency, self._requests, lambda asked: self._ask(client, asked)
@@ -113,7 +113,7 @@ class _Fetching:
                 left -= fault.seconds
                 if fault.again and fault.retry_after:
                     self._hold(fault, fault.retry_after)
-                    asked_for = self._limiter.still_held()
+                    asked_for = self._limiter.remaining_pause()
                 unusable += fault.reason == _UNUSABLE
                 may = fault.again and unusable < _MOST_UNUSABLE
                 pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if may else None
@@ -204,7 +204,7 @@ class _Fetching:
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
         self._limiter.hold(seconds)
-        waited, longest = self._limiter.held_in_vain, self._endpoint.longest_pause
+        waited, longest = self._limiter.unanswered_pause, self._endpoint.longest_pause
         if waited > longest:
             raise ServedError(
                 f"{self._endpoint.model} asks to wait {seconds:g} s (Retry-After), {waited:.0f} s in all "

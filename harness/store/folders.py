@@ -99,11 +99,11 @@ def _retire(partial: Path, path: Path, keep: Keep | None) -> None:
                 continue
         name = keep(path, whole) if keep else None
         if name is not None:
-            _rename_beside(whole, path.with_name(name))
+            _rename_to_free_name(whole, path.with_name(name))
     shutil.rmtree(partial, ignore_errors=True)
 
 
-def _rename_beside(whole: Path, wanted: Path) -> None:
+def _rename_to_free_name(whole: Path, wanted: Path) -> None:
     """Rename to the wanted name, or to the first of ``name-2``, ``name-3``, … that is free."""
     target, count = wanted, 2
     while True:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from harness import __version__
-from harness.testset.grades import agreements, said_of
+from harness.testset.grades import agreement_sentence, agreements
 from harness.testset.kinds import KINDS
 from harness.testset.made import FinishedTestset
 from harness.testset.rows import (
@@ -113,7 +113,7 @@ def _grades(state: State, made: FinishedTestset) -> str:
         lines.append(
             f"{without} passages could not be graded by a model; they are unjudged, not irrelevant.\n"
         )
-    lines += [f"- {said_of(one)}" for one in both]
+    lines += [f"- {agreement_sentence(one)}" for one in both]
     if not both:
         lines.append("No passage was graded by two, so nothing is known of how reliable the grades are.")
     resolved = state.rows(DisagreementRow)

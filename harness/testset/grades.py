@@ -88,7 +88,7 @@ def agreements(rows: Sequence[GradeRow]) -> list[PairAgreement]:
     return found
 
 
-def said_of(one: PairAgreement) -> str:
+def agreement_sentence(one: PairAgreement) -> str:
     """An agreement in a sentence."""
     figures = [
         f"{name} {value:.2f}"

@@ -11,7 +11,7 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.propose.asking import Proposer, briefs_of
+from harness.testset.propose.asking import Proposer, question_requests
 from harness.testset.propose.drafting import draft
 from harness.testset.propose.given import read_given
 from harness.testset.rows import Question
@@ -79,7 +79,7 @@ def propose_by_model(
             "(propose --offline), or bring questions (propose --from FILE)."
         )
     documents = _documents(state, context, again or dry or add)
-    briefs = briefs_of(list(documents.values()), count, state.config.seed)
+    briefs = question_requests(list(documents.values()), count, state.config.seed)
     name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")
     with Ledger(context.cache.ledger) as ledger:
         proposer = Proposer(state.config.llm, ledger, name)

@@ -9,7 +9,7 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.testset.grades import agreements, disagreements, final_grades, said_of
+from harness.testset.grades import agreement_sentence, agreements, disagreements, final_grades
 from harness.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
 from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
 from harness.testset.state import State
@@ -77,7 +77,9 @@ def import_review(state: State, context: Context, path: Path, grader: str) -> Ou
         f"{counted(len(shared), 'passage')} graded by two; {counted(ungraded, 'row has', 'rows have')} "
         "no grade yet."
     ]
-    lines += [said_of(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)]
+    lines += [
+        agreement_sentence(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)
+    ]
     if rows:
         lines.append(
             f"{state.path(DisagreementRow)}: {counted(len(rows), 'disagreement')}. Write the grade that "

@@ -6,7 +6,7 @@ import pytest
 
 from harness.answer import AnswerScore
 from harness.answering.outside import MeasureScores
-from harness.answering.people import beside_people, people_table, read_values
+from harness.answering.people import compare_with_people, people_table, read_values
 from harness.cli import main
 from harness.errors import CorpusError
 
@@ -23,7 +23,7 @@ def test_agreement_and_corrected_mean():
     # the measure is 0.2 too kind on every answer; people have seen the first 20 of 40
     values = [0.2 + 0.1 * (n % 8) for n in range(40)]
     human = {f"q{n}": values[n] - 0.2 for n in range(20)}
-    found = beside_people(scores(values), human)
+    found = compare_with_people(scores(values), human)
     assert found.n == 20
     assert found.difference == pytest.approx(0.2)
     assert found.tau == pytest.approx(1)
@@ -34,9 +34,9 @@ def test_agreement_and_corrected_mean():
 
 
 def test_few_values_give_no_corrected_mean_and_failures_do_not_count():
-    found = beside_people(scores([0.5, None, 1.0]), {"q0": 0.5, "q1": 0.0, "q2": 0.5})
+    found = compare_with_people(scores([0.5, None, 1.0]), {"q0": 0.5, "q1": 0.0, "q2": 0.5})
     assert (found.n, found.difference, found.corrected) == (2, 0.25, None)
-    assert beside_people(scores([None]), {"q0": 1.0}) is None
+    assert compare_with_people(scores([None]), {"q0": 1.0}) is None
 
 
 @pytest.mark.parametrize(

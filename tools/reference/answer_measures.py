@@ -93,7 +93,7 @@ def _class_of(kind: Kind[Any, AnswerMeasure[Any]]) -> type[AnswerMeasure[Any]]:
 def _entry(kind: Kind[Any, AnswerMeasure[Any]]) -> list[str]:
     facts = _class_of(kind).facts
     steps = kind.config.steps if issubclass(kind.config, LlmMeasureConfig) else ()
-    told = {
+    described = {
         "Formula": facts.formula,
         "Range": f"{facts.range}; less is better" if facts.less_is_better else facts.range,
         "No value": facts.undefined,
@@ -103,11 +103,11 @@ def _entry(kind: Kind[Any, AnswerMeasure[Any]]) -> list[str]:
         "Compared with others": facts.compare,
     }
     lines = [f"{facts.about[0].upper()}{facts.about[1:]}.", ""]
-    return lines + [f"- **{name}**: {text.removesuffix('.')}." for name, text in told.items() if text]
+    return lines + [f"- **{name}**: {text.removesuffix('.')}." for name, text in described.items() if text]
 
 
 def _keys(config: type[AnswerMeasureConfig]) -> list[str]:
-    """The keys of its own: those of all measures are told once."""
+    """The keys of its own: those shared by all measures are described once."""
     common = {"kind", *LlmMeasureConfig.model_fields, *AnswerMeasureConfig.model_fields}
     return [
         f"`{name}` ({_default(field.default)}): {(field.description or '').removesuffix('.')}"

@@ -95,11 +95,11 @@ def _judges() -> Iterator[str]:
         note = " (default)" if name == "labels" else ""
         yield _table(f"`relevance: {{judge: {name}}}`{note}", kind.config)
         inner |= _sections("relevance", kind.config)
-    told = {kind.config for kind in JUDGES.values()}
+    described = {kind.config for kind in JUDGES.values()}
     for path, model in inner.items():
-        if model in told:
+        if model in described:
             continue
-        told.add(model)
+        described.add(model)
         yield _table(f"`{path}`", model)
 
 

@@ -1,4 +1,4 @@
-"""The part of docs/results.md that tells of the tables, from their declarations."""
+"""The part of docs/results.md that describes the tables, from their declarations."""
 
 from __future__ import annotations
 

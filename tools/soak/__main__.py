@@ -1,9 +1,9 @@
-"""Attack the harness for a while and print what came of it: ``make soak``.
+"""Attack the harness for a while and print the outcome: ``make soak``.
 
     python -m tools.soak [--minutes M | --count N] [--seed S] [--only NAME ...] [--output FILE]
 
 Each kind of attack has an equal share of the time. Faults are printed one a line; the same seed finds them
-again. The exit code is 1 where there was one.
+again. The exit code is 1 if there was one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ATTACKS = (
 
 
 def main() -> int:
-    """Run the attacks; 0 where all of them were withstood."""
+    """Run the attacks; 0 if all of them were withstood."""
     arguments = _arguments()
     chosen = [attack for attack in ATTACKS if not arguments.only or attack.name in arguments.only]
     done: list[tuple[Attack, Outcome]] = []

@@ -1,4 +1,4 @@
-"""What every attack shares: a place to work, a seed, the command under attack, and how it may end."""
+"""Shared by all attacks: a place to work, a seed, the command under attack, and how it may end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Ended:
     err: str
 
     def fault(self) -> str:
-        """What is wrong with how it ended; empty where nothing is."""
+        """What is wrong with how it ended; empty if nothing is."""
         if self.code is None:
             return f"did not end within {SECONDS} s"
         if "Traceback (most recent call last)" in self.err + self.out:

@@ -46,7 +46,7 @@ def write_benchmark(folder: Path, name: str = "soak", document: bytes | None = N
     return config
 
 
-# They tell how long things took.
+# Files of timings.
 _TIMED = ("record.json", "report.html")
 
 

@@ -54,11 +54,11 @@ def flipped_bits(folder: Path, dice: random.Random, count: int) -> Outcome:
         for _ in range(20):
             data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
         path.write_bytes(bytes(data))
-        # so that rankings are made anew from vectors and scores, which is where a bit would show
+        # so that rankings are made again from vectors and scores, where a flipped bit would show
         if dice.random() < 0.5:
             for stored in (folder / "cache").rglob("artifacts/ranking"):
                 shutil.rmtree(stored)
-        # what says that nothing has changed must not be believed either
+        # the record that nothing has changed must not be trusted either
         again = () if "finished" in path.parts else ("--again",)
         ended = harness("bench", config, "--quiet", *again)
         name = path.relative_to(folder / "cache")

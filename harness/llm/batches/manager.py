@@ -37,7 +37,7 @@ _LATER = "Its answers are paid for and not lost: run again to resume."
 class PendingBatch:
     """A batch at the endpoint; ``most`` is the highest price of each call, by its key.
 
-    ``seen_running``: this run has seen it before anybody cancelled it.
+    ``seen_running``: this run has seen it before it was cancelled.
     """
 
     number: int
@@ -84,7 +84,7 @@ class BatchManager:
         config = model.config
         self.client = BatchClient(config.endpoint)
         self.packer = Packer(model, config.batch_options, config.batch_price)
-        self.on_their_way: dict[int, PendingBatch] = {}
+        self.in_progress: dict[int, PendingBatch] = {}
         self._model = model
         self._books = model.ledger.batches
         self._spending = spending
@@ -128,7 +128,7 @@ class BatchManager:
         self._books.created(number, state.batch_id)
         calls = {one.key: one for one in parcel.calls}
         sent = PendingBatch(number, state.batch_id, calls, parcel.most, parcel.tokens, state=state)
-        self.on_their_way[number] = sent
+        self.in_progress[number] = sent
         self._reporter.note(
             f"Batch {state.batch_id}: {len(calls):,} calls sent to {endpoint.model}, to be answered within a "
             "day. You can stop waiting at any time; the same command resumes."
@@ -138,8 +138,8 @@ class BatchManager:
     async def look(self) -> list[BatchResult]:
         """Poll the batches and collect those that have ended."""
         brought = []
-        alone = len(self.on_their_way) == 1
-        for one in list(self.on_their_way.values()):
+        alone = len(self.in_progress) == 1
+        for one in list(self.in_progress.values()):
             one.state = await self.patiently(partial(self.client.state, one.batch_id))
             if one.state.ended:
                 brought.append(await self._take_in(one, one.state, alone=alone))
@@ -188,7 +188,7 @@ class BatchManager:
             self._books.remove(batch.number)
             return
         tokens = {one.key: self.packer.tokens(one.call) for one in calls}
-        self.on_their_way[batch.number] = PendingBatch(
+        self.in_progress[batch.number] = PendingBatch(
             batch.number,
             batch_id,
             {one.key: one for one in calls},
@@ -236,7 +236,7 @@ class BatchManager:
             self._record(one, state, answers, brought)
             self._tell(one, state, answers)
         self._books.remove(one.number)
-        del self.on_their_way[one.number]
+        del self.in_progress[one.number]
         return brought
 
     def _refused(self, one: PendingBatch, state: BatchState, brought: BatchResult, *, alone: bool) -> None:

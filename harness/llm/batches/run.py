@@ -62,7 +62,7 @@ class BatchRun(AskingRun[T]):
             await asyncio.wait([work])
             raise
         finally:
-            self._tell_what_is_left()
+            self._report_remaining()
             self.end_turn()
             if self._manager is not None:
                 await self._manager.close()
@@ -81,7 +81,7 @@ class BatchRun(AskingRun[T]):
         manager = self._manager = BatchManager(self._model, self._spending, self._reporter, self._wait)
         await manager.adopt()
         self._line_up(manager)
-        while self._queue or manager.on_their_way:
+        while self._queue or manager.in_progress:
             await self._send(manager)
             if not self._waits:
                 return
@@ -90,7 +90,7 @@ class BatchRun(AskingRun[T]):
             self._show(manager)
             if not self._open:
                 return
-            if manager.on_their_way:
+            if manager.in_progress:
                 await self._wait(self._model.config.batch_options.poll)
 
     async def _take(self, job: Job[T]) -> None:
@@ -115,7 +115,7 @@ class BatchRun(AskingRun[T]):
 
     def _line_up(self, manager: BatchManager) -> None:
         """Leave out of the queue what earlier batches will bring, and count on what those may cost."""
-        sent = {key for batch in manager.on_their_way.values() for key in batch.calls}
+        sent = {key for batch in manager.in_progress.values() for key in batch.calls}
         elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:
             raise LlmError(
@@ -123,18 +123,18 @@ class BatchRun(AskingRun[T]):
                 "address (see `harness judge batches`), and would be paid twice. Use that address, or cancel "
                 "them with `harness judge batches --cancel`."
             )
-        for batch in manager.on_their_way.values():
+        for batch in manager.in_progress.values():
             for most in batch.most.values():
                 self._budget.adopt(most)
         self._queue = deque(one for one in self._queue if one.key not in sent)
 
     async def _send(self, manager: BatchManager) -> None:
         """Send as many batches as the limits allow now."""
-        while self._queue and not (self._full and manager.on_their_way):
-            queued = sum(batch.tokens for batch in manager.on_their_way.values())
+        while self._queue and not (self._full and manager.in_progress):
+            queued = sum(batch.tokens for batch in manager.in_progress.values())
             batch_file = manager.packer.pack(self._queue, manager.client, queued, self._budget.has_room)
             if not batch_file.calls:
-                if not manager.on_their_way:
+                if not manager.in_progress:
                     raise self._budget.exhausted()
                 return
             self._spending.calls += len(batch_file.calls)
@@ -164,8 +164,8 @@ class BatchRun(AskingRun[T]):
         if isinstance(self._task, Describable):
             self._task.describe(", ".join([_progress(manager), *self._spending.progress()]))
 
-    def _tell_what_is_left(self) -> None:
-        left = list(self._manager.on_their_way.values()) if self._manager else []
+    def _report_remaining(self) -> None:
+        left = list(self._manager.in_progress.values()) if self._manager else []
         if left and self._waits:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
             self._reporter.note(
@@ -201,7 +201,7 @@ async def take_in_ended(
 
 def _progress(manager: BatchManager) -> str:
     """How many calls of the batches in progress are answered."""
-    batches = list(manager.on_their_way.values())
+    batches = list(manager.in_progress.values())
     states = [batch.state for batch in batches if batch.state is not None]
     done = sum(state.completed + state.failed for state in states)
     how = ", ".join(dict.fromkeys(state.status for state in states)) or "sent"

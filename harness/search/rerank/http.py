@@ -26,7 +26,7 @@ class HttpRerankerConfig(ServiceConfig, RerankerConfig):
     kind: Literal["http"] = "http"
 
     @model_validator(mode="after")
-    def _has_what_it_needs(self) -> HttpRerankerConfig:
+    def _check_request(self) -> HttpRerankerConfig:
         names = names_in(self.request)
         if names != {"query", "passages"}:
             raise ValueError(

@@ -53,7 +53,7 @@ class HttpConfig(ServiceConfig, RetrieverConfig):
     )
 
     @model_validator(mode="after")
-    def _has_what_it_needs(self) -> HttpConfig:
+    def _check_request(self) -> HttpConfig:
         one_of(self.request, "query", "queries", ("k", *_PASSAGES))
         if self.index is None and not names_in(self.request) & {"passages", "texts"}:
             raise ValueError(

@@ -23,7 +23,7 @@ class HttpRewriterConfig(ServiceConfig, RewriterConfig):
     kind: Literal["http"] = "http"
 
     @model_validator(mode="after")
-    def _has_what_it_needs(self) -> HttpRewriterConfig:
+    def _check_request(self) -> HttpRewriterConfig:
         one_of(self.request, "query", "queries", ())
         return self
 

@@ -139,7 +139,7 @@ class Proposer:
         return next((one for one in found if one[1]), found[0])
 
 
-def briefs_of(documents: Sequence[Document], count: int, seed: int) -> list[QuestionRequest]:
+def question_requests(documents: Sequence[Document], count: int, seed: int) -> list[QuestionRequest]:
     """The requests: ``count`` questions in shares of `KINDS`, spread over the documents.
 
     Questions about tables are asked of excerpts with tables, and left out where there is none; questions of
