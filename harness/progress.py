@@ -24,7 +24,7 @@ class Describable(Protocol):
     """A progress task that can also show a line of text, such as the money spent."""
 
     def describe(self, text: str) -> None:
-        """Show ``text`` beside the bar."""
+        """Show ``text`` next to the bar."""
 
 
 class Board(Protocol):

@@ -183,7 +183,7 @@ class _Bar:
         self._progress.advance(self._id, steps)
 
     def describe(self, text: str) -> None:
-        """Show ``text`` beside the bar, such as the money spent."""
+        """Show ``text`` next to the bar, such as the money spent."""
         self._progress.update(self._id, text=printable(text))
 
     def close(self) -> None:

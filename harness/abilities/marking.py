@@ -1,7 +1,7 @@
 """Answers of trials marked as RGB publishes it: by lower-cased substrings and by phrases.
 
 Source: Chen et al., AAAI 2024, and the script evalue.py of its repository. A refused question is marked as
-refused whatever else the answer says; detection is asked of counterfactual trials alone.
+refused whatever else the answer says; detection is only marked for counterfactual trials.
 """
 
 from __future__ import annotations

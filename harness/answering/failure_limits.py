@@ -14,7 +14,7 @@ from harness.errors import LlmError
 def refuse_failures(
     measure: AnswerMeasure[Any], cases: Sequence[Case], scores: Sequence[AnswerScore], most: float
 ) -> None:
-    """Raise LlmError where more than the share ``most`` of the cases that could be scored have failed.
+    """Raise LlmError if more than the share ``most`` of the cases that could be scored have failed.
 
     A case that lacks what the measure looks at, such as an answer, could not be scored. A measure that is
     undefined for a case has not failed.

@@ -64,7 +64,7 @@ def measure_all(
     config: BenchConfig,
     context: Context,
 ) -> list[Measured]:
-    """The scores of all settings; each measure sees all cases at once, so that equal ones are asked once.
+    """The scores of all settings; each measure gets all cases together, so that equal ones are asked once.
 
     Raises LlmError if more calls of a measure have failed than ``answer_max_unscored`` allows.
     """

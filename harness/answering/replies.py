@@ -53,7 +53,7 @@ def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -
 
 
 def groups_of(searched: Iterable[Searched]) -> Iterator[tuple[AnswerConfig, list[Searched]]]:
-    """Settings that ask the same model in the same words, whatever they read, so that it is asked once."""
+    """Settings with the same model and prompt, whatever they read, so that equal calls are made once."""
     groups: dict[str, tuple[AnswerConfig, list[Searched]]] = {}
     for one in searched:
         if (config := one.setting.answer) is not None:

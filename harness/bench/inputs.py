@@ -47,7 +47,7 @@ def _texts(value: Any) -> Iterator[Path]:
             yield from _texts(one)
     elif isinstance(value, str) and 0 < len(value) < _MOST_PATH and "\0" not in value:
         yield Path(value)
-        # the user's own code, `package.module:function`, where it lies in the working folder
+        # the user's own code, `package.module:function`, if it is in the working folder
         module, colon, _ = value.partition(":")
         if colon and all(part.isidentifier() for part in module.split(".")):
             yield Path(*module.split(".")).with_suffix(".py")

@@ -107,7 +107,7 @@ def _splitter(config: LangchainConfig, length: Callable[[str], int]) -> Any:
         return (
             made(**arguments) if config.language is None else made.from_language(config.language, **arguments)
         )
-    except Exception as error:  # whatever a class says to its arguments, or to what it lacks
+    except Exception as error:  # any error of the class about its arguments or missing packages
         raise ConfigError(
             f"chunk: splitter {config.splitter} cannot be made with {config.arguments!r}"
             f"{'' if config.language is None else f' for language {config.language}'}: "

@@ -1,4 +1,4 @@
-"""YAML that is safe to read whoever wrote it: bounded in size and depth, and every fault has its line.
+"""YAML from untrusted sources: bounded in size and depth, and every fault names its line.
 
 PyYAML builds what the file says; this loader adds the limits. An alias is shared and not copied, so ten lines
 can stand for billions of values, on which any program would hang: an alias counts as all that it repeats.

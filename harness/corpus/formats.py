@@ -20,8 +20,8 @@ from harness.corpus.workbook import WORKBOOK_SUFFIXES, read_workbook
 class Format:
     """Which files it reads, by which packages (the first one does the reading), and how.
 
-    A page is None if something but text is on it, such as a picture alone, and '' where nothing does.
-    ``version`` is raised whenever the same file would yield another text.
+    A page is None if something but text is on it, such as a picture alone, and '' if it is empty. ``version``
+    is raised whenever the same file would yield another text.
     """
 
     suffixes: tuple[str, ...]

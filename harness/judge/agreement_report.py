@@ -194,7 +194,7 @@ def agreement_csv(results: Sequence[Agreement]) -> str:
 def agreement_plot(found: Agreement) -> bytes:
     """A PNG: the confusion matrix by share of each human grade, and the bias per human grade.
 
-    Needs matplotlib (the ``plots`` extra); ModuleNotFoundError says so without it.
+    Needs matplotlib (the ``plots`` extra); raises ModuleNotFoundError without it.
     """
     from matplotlib.figure import Figure
 

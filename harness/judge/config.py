@@ -53,7 +53,7 @@ class PoolJudgeConfig(StageConfig, ABC):
 
     @property
     def asked(self) -> tuple[LlmConfig, ...]:
-        """The language models that it asks; none if it asks nobody."""
+        """The language models that it asks, if any."""
         return ()
 
     @property

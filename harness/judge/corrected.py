@@ -1,4 +1,4 @@
-"""Judge-corrected means: many queries by the judge, few by people, and an interval that stays honest.
+"""Judge-corrected means: many queries by the judge, few by people, and a valid interval.
 
 Prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382, 2023), with the
 weight of the judge tuned to the data (Angelopoulos, Duchi and Zrnic, "PPI++", 2023), as Oosterhuis,
@@ -21,7 +21,7 @@ from harness.stats.arrays import Floats
 from harness.stats.bounds import guarded_bounds
 
 FEWEST = 10
-# Below so many labelled queries that differ from the rest, two made-up ones widen the interval.
+# With fewer labelled queries that differ from the rest, two made-up ones widen the interval.
 RARE = 15
 HALF_A_POINT = 0.5
 

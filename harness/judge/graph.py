@@ -1,10 +1,10 @@
 """A stand-in judge by agreement between passages. It needs no model and is weak.
 
-Of all passages of a question it makes a graph: an edge leads from one passage to another as far as the second
-holds the words and figures of the first (overlap in the direction of an entailment) and both are alike.
-A random walk that restarts at passages with words of the question gives each its weight: biased LexRank
-(Otterbacher, Erkan and Radev, EMNLP 2005). What many passages repeat is taken for relevant, which is wrong
-wherever one passage alone answers. A question whose best passage has few of its words gets no high grade.
+The passages of a question form a graph: an edge leads from one passage to another as far as the second holds
+the words and figures of the first (overlap in the direction of an entailment) and both are alike. A random
+walk that restarts at passages with words of the question gives each its weight: biased LexRank (Otterbacher,
+Erkan and Radev, EMNLP 2005). What many passages repeat is taken for relevant, which is wrong wherever one
+passage alone answers. A question whose best passage has few of its words gets no high grade.
 """
 
 from __future__ import annotations

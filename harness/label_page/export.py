@@ -48,7 +48,7 @@ def label_rows(state: State, rater: str = "") -> Exported:
 
 
 def only_skipped(labels: Sequence[Label]) -> frozenset[str]:
-    """The items that somebody has skipped and nobody has graded."""
+    """The items that were skipped and that no one has graded."""
     graded = {label.item_id for label in labels if label.rating.grade is not None}
     return frozenset(label.item_id for label in labels if label.rating.skipped) - graded
 

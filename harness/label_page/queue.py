@@ -25,7 +25,7 @@ def usual_order(rater: str, items: Sequence[Item], labels: Sequence[Label], seed
     place = {query_id: number for number, query_id in enumerate(dict.fromkeys(one.query_id for one in items))}
 
     def key(item: Item) -> tuple[bool, float, int, bytes]:
-        # a hash, so that an item that is added later leaves the order of the others as it was
+        # a hash, so that an item added later does not change the order of the others
         shuffled = hashlib.sha256(f"{seed}\n{rater}\n{item.item_id}".encode()).digest()
         return item.priority is None, -(item.priority or 0.0), place[item.query_id], shuffled
 

@@ -114,7 +114,7 @@ class CallRun(AskingRun[T]):
         self._wait = self._workers.wait
 
     async def go(self) -> None:
-        """Work until there is no job left; whatever happens, wait for the calls that are on their way."""
+        """Work until there is no job left; in any case, wait for the calls in progress."""
         self._clock = asyncio.get_running_loop().time
         endpoint = self._endpoint
         self._limiter = RateLimiter(

@@ -44,8 +44,8 @@ class Bucket:
 class RateLimiter:
     """Both limits of an endpoint, and the pause that it asks for when it answers 429 with Retry-After.
 
-    The buckets' clock stands still during a pause, and who is waiting waits that much longer: everybody
-    keeps the place in the queue, and nobody is sent in one burst at the end.
+    The buckets' clock stands still during a pause, and each caller waits that much longer: callers keep their
+    place in the queue, and there is no burst at the end.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class RateLimiter:
             self._tokens.give_back(estimated - used)
 
     def hold(self, seconds: float) -> None:
-        """Let nobody send for this long: the endpoint has asked for it."""
+        """Pause all sending for this long, as the endpoint has asked."""
         until = self._clock() + seconds
         added = seconds - self.remaining_pause()
         if added > 0:

@@ -23,7 +23,7 @@ LIMIT = "max_tokens"
 class Job(Generic[T]):
     """``calls`` that are made one after the other, whose answers belong together.
 
-    ``about`` is whatever they are for, handed back with the answers; it counts as ``size`` things done.
+    ``about`` is their subject, returned with the answers; it counts as ``size`` things done.
     """
 
     about: T

@@ -25,7 +25,7 @@ def built_in(folder: Path) -> list[str]:
 
 
 def prompt_path(name: str, folder: Path) -> Path:
-    """Where a prompt lies: one of ``folder``, or a user's file when its name ends in ``.yaml``."""
+    """The path of a prompt: one of ``folder``, or a user's file when its name ends in ``.yaml``."""
     return Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
 
 

@@ -1,4 +1,4 @@
-"""Measures: pure functions of rankings and graded spans, for all queries at once on arrays.
+"""Measures: pure functions of rankings and graded spans, vectorised over all queries.
 
 ``score`` takes rankings of chunks; a ``Scorer`` takes many rankings of the same chunks. ``FAMILIES`` is the
 table of measures, and ``headline`` chooses the one that settings are compared by. ``separation`` says how

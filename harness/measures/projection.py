@@ -191,7 +191,7 @@ def _documents_in_common(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints]:
 
 
 def _blocks(counts: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Split the spans into runs of about so many candidate pairs, to bound memory."""
+    """Split the spans into runs of a bounded number of candidate pairs, to bound memory."""
     filled = np.flatnonzero(counts)
     block = np.cumsum(counts[filled]) // _BLOCK_PAIRS
     for rows in np.split(filled, np.flatnonzero(np.diff(block)) + 1):

@@ -1,7 +1,7 @@
 """Ragged arrays: the lists of all queries laid end to end, with offsets saying where each begins.
 
-List ``i`` is ``values[offsets[i]:offsets[i + 1]]``; a list may be empty. Every measure works on all queries
-at once through these few functions.
+List ``i`` is ``values[offsets[i]:offsets[i + 1]]``; a list may be empty. Every measure is vectorised over all
+queries through these few functions.
 """
 
 from __future__ import annotations

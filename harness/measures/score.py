@@ -1,4 +1,4 @@
-"""Score rankings of chunks against graded spans, all queries at once."""
+"""Score rankings of chunks against graded spans, vectorised over queries."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _check_json(name: str, path: Path) -> object:
 
 
 def _check_weights(name: str, path: Path) -> None:
-    """The header of a safetensors file says where each tensor lies; together they fill the file."""
+    """The header of a safetensors file gives the position of each tensor; together they fill the file."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:

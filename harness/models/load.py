@@ -80,7 +80,7 @@ def _load(kind: str, model: Model, device: str | None, dtype: str, backend: str,
 def _whole(model: Model) -> Iterator[None]:
     """Turn what the libraries raise into a ModelError, and refuse weights that the files do not hold.
 
-    transformers gives random numbers to weights it does not find, and says so in its log alone.
+    transformers gives random numbers to weights it does not find, and only logs this.
     """
     from transformers import modeling_utils
 

@@ -56,7 +56,7 @@ class Estimate:
 
     @property
     def labels(self) -> Floats:
-        """The covariance of the sums of the scores as far as it comes from what nobody has graded [S, S]."""
+        """The covariance of the sums of the scores as far as it comes from ungraded items [S, S]."""
         return np.asarray(self.moves @ self.moves.T)
 
     @property

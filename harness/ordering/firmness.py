@@ -38,7 +38,7 @@ class Span:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def within(self, least: float, most: float) -> Span:
-        """The span with bounds in the range that the quantity can have: what lies outside is impossible."""
+        """The span with bounds in the range that the quantity can have: values outside are impossible."""
         if self.low is None or self.high is None:
             return self
         low, high = (min(max(bound, least), most) for bound in (self.low, self.high))

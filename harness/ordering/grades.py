@@ -1,4 +1,4 @@
-"""How likely each grade is for what nobody has graded: a model of the grades so far.
+"""The probability of each grade for ungraded items: a model of the grades so far.
 
 Cumulative logits (McCullagh, JRSS B 1980) fitted level by level with common slopes: how high each setting
 ranks the item, what the judge says, and what else its query holds (a query's own level is drawn towards

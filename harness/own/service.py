@@ -95,7 +95,7 @@ class ServiceConfig(HttpConfig):
 
 
 def one_of(request: Any, one: str, several: str, others: Sequence[str]) -> bool:
-    """Whether a request asks for several items at once; raises ValueError for names it cannot have.
+    """Whether a request holds several items; raises ValueError for names it cannot have.
 
     It has exactly one of the names ``one`` and ``several``, and of the ``others`` any.
     """

@@ -13,7 +13,7 @@ from harness.types import Ranking
 
 T = TypeVar("T")
 
-# ranks held at once where all chunks are ranked
+# ranks held in memory when all chunks are ranked
 _CELLS = 4_000_000
 
 
@@ -65,7 +65,7 @@ def _in_place(parts: Sequence[Sequence[T]], rows: Sequence[Sequence[int]]) -> li
 
 
 def in_steps(queries: int, passages: Passages) -> list[range]:
-    """The places of so many queries in parts, such that the ranks of all passages fit in memory."""
+    """The indexes of the queries in parts, such that the ranks of all passages fit in memory."""
     step = max(1, _CELLS // max(1, len(passages.ids)))
     return [range(begin, min(begin + step, queries)) for begin in range(0, queries, step)]
 

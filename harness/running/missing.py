@@ -136,7 +136,7 @@ def _pairs(reranker: EndpointRerankerConfig, point: Point, depth: int, queries: 
 
 @dataclass(frozen=True, slots=True)
 class UnaskedService:
-    """A service that would be asked, by so many ``settings``; ``problem`` is what keeps it from that."""
+    """A service that would be called by a number of ``settings``; ``problem`` is what prevents that."""
 
     url: str
     settings: int

@@ -84,7 +84,7 @@ class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
 class Phrased:
     """The output of a rewriter: all texts one after the other, and how many of them belong to each query.
 
-    ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
+    ``cost`` is what the answers of language models behind it have cost, no matter which run paid: 0 without
     any, None if a price is unknown.
     """
 

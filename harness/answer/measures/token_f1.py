@@ -40,7 +40,7 @@ class TokenF1(PlainMeasure[TokenF1Config]):
 
 
 def f1(said: Sequence[str], golden: Sequence[str], common: int) -> float:
-    """F1 of two lists with so many words in common; two empty ones agree, as in SQuAD 2.0."""
+    """F1 of two lists with ``common`` words in common; two empty ones agree, as in SQuAD 2.0."""
     if not said or not golden:
         return float(tuple(said) == tuple(golden))
     return 2 * common / (len(said) + len(golden))

@@ -39,7 +39,7 @@ class Packer:
         return sum(estimate_tokens(message["content"]) for message in self._model.form.messages(call))
 
     def most(self, tokens: int) -> float:
-        """The highest price of a call that sends so many tokens; 0 if no price is known."""
+        """The highest price of a call that sends this many tokens; 0 if no price is known."""
         return self._price.of(tokens, self._model.config.endpoint.max_tokens) if self._price else 0.0
 
     def pack(

@@ -141,7 +141,7 @@ class BatchRun(AskingRun[T]):
             await manager.send(batch_file)
 
     def _take_in(self, brought: BatchResult) -> None:
-        """Hand on what an ended batch has brought, line up what is to be asked again, or end the run."""
+        """Pass on the results of an ended batch, queue the calls to repeat, or end the run."""
         for (key, most), kept in zip(brought.batch.most.items(), brought.kept, strict=True):
             self._budget.settle(most, brought.spent.get(key, 0.0))
             if isinstance(kept, SentCall):
@@ -181,10 +181,10 @@ class BatchRun(AskingRun[T]):
 async def take_in_ended(
     model: Model, spending: Spending, reporter: Reporter, wait: Callable[[float], Awaitable[None]]
 ) -> frozenset[str]:
-    """Record what batches of earlier runs have brought; returns the keys of the calls still on their way.
+    """Record the results of batches of earlier runs; returns the keys of the calls still in progress.
 
-    For a run that asks one by one: whoever has a model's turn at the ledger. Needs no key where there is no
-    batch.
+    For a run that makes calls one by one and has the model's turn at the ledger. Needs no key without
+    batches.
     """
     if not model.ledger.batches.all(model.config.endpoint.model):
         return frozenset()

@@ -42,7 +42,7 @@ def losses(shown: FigureData) -> Any:
         for mean in means:
             levels.append(levels[-1] - mean)
         bar(y, 0, min(levels), "what is left", _LEFT)
-        # in the order of the steps: what is won back lies over what was lost before it
+        # in the order of the steps: regained parts are drawn over earlier losses
         for number, (mean, level) in enumerate(zip(means, levels, strict=False)):
             if mean > 0:
                 name = found["parts"][number]["name"]

@@ -42,7 +42,7 @@ def style() -> Any:
     """The context in which a figure is made and saved."""
     import matplotlib
 
-    # whatever the user's own matplotlibrc says
+    # regardless of the user's matplotlibrc
     return matplotlib.rc_context({**matplotlib.rcParamsDefault, **_RC, "backend": "agg"})
 
 

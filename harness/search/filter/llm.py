@@ -88,7 +88,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         self._failed: dict[str, str] = {}
 
     def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
-        """As for every filter; a question without a usable answer says so."""
+        """As for every filter; a question without a usable answer has ``failed`` set."""
         narrowed = super().run(queries, documents, tools)
         return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
 

@@ -61,7 +61,7 @@ class HttpScorer(PairScorer):
         return {"name": self.config.url, "origin": "http", "fingerprint": self.config.version}
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
-        """As many requests as may be on their way at once, pairs by query."""
+        """As many requests as may be in parallel, pairs by query."""
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][0])
         size = self.config.batch_size * self.config.max_concurrency
         return [order[start : start + size] for start in range(0, len(order), size)]

@@ -33,7 +33,7 @@ class PairScorer(ABC):
 
     @abstractmethod
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
-        """Indices of ``pairs`` in groups that are scored at once."""
+        """Indices of ``pairs`` in groups that are scored together."""
 
     @abstractmethod
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:

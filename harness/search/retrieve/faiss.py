@@ -133,7 +133,7 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         return index
 
     def _check(self, count: int, dimension: int) -> None:
-        """Raise HarnessError where the index cannot be learnt from so many vectors."""
+        """Raise HarnessError if the index cannot be trained on this number of vectors."""
         c = self.config
         if count < c.nlist:
             raise HarnessError(

@@ -69,7 +69,7 @@ class HttpConfig(ServiceConfig, RetrieverConfig):
 
 
 class HttpRetriever(Retriever[HttpConfig]):
-    """Asks the service query by query, or several at once; keeps every answer as it comes.
+    """Asks the service query by query, or several in one request; stores every answer as it arrives.
 
     ``response`` finds, for a query, a list of hits as ``returned`` describes them, or a list of such lists.
     """

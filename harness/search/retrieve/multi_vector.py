@@ -14,7 +14,7 @@ from harness.search.dense import Floats
 from harness.search.retrieve.paired import PairedConfig, PairedRetriever
 from harness.search.retrieve.ranked import Doubles, Ints
 
-# numbers held at once: of a block of chunks, of its similarities, of the scores of a block of queries
+# numbers held in memory: of a block of chunks, of its similarities, of the scores of a block of queries
 _BLOCK = 16_000_000
 _CELLS = 16_000_000
 _SCORES = 16_000_000
@@ -103,7 +103,7 @@ def _means(query: Floats, tokens: Floats, starts: Ints) -> Doubles:
 
 
 def _blocks(chunks: Iterable[Floats]) -> Iterator[list[Floats]]:
-    """Chunks in groups that hold so many numbers; at least one each."""
+    """Chunks in groups of a bounded number of values; at least one chunk each."""
     block: list[Floats] = []
     size = 0
     for chunk in chunks:
