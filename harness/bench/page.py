@@ -9,8 +9,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import pandas as pd
-
 from harness.bench.answer_verdict import answer_lines
 from harness.comparison import Comparison, ScoreMatrix, Verdict, from_table, select, verdict_json
 from harness.corpus.documents import document_id
@@ -20,6 +18,7 @@ from harness.measures import about
 from harness.progress import Reporter, Silent
 from harness.report import StoredResult
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
+from harness.report.read import frame_of
 from harness.report.stored import REPORT, Row
 from harness.store import write_text
 from harness.verdict import (
@@ -96,7 +95,7 @@ def headline(tables: Tables) -> str:
 def _stored(tables: Tables) -> Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row.get("status") == "read"}
-    scores = pd.DataFrame(tables["per_query"], dtype=str)
+    scores = frame_of(tables["per_query"])
     return Stored.of(StoredResult(tables.name, scores, dict(tables.record), texts, judged=""))
 
 

@@ -97,7 +97,9 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line
 
-    order = as_listed if args.as_listed else partial(usual_order, seed=args.seed)
+    order = as_listed if args.as_listed else None
+    if order is None and source.results is None:
+        order = partial(usual_order, seed=args.seed)
     reporter = TerminalReporter()
     with open_service(source, reporter, args.guidelines, args.rater, order, not args.hide_verdict) as service:
         passages = counted(service.total, "passage")

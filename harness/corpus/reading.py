@@ -66,13 +66,17 @@ def read_json(path: Path) -> list[Any]:
     found: list[Any] = []
     try:
         found.append(json.loads(text))
-    except RecursionError as error:
-        raise CorpusError(f"{path}: is nested too deeply for JSON of an export. Export it again.") from error
-    except ValueError:
+    except RecursionError as deep:
+        raise CorpusError(f"{path}: is nested too deeply for JSON of an export. Export it again.") from deep
+    except ValueError as of_whole:
         for number, line in enumerate(text.split("\n"), 1):
             try:
                 found += [json.loads(line)] if line.strip() else []
-            except (ValueError, RecursionError) as error:
+            except (ValueError, RecursionError) as of_line:
+                error: Exception = of_line
+                # a list over many lines is at fault elsewhere than in its first line
+                if not found and text.lstrip().startswith("[") and isinstance(of_whole, json.JSONDecodeError):
+                    number, error = of_whole.lineno, of_whole
                 raise CorpusError(
                     f"{path}, line {number}: not valid JSON ({error}). Write one object a line, or one list."
                 ) from error

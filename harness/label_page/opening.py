@@ -95,12 +95,12 @@ def open_service(
     reporter: Reporter,
     guidelines: Path | None = None,
     rater: str = "",
-    order: Order = usual_order,
+    order: Order | None = None,
     show_verdict: bool = True,
 ) -> Iterator[LabelService]:
     """Read the documents, pool the passages, open the labels; raises HarnessError for what cannot be used.
 
-    Passages of results come in the order that settles the verdict soonest, others in ``order``.
+    ``order`` None: for results the one that settles the verdict soonest, else `usual_order`.
     ``show_verdict``: the page may show how firm the verdict is.
     """
     words = read_utf8(guidelines or GUIDELINES)
@@ -121,7 +121,7 @@ def open_service(
                 DocumentStore(documents, context, files),
                 words,
                 rater,
-                order if verdict is None else verdict.next_ids,
+                order or (usual_order if verdict is None else verdict.next_ids),
                 verdict if show_verdict else None,
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -47,8 +47,6 @@ class StoredResult:
 
 def read_result(folder: Path) -> StoredResult:
     """Read a folder of results; raises HarnessError if it is none, or damaged."""
-    import pandas as pd
-
     try:
         scores = read_rows(folder, "per_query")
         record = read_record(folder)
@@ -65,11 +63,22 @@ def read_result(folder: Path) -> StoredResult:
     )
     return StoredResult(
         name=folder.name,
-        per_query=pd.DataFrame(scores, dtype=str),
+        per_query=frame_of(scores),
         record=record,
         texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
+
+
+def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
+    """Rows of text as a pandas table."""
+    import pandas as pd
+
+    try:
+        return pd.DataFrame(rows, dtype=str)
+    except UnicodeEncodeError:
+        # half a character, as damaged names hold, has no place in Arrow
+        return pd.DataFrame(rows, dtype=object)
 
 
 def documents_and_texts(names: Iterable[str]) -> frozenset[str]:

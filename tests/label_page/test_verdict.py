@@ -10,6 +10,7 @@ import pytest
 from harness.errors import ConfigError, LabelError
 from harness.label_page import verdict as verdict_of
 from harness.label_page.opening import Source, open_service
+from harness.label_page.queue import as_listed
 from harness.label_page.verdict import AGAIN
 from harness.progress import Silent
 from harness.report.by_labels import read_by_labels
@@ -75,6 +76,14 @@ def test_passages_come_as_labels_next_draws_them_for_every_rater(results):
         known = [service.state.item(name) for name in rest]
         names = [one["item_id"] for batch in drawn for one in batch["drawn"]][40:56]
         assert [f"{one.query_id} {one.doc_id}:{one.start}-{one.end}" for one in known] == names
+
+
+def test_passages_of_results_may_come_as_listed(results):
+    with opened(results) as service:
+        drawn, every = walk(service, "Ada", 5), [item.item_id for item in service.state.items()]
+    with opened(results, order=as_listed) as service:
+        assert walk(service, "Bob", 5) == every[:5] != drawn
+        assert sentences_about(service)["sentences"]
 
 
 def test_what_is_skipped_or_disputed_blocks_no_batch_and_counts_as_no_grade(results):

@@ -86,6 +86,22 @@ def test_labelling_tools_keep_questions_grades_and_offsets(name, tmp_path):
     assert {one.evidence for one in back.labels} == {"", "revenue"}
 
 
+@pytest.mark.parametrize(("name", "inside"), [("label_studio", "data"), ("argilla", "metadata")])
+def test_offsets_may_come_back_as_floats_and_never_as_words(name, inside, tmp_path):
+    FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
+    path = tmp_path / SOURCE[name]
+    records = json.loads(path.read_text())
+    for one in records:
+        one[inside] |= {"start": float(one[inside]["start"]), "end": float(one[inside]["end"])}
+    path.write_text(json.dumps(records))
+    assert spans(FORMATS[name].read(path, DOCUMENTS).labels) == spans(MADE.labels)
+    for odd in ("first", None, ""):
+        records[0][inside]["start"] = odd
+        path.write_text(json.dumps(records))
+        with pytest.raises(LabelError, match=r"start or end is|is no range of"):
+            FORMATS[name].read(path, DOCUMENTS)
+
+
 def test_trec_keeps_ids_texts_and_graded_spans(tmp_path):
     back = there_and_back("trec", tmp_path)
     assert {one.query_id: one.text for one in back.questions} == {
@@ -200,6 +216,10 @@ def test_what_does_not_fit_the_documents_is_refused(tmp_path):
         FORMATS["quepid"].read(tmp_path / "j.csv", DOCUMENTS)
     (tmp_path / "t.json").write_text("{broken")
     with pytest.raises(CorpusError, match="not valid JSON"):
+        FORMATS["label_studio"].read(tmp_path / "t.json", DOCUMENTS)
+    # a list as tools write it, over many lines: not its first line is at fault
+    (tmp_path / "t.json").write_text('[\n {"data": {}},\n {"data": }\n]\n')
+    with pytest.raises(CorpusError, match=r"t\.json, line 3: not valid JSON"):
         FORMATS["label_studio"].read(tmp_path / "t.json", DOCUMENTS)
     (tmp_path / "t.json").write_text('[{"data": {"text": "x"}}]')
     with pytest.raises(LabelError, match="task 1: data lacks"):

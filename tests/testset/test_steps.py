@@ -306,6 +306,16 @@ def test_an_unanswerable_reply_and_a_fault_are_no_answers(gathered, capsys):
     assert rows["Who is on Mars?"].note == ""
 
 
+@pytest.mark.parametrize("words", [("propose", "--offline"), ("gather",), ("undo",), ("status",)])
+def test_a_folder_without_a_test_set_is_left_as_it_is(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    for folder in ("mine", "nowhere"):
+        assert run("testset", folder, *words) == 1
+        assert f"{folder}/testset.yaml is not there. Make it" in capsys.readouterr().err.replace("\n", " ")
+    assert [*Path().rglob("*")] == [Path("mine")]
+
+
 def test_every_step_can_be_undone(gathered, capsys):
     pool, chosen = SET.path(PoolRow).read_bytes(), SET.path(Candidate).read_bytes()
     edited = chosen.replace(b"total revenue", b"all revenue")

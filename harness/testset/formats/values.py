@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.corpus import ids_meant
 from harness.corpus.reading import read_json
+from harness.corpus.table import whole_number
 from harness.errors import CorpusError, LabelError
 from harness.testset.made import Label, TestQuestion
 from harness.types import Document
@@ -74,7 +75,9 @@ def passage_meant(
     document = documents.get(str(name))
     if document is None:
         raise LabelError(f"{where}: there is no document {name!r}. Name the documents with --documents.")
-    span = checked(document, int(str(start)), int(str(end)), where)
+    # tools that keep numbers as floats write 5.0
+    first, last = (whole_number(where, "start or end", str(one), 0) for one in (start, end))
+    span = checked(document, -1 if first is None else first, -1 if last is None else last, where)
     if text is not None and text != document.text[slice(*span[1:])]:
         raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} is another one.")
     return span
