@@ -31,7 +31,7 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
     assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
 
 
-def test_what_is_not_there_is_told(tmp_path, write_config):
+def test_what_is_not_there_is_reported(tmp_path, write_config):
     with pytest.raises(HarnessError, match="no benchmark results"):
         harness.read_results(tmp_path)
     with pytest.raises(HarnessError, match="Name the results"):
@@ -141,7 +141,7 @@ def test_what_a_user_has_put_into_a_result_survives_the_next_run(write_config):
     assert kept == ["mine"]
 
 
-def test_results_that_stand_are_returned_without_a_run(write_config, monkeypatch):
+def test_unchanged_results_are_returned_without_a_run(write_config, monkeypatch):
     import harness.bench.flow
 
     config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}", cache="own"))

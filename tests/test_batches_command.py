@@ -95,7 +95,7 @@ def test_batches_are_listed_cancelled_and_taken_in(batched, tmp_path, capsys):
     assert KEY not in said.out + said.err
 
 
-def test_a_batch_that_is_gone_can_be_forgotten_and_is_asked_anew(batched, tmp_path, capsys):
+def test_a_batch_that_is_gone_can_be_forgotten_and_is_asked_again(batched, tmp_path, capsys):
     script = Batches(reply, looks=2)
     script.faults = {"GET batches": [error(401, "wrong key")]}
     with FakeServer(script) as server:

@@ -53,7 +53,7 @@ def load(folder):
     return load_corpus(config.model_copy(update=files), Context.at(folder / "cache", Silent()))
 
 
-def test_repeated_text_stands_where_the_offsets_say(tmp_path):
+def test_repeated_text_is_where_the_offsets_say(tmp_path):
     # the refrain stands three times; a search would find the first for each
     starts = [i for i in range(len(TEXT)) if TEXT.startswith(REFRAIN, i)]
     assert len(starts) == 3
@@ -140,7 +140,7 @@ def test_text_of_another_document_is_read_and_finds_nothing():
         (Rule(strip=True), (10, 14)),
     ],
 )
-def test_where_a_chunk_stands(rule, expected):
+def test_where_a_chunk_is(rule, expected):
     document = Document("d", "One. Two. One. ", (), "")
     text = "One. " if not rule.final_period else "One."
     chunk = Chunk.of(document, 10, 10 + len(text))

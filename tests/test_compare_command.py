@@ -116,7 +116,7 @@ def add_prices(folder, tokens, k="10"):
     return folder
 
 
-def test_the_front_and_the_cheapest_of_the_tied_are_told(tmp_path, capsys):
+def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6, "larger": 0.6})
     add_prices(folder, {"small": 500, "large": 4000.5, "larger": 2000})
     _, out, _ = run(capsys, "compare", folder)
@@ -186,7 +186,7 @@ def test_few_queries_have_no_interval(tmp_path, capsys, monkeypatch):
     assert " to " not in differences.split("Intervals and p")[0]
 
 
-def test_folders_of_one_name_are_told_apart_by_the_least_of_their_paths(tmp_path, capsys):
+def test_folders_of_one_name_are_distinguished_by_the_least_of_their_paths(tmp_path, capsys):
     one, two = (write_results(tmp_path / name / "q", {"a": mean}) for name, mean in (("m", 0.4), ("t", 0.6)))
     out = run(capsys, "compare", one, two)[1]
     assert "m/q: a" in out
@@ -221,7 +221,7 @@ def reranked_results(folder, gain):
     return folder
 
 
-def test_a_reranker_that_harms_is_told(tmp_path, capsys, monkeypatch):
+def test_a_reranker_that_harms_is_reported(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     code, out, _ = run(capsys, "compare", reranked_results(tmp_path / "r", -0.1))
     assert code == 0
@@ -247,7 +247,7 @@ def test_results_of_an_older_version_call_the_hash_of_the_text_otherwise(tmp_pat
     assert "the text differs for the documents d" in one_line(run(capsys, "compare", one, two)[2])
 
 
-def test_two_runs_are_told_apart_setting_by_setting_first(tmp_path, capsys, monkeypatch):
+def test_two_runs_are_distinguished_setting_by_setting_first(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     old = write_results(tmp_path / "old", {"a": 0.4, "b": 0.5})
     new = write_results(tmp_path / "new", {"a": 0.45, "b": 0.5, "c": 0.6})
@@ -262,7 +262,7 @@ def test_two_runs_are_told_apart_setting_by_setting_first(tmp_path, capsys, monk
     assert not any(line.startswith("c ") for line in lines)
 
 
-def test_two_equal_runs_are_said_to_be_equal_in_whatever_order_their_queries_stand(tmp_path, capsys):
+def test_two_equal_runs_are_reported_as_equal_in_any_order_of_their_queries(tmp_path, capsys):
     old, new = (write_results(tmp_path / name, {"a": 0.4, "b": 0.5}) for name in ("old", "new"))
     head, *rows = (new / "per_query.csv").read_text().splitlines()
     (new / "per_query.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")

@@ -89,7 +89,7 @@ def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
     assert "graded by fake-1" in printed(capsys, "show", "results/one")
 
 
-def test_a_judged_result_stands_while_what_was_paid_for_is_there(place, tmp_path, capsys):
+def test_a_judged_result_is_kept_while_its_paid_answers_are_there(place, tmp_path, capsys):
     with FakeServer(right) as server:
         path = place(server.url)
         first = printed(capsys, "bench", path, "--quiet")
@@ -105,7 +105,7 @@ def test_a_judged_result_stands_while_what_was_paid_for_is_there(place, tmp_path
         assert server.count == 18
 
 
-def test_a_result_with_a_failed_call_does_not_stand(place, tmp_path, capsys):
+def test_a_result_with_a_failed_call_is_run_again(place, tmp_path, capsys):
     """Of q2 nothing can be read."""
 
     def script(request, number):

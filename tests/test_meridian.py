@@ -56,7 +56,7 @@ def test_every_file_is_what_its_source_builds_and_every_figure_ties():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_quote_stands_on_its_page():
+def test_every_quote_is_on_its_page():
     for label in rows("labels.csv"):
         page = int(label["page"]) if label["page"] else 0
         assert squeeze(label["quote"]) in page_text(label["document"], page), label
@@ -119,7 +119,7 @@ def test_unanswerable_means_type_unanswerable():
         assert (row["answerable"] == "no") == (row["type"] == "unanswerable"), row
 
 
-def test_a_quote_stands_once_on_its_page():
+def test_a_quote_is_once_on_its_page():
     for label in rows("labels.csv"):
         text = page_text(label["document"], int(label["page"]) if label["page"] else 0)
         assert text.count(squeeze(label["quote"])) == 1, label
@@ -398,7 +398,7 @@ def test_bm25_ranks_by_hand_computed_weights(pool):
     assert ranking.scores == pytest.approx((idf * 2 / 3.2, idf / 2.2))
 
 
-def test_text_counts_as_unlabelled_only_where_no_label_of_the_query_stands(pool):
+def test_text_counts_as_unlabelled_only_where_no_label_of_the_query_is(pool):
     first, second = "First sentence. " * 20, "Second sentence. " * 20
     document = Document("d", first + second, (), "")
     everything = Chunk.of(document, 0, len(document.text))

@@ -107,7 +107,7 @@ def test_an_interrupt_that_python_would_drop_ends_the_program():
 
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
-def test_a_second_signal_ends_at_once(first):
+def test_a_second_signal_ends_immediately(first):
     body = f"""
     def run(args):
         try:
@@ -124,7 +124,7 @@ def test_a_second_signal_ends_at_once(first):
     assert (process.returncode, err) == (128 + first, STOPPED)
 
 
-def test_a_signal_while_the_end_is_told_is_one_line_too():
+def test_a_signal_while_the_end_is_reported_is_one_line_too():
     body = """
     import atexit
     atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -268,7 +268,7 @@ def test_closed_input_and_errors_do_not_matter(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
 
 
-def test_a_full_disk_behind_the_output_is_told(tmp_path):
+def test_a_full_disk_behind_the_output_is_reported(tmp_path):
     done = shell("harness cache > /dev/full", tmp_path)
     assert done.returncode == 1
     assert done.stderr == "error: [Errno 28] No space left on device\n"
@@ -306,7 +306,7 @@ def test_a_command_cut_short_by_its_reader_has_the_code_of_sigpipe():
     assert done == (141, None, "")
 
 
-def test_wrong_usage_is_told_without_what_steers_a_terminal():
+def test_wrong_usage_is_reported_without_what_steers_a_terminal():
     words = [sys.executable, "-m", "harness", "show", "--format", "\x1b[31m\n::error::x"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 2

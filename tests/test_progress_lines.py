@@ -39,7 +39,7 @@ def test_a_step_says_a_line_a_minute_and_one_at_its_end(lines):
     ]
 
 
-def test_what_stands_beside_a_bar_stands_in_the_line(lines):
+def test_what_is_next_to_a_bar_is_in_the_line(lines):
     clock = Clock()
     task = LinesTask("judging", 10, lines.append, clock)
     task.describe("$0.12")

@@ -114,7 +114,7 @@ def test_files_without_a_query_in_common_are_refused(files, capsys, tmp_path):
     assert "no query in common: the run has Q-1, the judgments have q1, q2, q3." in output
 
 
-def test_ids_that_begin_with_a_number_sign_are_scored_and_told(capsys, tmp_path):
+def test_ids_that_begin_with_a_number_sign_are_scored_and_reported(capsys, tmp_path):
     (tmp_path / "q.txt").write_text("#1 0 a 1\n#2 0 a 1\n")
     (tmp_path / "r.txt").write_text("#1 Q0 a 1 1 t\n#2 Q0 a 1 1 t\n")
     words = ("--run", str(tmp_path / "r.txt"), "--qrels", str(tmp_path / "q.txt"), "--measures", "ap")

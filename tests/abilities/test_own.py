@@ -69,7 +69,7 @@ def test_counterfactual_changes_every_digit_of_the_figures_of_the_answer_alone()
     assert all(a != b or a == "," for a, b in zip(new, "39,717", strict=True))
 
 
-def test_no_counterfactual_without_a_figure_that_stands_there():
+def test_no_counterfactual_without_a_figure_that_is_there():
     words = Evidence("q", "?", ("Norway",), {"0": ("Norway won.",)}, NEAR)
     other = Evidence("r", "?", ("40",), {"0": ("Forty people.",)}, NEAR)
     found, left = trials(words, other, rates=(0.0,))
@@ -174,7 +174,7 @@ def test_wrong_usage(words, message, tmp_path, monkeypatch, capsys):
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_an_answer_that_stands_within_another_figure_cannot_be_marked():
+def test_an_answer_that_is_within_another_figure_cannot_be_marked():
     # 139,717 holds 39,717: copying it would count as the right answer
     text = "It employs 39,717 people and has 139,717 shares."
     _, left = trials(Evidence("q", "?", ("39,717",), {"0": (text,)}, NEAR), rates=(0.0,))

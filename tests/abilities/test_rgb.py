@@ -125,7 +125,7 @@ def test_marks(answer, marked):
     assert mark(trial((("3 May", "May 3"), ("Halden",))), answer) == marked
 
 
-def test_other_words_of_refusal_count_where_told():
+def test_other_words_of_refusal_count_if_asked_for():
     one, said = trial((("a",),)), "I cannot answer this from the passages."
     assert (mark(one, said).rejects, mark(one, said, any_refusal=True).rejects) == (False, True)
 

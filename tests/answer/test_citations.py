@@ -66,7 +66,7 @@ def test_grades_below_rel_are_no_evidence():
     assert recall(cited([0], LABELS), rel=3).value == 1
 
 
-def test_unjudged_passages_earn_nothing_or_are_left_out_as_told():
+def test_unjudged_passages_earn_nothing_or_are_left_out_as_asked():
     one = cited([0, 2], LABELS[:1])
     assert (precision(one).value, precision(one).details["judged"]) == (0.5, 0.5)
     assert precision(one, unjudged="left_out").value == 1

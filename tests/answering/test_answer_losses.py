@@ -103,7 +103,7 @@ def test_a_model_tells_contradictions_from_additions():
         ("I cannot answer this from the passages.", "39,717", LEFT_OUT),
     ],
 )
-def test_without_a_model_only_what_can_be_known_is_told(answer, golden, part):
+def test_without_a_model_only_what_can_be_known_is_reported(answer, golden, part):
     found = losses([FACTS["a"]], read=[0], found=[], value=0.0, answer=answer, golden=golden)
     beyond = {
         name: loss for name, loss in found.items() if name in (CONTRADICTS, ADDS, SOMETHING_ELSE) and loss

@@ -147,7 +147,7 @@ def test_a_model_that_says_no_to_everything_is_found_out():
     )
 
 
-def test_calls_that_fail_are_told_and_are_no_score():
+def test_calls_that_fail_are_reported_and_are_no_score():
     def silent(name, query, texts, sample):
         return None if "supported" in name else honest(name, query, texts, sample)
 

@@ -168,7 +168,7 @@ def test_a_prompt_of_ones_own_shows_what_it_must(user, message, tmp_path):
         LlmAnswerConfig(endpoint={"model": "m"}, prompt=str(tmp_path / "own.yaml"))
 
 
-def test_model_and_temperature_stand_in_for_those_of_the_endpoint():
+def test_model_and_temperature_replace_those_of_the_endpoint():
     prices = {"b": {"input": 1.0, "output": 2.0}}
     one = LlmAnswerConfig(
         endpoint={"temperature": 0.0}, model="b", temperature=0.7, prices=prices, max_cost=1.0

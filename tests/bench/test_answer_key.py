@@ -42,7 +42,7 @@ def run(config):
     return results, folder, reporter
 
 
-def test_labels_and_queries_beside_the_documents_are_not_searched(tmp_path, monkeypatch):
+def test_labels_and_queries_next_to_the_documents_are_not_searched(tmp_path, monkeypatch):
     config, _ = write_corpus(tmp_path, monkeypatch)
     _, folder, reporter = run(config)
     documents = (folder / "documents.csv").read_text()

@@ -21,7 +21,7 @@ def asked(folder):
         return [tuple(row.values()) for row in csv.DictReader(file)]
 
 
-def test_every_query_of_a_rewritten_setting_and_route_stands_in_the_table(write_config):
+def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(write_config):
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",
         retrieve=f"""

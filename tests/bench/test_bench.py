@@ -110,7 +110,7 @@ def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_con
     assert (last["threshold"], last["answerable_kept"]) == ("inf", "0.0")
 
 
-def test_the_answer_is_found_where_it_stands(write_config):
+def test_the_answer_is_found_where_it_is(write_config):
     _, folder, _ = run(write_config(chunk="{kind: recursive, chunk_size: 90}"))
     first = {
         r["query_id"]: r for r in rows(folder, "rankings.csv") if r["rank"] == "1" and r["stage"] == "rerank"
@@ -246,7 +246,7 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     assert "1 quote was found more than once" in " ".join(reporter.warnings)
 
 
-def test_an_auroc_from_few_queries_never_stands_without_a_remark(write_config):
+def test_an_auroc_from_few_queries_always_has_a_remark(write_config):
     config = load_config(write_config())
 
     def remark(answerable, unanswerable):
@@ -291,7 +291,7 @@ def test_every_distance_of_chroma_ranks_by_similarity(write_config, distance):
     assert [r.chunk_id for r in other.ranked] == [r.chunk_id for r in cosine.ranked]
 
 
-def test_flipped_bits_in_the_cache_change_no_figure_and_are_told_once(corpus, write_config):
+def test_flipped_bits_in_the_cache_change_no_figure_and_are_reported_once(corpus, write_config):
     path = write_config(cache="fresh")
     _, folder, reporter = run(path)
     expected = unchanging(folder)
@@ -313,7 +313,7 @@ def test_flipped_bits_in_the_cache_change_no_figure_and_are_told_once(corpus, wr
     assert not [text for text in reporter.warnings if "damaged" in text]
 
 
-def test_lost_text_is_told_in_one_line_and_above_a_share_an_error(write_config, corpus):
+def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_config, corpus):
     from tests.corpus.attacks import LINE, SCAN, pages_of
 
     (corpus / "docs" / "scan.pdf").write_bytes(pages_of(LINE, SCAN, SCAN, LINE))

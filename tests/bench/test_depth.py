@@ -93,7 +93,7 @@ def test_rankings_that_end_before_the_budget_are_warned_of(write_config):
     assert "retrieve.top_chars to 600" in message
 
 
-def test_a_search_that_finds_no_more_is_not_told_to_go_deeper(write_config):
+def test_a_search_that_finds_no_more_is_not_advised_to_go_deeper(write_config):
     path = write_config(
         chunk="{kind: recursive, chunk_size: 60}", retrieve="{kind: bm25, top_k: 9}", more=MEASURES
     )

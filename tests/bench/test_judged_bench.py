@@ -225,13 +225,13 @@ def test_the_key_appears_nowhere(judged, corpus):
     assert KEY not in " ".join(reporter.notes + reporter.warnings)
 
 
-def test_a_missing_key_is_told_when_something_must_be_asked(judged, monkeypatch):
+def test_a_missing_key_is_reported_when_something_must_be_asked(judged, monkeypatch):
     monkeypatch.delenv("FAKE_KEY")
     with pytest.raises(ConfigError, match="FAKE_KEY is not set"):
         run(judged("http://127.0.0.1:9/v1"))
 
 
-def test_stand_ins_are_named_as_what_they_are_and_a_model_that_grades_itself_is_warned_of(write_config):
+def test_stand_ins_are_named_as_such_and_a_model_that_grades_itself_is_warned_of(write_config):
     relevance = (
         "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2', pool: {depth: 3}}\n"
         "measures: [ndcg_exp@3]\n"
@@ -244,7 +244,7 @@ def test_stand_ins_are_named_as_what_they_are_and_a_model_that_grades_itself_is_
     assert results.record.cost["cost"] == 0
 
 
-def test_a_reranker_can_stand_in(write_config):
+def test_a_reranker_can_be_the_judge(write_config):
     relevance = (
         "relevance: {judge: reranker, model: 'embedded:maxsim', thresholds: [0.3, 0.5, 0.6, 0.7], "
         "pool: {depth: 3}}\nmeasures: [ndcg_exp@3]\n"
@@ -284,7 +284,7 @@ def test_nothing_is_said_of_overlap_where_passages_are_judged_as_they_are_by_def
         assert one[:2] != two[:2] or one[3] <= two[2]
 
 
-def test_seed_ratio_stands_beside_ndcg_when_asked_for_and_is_never_called_so(judged):
+def test_seed_ratio_is_next_to_ndcg_when_asked_for_and_is_never_called_so(judged):
     with FakeServer(careful) as server:
         path = judged(server.url, pool="{unit: chunk, depth: 3}")
         path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  seed_ratio: 3\n"))

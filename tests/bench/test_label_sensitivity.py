@@ -107,7 +107,7 @@ def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
     assert any(row.mean for row in results.summary if row.measure.startswith("ndcg_evidence"))
 
 
-def test_the_answer_of_a_label_stands_in_judgments_and_is_read_back(write_config, corpus):
+def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, corpus):
     with (corpus / "labels.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     words = {row["query_id"]: row["quote"].split()[2] for row in rows[:-1]}

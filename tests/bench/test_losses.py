@@ -54,7 +54,7 @@ def test_losses_sum_to_the_score_of_every_query_of_every_setting(write_config):
     assert {row.split for row in rows} == {"train", "validation"}
 
 
-def test_the_routes_of_a_fusion_stand_beside_the_sum_with_their_own_scores(write_config):
+def test_the_routes_of_a_fusion_are_next_to_the_sum_with_their_own_scores(write_config):
     route = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: %d}'
     fusion = f"{{kind: rrf, routes: [{route % 2}, {route % 10}]}}"
     path = write_config(retrieve=fusion, more="measures: [ndcg_exp@10, ndcg_text@300]")

@@ -56,7 +56,7 @@ def test_nested_routes_are_held_against_their_own_fusion():
     }
 
 
-def test_what_an_approximate_index_misses_in_a_route_is_told(write_config):
+def test_what_an_approximate_index_misses_in_a_route_is_reported(write_config):
     model = 'model: "embedded:all-MiniLM-L6-v2", top_k: 5'
     # of many cells one is searched: what lies in the others is missed
     few = f"{{kind: faiss, index: ivf_flat, nlist: 8, nprobe: 1, {model}}}"

@@ -40,7 +40,7 @@ def test_a_model_that_has_passed_is_not_loaded_again(tmp_path, tried):
     assert tried == ["PythonScorer"]
 
 
-def test_another_setting_library_or_machine_tries_it_anew(tmp_path, tried, monkeypatch):
+def test_another_setting_library_or_machine_tries_it_again(tmp_path, tried, monkeypatch):
     attempt(tmp_path)
     tried.clear()
     attempt(tmp_path, batch_tokens=512)

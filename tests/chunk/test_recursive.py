@@ -73,7 +73,7 @@ def test_the_pieces_are_langchains_in_tokens(minilm, text, size):
     gaps=st.lists(st.sampled_from(["\n\n", "\n", " "]), min_size=40, max_size=40),
     size=sizes,
 )
-def test_without_kept_separators_the_pieces_are_langchains_where_none_stand_together(words, gaps, size):
+def test_without_kept_separators_the_pieces_are_langchains_where_no_two_are_together(words, gaps, size):
     text = "".join(word + gap for word, gap in zip(words, gaps, strict=False))
     separators = ("\n\n", "\n", " ", "")
     assert ours(text, *size, separators, keep=False) == langchain(text, *size, separators, keep=False)
@@ -103,7 +103,7 @@ def test_no_chunk_is_longer_than_the_size_nor_shares_more_than_the_overlap(text,
     assert all(before[1] - after[0] <= size[1] for before, after in pairwise(spans))
 
 
-def test_repeated_text_has_the_offsets_where_it_stands():
+def test_repeated_text_has_the_offsets_where_it_is():
     # Searching from `previous start + length - overlap` finds the first copy here; by construction
     # the line of chunk n is the n-th copy.
     text = "same words here\n" * 50

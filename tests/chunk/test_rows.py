@@ -54,7 +54,7 @@ def test_delimited_text_is_known_by_its_records():
     assert texts(prose) == [prose]
 
 
-def test_sheets_are_parted_by_tabs_whatever_delimits_the_files_beside_them():
+def test_sheets_are_parted_by_tabs_whatever_delimits_the_files_next_to_them():
     sheet = 'Sheet: Crew\nname\tnote\nAda\t"two\nlines"\n'
     assert texts(sheet, (0,), delimiter=";") == ['Sheet: Crew\nname\tnote\nAda\t"two\nlines"']
 

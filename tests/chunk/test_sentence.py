@@ -46,7 +46,7 @@ def test_sentence_ends(marked):
     assert sentences(marked.replace("| ", "").replace("|", "")) == parts
 
 
-def test_rows_of_a_markdown_table_stand_alone():
+def test_rows_of_a_markdown_table_are_alone():
     assert sentences("| a | b |\n|---|---|\n| c | d |") == ["| a | b |", "|---|---|", "| c | d |"]
 
 

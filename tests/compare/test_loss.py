@@ -182,7 +182,7 @@ def test_a_later_step_that_finds_more_gains_by_it():
     np.testing.assert_allclose(fall.losses, [[0, 0, 1, 0, -1]], atol=1e-12)
 
 
-def test_routes_stand_beside_the_sum():
+def test_routes_are_next_to_the_sum():
     chunks = [chunk(at, at + 100) for at in range(0, 500, 100)]
     judged = [Judgment("q", "d", 200, 300, 2)]
     rankings = {

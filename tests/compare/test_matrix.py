@@ -38,7 +38,7 @@ def test_the_final_stage_is_the_last_of_each_setting():
     np.testing.assert_array_equal(scores.means, [0.3, 0.2])
 
 
-def test_a_stage_can_stand_alone():
+def test_a_stage_can_be_alone():
     assert from_scores(ROWS, "m", SPLITS, stage="rerank").settings == ("a",)
     with pytest.raises(HarnessError, match="no scores for m for the stage fusion"):
         from_scores(ROWS, "m", SPLITS, stage="fusion")
@@ -142,7 +142,7 @@ def test_every_difference_is_a_reason(path, value, reason):
     assert found[0].startswith(reason)
 
 
-def test_hashes_of_judged_spans_are_told_short():
+def test_hashes_of_judged_spans_are_reported_short():
     one, other = (scored_on(judged=digit * 64) for digit in "ab")
     assert differences(one, other) == [f"the judged spans differ: {'a' * 12}… and {'b' * 12}…"]
 

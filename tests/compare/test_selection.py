@@ -41,7 +41,7 @@ def test_where_both_splits_agree_there_is_no_regret():
     assert len(found.sentences()) == 2
 
 
-def test_another_winner_on_validation_is_told_with_its_test():
+def test_another_winner_on_validation_is_reported_with_its_test():
     scores = noisy(80, (0.5, 0.5), seed=1)
     found = select(matrix({"a": scores.values[0], "b": scores.values[0] - BY_SPLIT}), QUICK)
     assert (found.chosen, found.best_on_validation) == ("a", "b")

@@ -104,7 +104,7 @@ def test_the_test_says_nothing_of_labels_that_nobody_has_drawn_otherwise():
     assert "longer and shorter" not in lines_in(found, "test")[0]
 
 
-def test_a_setting_that_only_the_labels_rule_out_stays_beside_the_baseline_open():
+def test_a_setting_that_only_the_labels_rule_out_stays_next_to_the_baseline_open():
     found = conclude(noisy(80, (0.3, 0.7, 0.5)), turning={"ndcg_exp@10": PADDED}, baseline="c", options=QUICK)
     assert {one.setting: one.place for one in found.standings} == {"c": "baseline", "b": "open", "a": "worse"}
 
@@ -156,7 +156,7 @@ def test_bounds_that_reach_past_the_leader_are_said_and_what_to_do():
     assert "judged" not in " ".join(lines_in(apart, "next"))
 
 
-def test_beside_a_baseline_only_its_own_bound_counts():
+def test_next_to_a_baseline_only_its_own_bound_counts():
     scores = noisy(80, (0.3, 0.7, 0.5))
     for upper, said_ in (((0.99, 0.99, 0.5), False), ((0.3, 0.99, 0.99), True)):
         found = conclude(scores, baseline="c", holes=holes((1.0, 1.0, 1.0), upper), options=QUICK)
@@ -228,7 +228,7 @@ def named_matrix(measure, means, seed=0):
     return matrix(dict(zip("ab", scores.values, strict=True)), measure=measure)
 
 
-def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
+def test_measures_that_disagree_on_the_winner_are_reported_in_one_sentence():
     text, exp = named_matrix("ndcg_text@5000", (0.4, 0.6)), named_matrix("ndcg_exp@10", (0.6, 0.4))
     recall, judged = named_matrix("recall@10", (0.7, 0.6)), named_matrix("judged@10", (0.9, 0.1))
     found = conclude(text, others=[exp, recall, judged], trust=TRUST, options=QUICK)

@@ -92,7 +92,7 @@ def test_an_attack_is_an_error_with_its_line(text, line, words, tmp_path):
     assert len(message) < 1000
 
 
-def test_a_file_that_is_not_utf_8_is_told_with_its_line(tmp_path):
+def test_a_file_that_is_not_utf_8_is_reported_with_its_line(tmp_path):
     path = tmp_path / "bench.yaml"
     path.write_bytes(GOOD.encode() + "# Größe".encode("latin-1"))
     with pytest.raises(ConfigError, match=r":5: this is not UTF-8"):

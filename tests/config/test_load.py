@@ -117,7 +117,7 @@ def test_settings_that_are_no_product_are_listed(write):
         ("\n  - {}\n  - {rerank: {kind: late_interaction, top_n: 500}}", 8, "top_k"),
     ],
 )
-def test_a_mistake_in_a_listed_setting_is_told(write, settings, line, words):
+def test_a_mistake_in_a_listed_setting_is_reported(write, settings, line, words):
     with pytest.raises(ConfigError, match=words) as caught:
         load_config(write(f"settings: {settings}\n"))
     if words != "the same":
@@ -196,7 +196,7 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ),
     ],
 )
-def test_a_mistake_is_told_with_line_and_remedy(write, text, line, words):
+def test_a_mistake_is_reported_with_line_and_remedy(write, text, line, words):
     with pytest.raises(ConfigError) as caught:
         load_config(write(text))
     message = str(caught.value)
@@ -210,7 +210,7 @@ def test_a_missing_key_is_named(write):
         load_config(write("", base=GOOD.replace("labels: labels.csv\n", "")))
 
 
-def test_a_judge_s_keys_stand_beside_those_of_relevance(write):
+def test_a_judge_s_keys_are_next_to_those_of_relevance(write):
     text = "relevance: {judge: llm, rule: any_overlap, endpoint: {model: m}, pool: {unit: passage}}"
     relevance = load_config(write(text, base=GOOD.replace("labels: labels.csv\n", ""))).relevance
     assert relevance.rule == "any_overlap"
@@ -233,7 +233,7 @@ def test_a_prompt_of_a_judge_that_cannot_be_read_is_reported_at_its_line(write, 
 
 
 @pytest.mark.parametrize("field", ["api_key_env: sk-secret", "api_key: sk-secret", "base_url: 'sk-secret'"])
-def test_a_key_that_stands_in_the_file_is_refused_and_not_repeated(write, field):
+def test_a_key_that_is_in_the_file_is_refused_and_not_repeated(write, field):
     with pytest.raises(ConfigError, match=r"bench\.yaml:\d+: ") as caught:
         load_config(write(f"relevance:\n  judge: llm\n  endpoint: {{model: m, {field}}}"))
     assert "secret" not in str(caught.value)
@@ -376,7 +376,7 @@ def test_a_stated_tokenizer_counts_in_all_settings(write):
         ("rewrite: {kind: template, template: all}", 6, "must hold {query}"),
     ],
 )
-def test_a_mistake_in_the_steps_is_told_with_its_line(write, text, line, words):
+def test_a_mistake_in_the_steps_is_reported_with_its_line(write, text, line, words):
     with pytest.raises(ConfigError) as caught:
         load_config(write(text))
     assert words in str(caught.value)

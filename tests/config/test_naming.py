@@ -75,7 +75,7 @@ def test_files_of_settings_stay_in_their_folder_and_apart():
         assert 0 < len(name.encode()) <= 180
 
 
-def test_arguments_are_told_in_words_and_never_alike():
+def test_arguments_are_named_in_words_and_never_alike():
     def names(*arguments):
         chunks = [LangchainConfig(arguments=one) for one in arguments]
         rest = {"context": (), "rewrite": None, "retrieve": ChromaConfig(), "rerank": (), "read": None}

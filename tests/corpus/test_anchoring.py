@@ -56,7 +56,7 @@ def test_a_quote_is_sought_on_its_page_only():
     assert (anchoring.method, anchoring.score, anchoring.copies, found) == ("exact", 100.0, 1, quote)
 
 
-def test_without_a_page_the_first_of_several_copies_is_taken_and_told():
+def test_without_a_page_the_first_of_several_copies_is_taken_and_reported():
     anchoring, _ = land(quote=" Total revenue was 1,234 million. ")
     assert (anchoring.page, anchoring.copies) == (2, 2)
 
@@ -150,7 +150,7 @@ def test_a_page_of_a_text_without_pages():
         anchor([row(page=1)], {"doc": document("x", paged=False)}, CONFIG)
 
 
-def test_all_failing_quotes_are_told_at_once_with_their_best_candidate():
+def test_all_failing_quotes_are_reported_together_with_their_best_candidate():
     rows = [row(line=n, page=1, quote=f"Total cost was 999 million, {n}") for n in range(2, 27)]
     with pytest.raises(LabelError) as error:
         anchor([row(line=1, page=1), *rows], {"doc": DOC}, CONFIG)

@@ -104,7 +104,7 @@ def test_two_files_with_one_id_are_refused(write, tmp_path):
         find_documents("**/*", tmp_path)
 
 
-def test_files_of_one_name_in_several_folders_are_told_apart_by_them(write, tmp_path):
+def test_files_of_one_name_in_several_folders_are_distinguished_by_them(write, tmp_path):
     for name in ("2022/q1/a.txt", "2023/q1/a.md", "2023/b.txt", "other/c c.txt"):
         write(name, "x")
     found = {

@@ -47,7 +47,7 @@ def test_the_same_words_elsewhere_are_the_same_evidence_whatever_the_white_space
     assert (copy.grade, copy.query_id) == (4, "q")
 
 
-def test_a_label_that_stands_alone_is_left_as_it_was():
+def test_a_label_that_occurs_once_is_left_as_it_was():
     documents = library(a=f"Intro. {FACT}", b="Nothing of the kind.")
     labels = [label(documents, "a", FACT)]
     assert credit_duplicates(labels, documents, 30).judgments == tuple(labels)

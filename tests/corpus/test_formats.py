@@ -203,7 +203,7 @@ def test_web_pages_of_noise_are_skipped(tmp_path):
     assert all(one.reason.startswith(str(bad[one.doc_id])) for one in skipped)
 
 
-def test_half_a_web_page_is_what_stands_in_it(tmp_path):
+def test_half_a_web_page_is_what_is_in_it(tmp_path):
     path = tmp_path / "a.html"
     path.write_text("<p>One</p><table><tr><td>a<td>b<tr><td>c<td>d</table><p>Two <b>and")
     assert read_web(path) == ["One\n\na\tb\nc\td\n\nTwo and\n"]

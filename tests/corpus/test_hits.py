@@ -182,7 +182,7 @@ def test_a_page_tells_copies_apart_and_a_wrong_one_is_noticed():
     assert elsewhere.other_page
 
 
-def test_a_slightly_different_text_is_found_by_likeness_and_other_figures_are_told():
+def test_a_slightly_different_text_is_found_by_likeness_and_other_figures_are_reported():
     (alike,) = placed(hit(text="At the end of the year 39.718 people worked for the company."))
     assert (alike.place.method, alike.place.doc_id, alike.place.start) == ("fuzzy", "people", 0)
     assert alike.figures_differ
@@ -194,7 +194,7 @@ def test_a_slightly_different_text_is_found_by_likeness_and_other_figures_are_to
     assert not named.figures_differ
 
 
-def test_a_text_that_stands_nowhere_has_no_place_and_its_likeness_is_told():
+def test_a_text_that_is_nowhere_has_no_place_and_its_likeness_is_reported():
     (strange,) = placed(hit(text="Nobody has ever written this sentence about engines."))
     assert strange.place is None
     assert strange.best < 90
@@ -220,7 +220,7 @@ def test_what_does_not_fit_is_refused_with_its_line(row, message):
         placed(row)
 
 
-def test_hits_of_documents_that_are_not_there_can_stand_as_unjudged_text():
+def test_hits_of_documents_that_are_not_there_can_count_as_unjudged_text():
     assert spans(placed(hit(document="letters", text="x"), keep_unknown=True)) == [None]
     assert spans(placed(hit(document="scan.pdf", text=TWICE), left_out=["scan"])) == [None]
     with pytest.raises(CorpusError, match="no text to stand for it"):

@@ -115,7 +115,7 @@ def test_beir_grade_map_and_choice_of_qrels(beir, write, tmp_path):
         ([("7", "lift?")], "none of its 6 judgments is of a query of queries.jsonl"),
     ],
 )
-def test_beir_queries_that_cannot_be_told_apart_or_are_not_judged(beir, write, tmp_path, queries, message):
+def test_beir_queries_that_cannot_be_distinguished_or_are_not_judged(beir, write, tmp_path, queries, message):
     write("beir/queries.jsonl", json_lines(*({"_id": name, "text": text} for name, text in queries)))
     with pytest.raises(CorpusError, match=message):
         import_beir(beir, tmp_path / "out")

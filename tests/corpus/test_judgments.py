@@ -22,7 +22,7 @@ def read(tmp_path):
     return read
 
 
-def test_spans_are_read_as_they_stand(read):
+def test_spans_are_read_as_they_are(read):
     judgments = read(LABEL, "", {**LABEL, "start": 2, "grade": None, "evidence": "f1", "judge": "ann"})
     assert [(j.start, j.end, j.grade, j.judge, j.evidence) for j in judgments] == [
         (0, 5, 3, "human", ""),

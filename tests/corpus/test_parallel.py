@@ -25,7 +25,7 @@ def folder(write, tmp_path):
 
 
 @pytest.mark.parametrize(("workers", "on_bad"), [(1, "skip"), (2, "fail_at_end")])
-def test_order_is_that_of_the_files_and_what_was_skipped_is_told(folder, workers, on_bad):
+def test_order_is_that_of_the_files_and_what_was_skipped_is_reported(folder, workers, on_bad):
     done = []
     files = find_documents("*", folder)
     parsed, skipped = parse_documents(

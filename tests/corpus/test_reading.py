@@ -39,7 +39,7 @@ def test_files_with_nul_characters_are_no_text(write, content, message):
         read_queries(write("q.csv", content), SplitConfig())
 
 
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
+def test_what_is_no_regular_file_is_refused_immediately(tmp_path):
     """Opening a pipe that nobody writes to waits for ever; a device may have no end."""
     os.mkfifo(tmp_path / "pipe.csv")
     os.mkfifo(tmp_path / "pipe.pdf")

@@ -102,7 +102,7 @@ def test_a_cell_with_a_line_break_and_quotes_survives_a_workbook(tmp_path):
     assert read_labels(tmp_path / "l.xlsx")[0].quote == quote
 
 
-def test_a_fault_in_a_workbook_is_told_by_the_row_of_its_sheet(tmp_path):
+def test_a_fault_in_a_workbook_is_reported_by_the_row_of_its_sheet(tmp_path):
     book = Workbook()
     for record in [HEAD, ["q1", "a", None, "two\nlines", 4], [None] * 5, ["q2", "a", None, "x", 9]]:
         book.active.append(record)
@@ -111,7 +111,7 @@ def test_a_fault_in_a_workbook_is_told_by_the_row_of_its_sheet(tmp_path):
         read_labels(tmp_path / "l.xlsx")
 
 
-def test_all_faults_of_a_file_are_told_at_once(tmp_path):
+def test_all_faults_of_a_file_are_reported_together(tmp_path):
     path = tmp_path / "l.csv"
     path.write_text("query_id,document,page,quote,grade\nq1,a,,x,9\n,a,,x,1\nq3,a,,,1\nq4,a,,fine,1\n")
     with pytest.raises(LabelError) as raised:
@@ -122,7 +122,7 @@ def test_all_faults_of_a_file_are_told_at_once(tmp_path):
         assert f"line {line}: {fault}" in shown
 
 
-def test_of_very_many_faults_the_first_are_told_and_the_rest_counted(tmp_path):
+def test_of_very_many_faults_the_first_are_reported_and_the_rest_counted(tmp_path):
     path = tmp_path / "q.csv"
     path.write_text("query_id,text\n" + "q1,\n" * 50)
     with pytest.raises(CorpusError, match=r"50 rows cannot be used:(?s:.*)and 30 more$"):

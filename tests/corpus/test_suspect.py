@@ -173,6 +173,6 @@ def test_odd_characters_by_hand():
     assert count_odd("\x00\x04\x1b\x7f\x80\x9f\ue000\uf8ff\ufdd0\uffff\U000f0000\U0010ffff") == 12
 
 
-def test_page_numbers_are_told_in_runs():
+def test_page_numbers_are_reported_in_runs():
     assert some_pages([2, 3, 4, 7, 9, 10]) == "2-4, 7, 9-10"
     assert some_pages(range(1, 40, 2)) == "1, 3, 5, 7, 9, 11, 13, 15, …"

@@ -101,7 +101,7 @@ def test_a_document_has_a_time_limit_however_many_pages_it_turns():
     assert "longer than 0.3 seconds for the document. Raise parsing.document_seconds" in lost.reason
 
 
-def test_a_fault_in_a_task_is_told_with_its_trace():
+def test_a_fault_in_a_task_is_reported_with_its_trace():
     with pytest.raises(RuntimeError, match=r"(?s)in fail.*a fault of ours"):
         run({"fails": fail})
 

@@ -204,7 +204,7 @@ def fill(ledger):
         put(ledger, query=f"question {i}")
 
 
-def test_a_full_disk_and_a_damaged_page_are_told_with_what_to_do(tmp_path):
+def test_a_full_disk_and_a_damaged_page_are_reported_with_what_to_do(tmp_path):
     path = tmp_path / "judgments.sqlite"
     with Ledger(path) as ledger:
         pages = ledger._db.execute("PRAGMA page_count").fetchone()[0]

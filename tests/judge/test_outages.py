@@ -161,7 +161,7 @@ def test_max_cost_counts_answers_that_did_not_arrive_whole(unseen, loop, ledger,
     assert server.count <= 4
 
 
-def test_what_may_be_on_the_bill_is_told(loop, ledger, monkeypatch):
+def test_what_may_be_on_the_bill_is_reported(loop, ledger, monkeypatch):
     def script(request, number):
         return UNSEEN["cut in the body"] if number == 0 else grade(1)
 

@@ -67,7 +67,7 @@ def test_umbrela_as_published_goes_over_the_wire_and_is_read(ledger):
     ],
     ids=str,
 )
-def test_what_can_change_an_answer_is_asked_anew(change, ledger):
+def test_what_can_change_an_answer_is_asked_again(change, ledger):
     with FakeServer(script_of(grade(1))) as server:
         judge_all(config(server.url), ledger, pairs(1))
         judge_all(config(server.url, **change), ledger, pairs(1))
@@ -116,7 +116,7 @@ def numbers_shown(request):
     return [int(line.split()[1]) for line in lines if line.startswith("passage ")]
 
 
-def test_a_list_is_shuffled_anew_for_each_sample_and_put_back(ledger):
+def test_a_list_is_shuffled_again_for_each_sample_and_put_back(ledger):
     shown = []
 
     def script(request, number):
@@ -284,7 +284,7 @@ def test_progress_tells_rate_and_money(ledger):
     assert "unscored" not in lines[-1]
 
 
-def test_progress_is_told_while_nothing_is_graded(ledger, monkeypatch):
+def test_progress_is_reported_while_nothing_is_graded(ledger, monkeypatch):
     """An endpoint that is down shows as such, not as a bar that stands still."""
     monkeypatch.setattr("harness.llm.calls.SHOW_EVERY", 0.02)
     pause_seen = threading.Event()

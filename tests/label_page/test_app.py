@@ -162,7 +162,7 @@ def test_a_malformed_question_is_answered_in_words(client, path):
     assert answer.json()["error"]
 
 
-def test_a_disk_that_fails_is_told_as_not_saved(client, service, monkeypatch):
+def test_a_disk_that_fails_is_reported_as_not_saved(client, service, monkeypatch):
     def full(*_):
         raise sqlite3.OperationalError("database or disk is full")
 

@@ -129,7 +129,7 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
         (["--pool", "none.csv", "--documents", "docs/*"], "none.csv"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_the_remedy(folder, words, message, capsys):
+def test_what_cannot_be_done_is_reported_with_the_remedy(folder, words, message, capsys):
     assert exit_code("label", *words) == 1
     assert message in " ".join(capsys.readouterr().err.split())
 

@@ -88,7 +88,7 @@ def test_of_two_marks_in_a_passage_neither_is_the_answer(service, grade, mark):
     assert rows_of(service)["plain", LYON.text]["answer"] == ""
 
 
-def test_a_mark_of_words_that_stand_twice_is_no_answer(service, grade, mark):
+def test_a_mark_of_words_that_are_twice_is_no_answer(service, grade, mark):
     grade(LYON, 4)
     mark("plain", "May", 4)
     mark("plain", "in", 4, "short")
@@ -103,7 +103,7 @@ def test_irrelevant_text_is_no_evidence(service, grade, mark):
     assert rows["plain", LYON.text]["evidence"] == rows["plain", LYON.text]["answer"] == ""
 
 
-def test_one_name_joins_what_stands_apart_and_marks_of_two_raters_that_overlap(service, mark):
+def test_one_name_joins_what_is_apart_and_marks_of_two_raters_that_overlap(service, mark):
     mark("plain", "closed in May", 4, "closure")
     mark("copy", "closed in May", 4, "closure")
     mark("plain", "was closed in May", 4, rater="Bob")

@@ -336,7 +336,7 @@ def test_what_is_not_on_the_disk_is_not_shown_as_saved(tab, page):
     assert all("ERR_CONNECTION_REFUSED" in error for error in tab.errors())
 
 
-def test_a_page_of_a_pdf_is_shown_beside_its_text(tab, tmp_path, monkeypatch):
+def test_a_page_of_a_pdf_is_shown_next_to_its_text(tab, tmp_path, monkeypatch):
     pytest.importorskip("pypdfium2")
     monkeypatch.chdir(tmp_path)
     shutil.copy(PDF, tmp_path)

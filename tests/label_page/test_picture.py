@@ -42,19 +42,19 @@ def test_a_page_is_drawn_once(monkeypatch):
 
 
 @pytest.mark.parametrize("page", [0, 99])
-def test_a_page_that_is_not_there_is_told(page):
+def test_a_page_that_is_not_there_is_reported(page):
     pytest.importorskip("pypdfium2")
     with pytest.raises(LabelError, match=f"Page {page} of meridian-q3-2025.pdf cannot be drawn"):
         Pictures().page(PDF, page)
 
 
-def test_a_file_that_is_no_pdf_is_told(tmp_path):
+def test_a_file_that_is_no_pdf_is_reported(tmp_path):
     (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.7 nothing")
     with pytest.raises(LabelError, match="cannot be drawn"):
         Pictures().page(tmp_path / "bad.pdf", 1)
 
 
-def test_a_page_that_takes_too_long_is_told(monkeypatch):
+def test_a_page_that_takes_too_long_is_reported(monkeypatch):
     monkeypatch.setattr("harness.corpus.page_picture._SECONDS", 0.001)
     with pytest.raises(LabelError, match="takes too long"):
         Pictures().page(PDF, 1)

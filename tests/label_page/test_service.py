@@ -88,7 +88,7 @@ def test_search_finds_letter_by_letter_first(service):
         service.find("  ")
 
 
-def test_what_another_tab_had_said_is_told(service):
+def test_what_another_tab_had_said_is_reported(service):
     first = service.say(by(tab="a"), ITEMS[0].item_id, "grade", 3, 0)
     assert first["replaced"] is None
     second = service.say(by(tab="b"), ITEMS[0].item_id, "grade", 1, 0)

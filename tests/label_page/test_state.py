@@ -143,7 +143,7 @@ def test_events_can_be_neither_changed_nor_removed(state):
             state._read(statement)
 
 
-def test_a_pool_that_is_made_anew_keeps_its_grades(state):
+def test_a_pool_that_is_made_again_keeps_its_grades(state):
     grade(state, by(), FIRST, 3)
     new = item("q1", "copy", 0, 8, "Summary.")
     state.sync(QUESTIONS, [new, *ITEMS[1:]], SHAS)
@@ -186,7 +186,7 @@ def test_a_file_that_is_something_else_is_refused_and_left_alone(tmp_path, conte
             assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(LabelError, match="cannot be kept there"):
         State(tmp_path / "file" / "labels.sqlite")

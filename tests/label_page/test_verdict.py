@@ -129,7 +129,7 @@ def test_the_verdict_is_computed_after_ten_labels_and_in_a_thread_of_its_own(res
         assert sentences_about(service, fresh=True)["sentences"][0].startswith("14 of ")
 
 
-def test_a_verdict_that_cannot_be_computed_is_told_and_stops_nobody(results):
+def test_a_verdict_that_cannot_be_computed_is_reported_and_stops_nobody(results):
     with opened(results) as service:
         walk(service, "Ada", 2)
         Path("labels.order.json").write_text("{}")
@@ -139,7 +139,7 @@ def test_a_verdict_that_cannot_be_computed_is_told_and_stops_nobody(results):
         pass
 
 
-def test_raters_see_no_setting_beside_a_passage_and_the_verdict_can_be_kept_from_them(results):
+def test_raters_see_no_setting_of_a_passage_and_the_verdict_can_be_hidden_from_them(results):
     settings = {
         one["name"] for one in json.loads((results / "record.json").read_text())["config"]["settings"]
     }
@@ -165,7 +165,7 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
         assert not {one.item_id for one in service.state.items()} & service.state.done("Ada")
 
 
-def test_words_that_exclude_each_other_are_told(results, capsys):
+def test_words_that_exclude_each_other_are_reported(results, capsys):
     assert "leave out CONFIG" in refused(capsys, "label", "my.yaml", "--results", results)
     assert "go with --results" in refused(capsys, "label", "my.yaml", "--hide-verdict")
 

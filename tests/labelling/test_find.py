@@ -98,7 +98,7 @@ def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
     assert PLANTS[found.judgments[0].start :].startswith("=SUM of what we sold")
 
 
-def test_queries_and_labels_beside_the_documents_are_not_evidence(tmp_path, monkeypatch, capsys):
+def test_queries_and_labels_next_to_the_documents_are_not_evidence(tmp_path, monkeypatch, capsys):
     write(tmp_path, monkeypatch, plants=PLANTS)
     (tmp_path / "docs" / "queries.csv").write_text("query_id,text\nq1,Which plant in Lyon?\n")
     found = printed(capsys, "find", "Lyon", "--in", "my.yaml")

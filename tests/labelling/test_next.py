@@ -88,7 +88,7 @@ def test_what_is_skipped_does_not_come_again_and_blocks_nothing(results, capsys)
     assert {(row["query_id"], row["document"], row["start"]) for row in rows} == skipped
 
 
-def test_a_damaged_list_of_skips_is_told_by_its_line(results, capsys):
+def test_a_damaged_list_of_skips_is_reported_by_its_line(results, capsys):
     Path("labels.skipped.csv").write_text("query_id,document,start,end\nq1,iron,0,\n")
     assert "labels.skipped.csv, line 2" in refused(capsys, "labels", "next", results)
 
@@ -118,13 +118,13 @@ def test_terminal_comparison_and_page_show_it(results, capsys):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"measure": 1}'])
-def test_a_damaged_file_is_told(results, text):
+def test_a_damaged_file_is_reported(results, text):
     (results / FILE).write_text(text)
     with pytest.raises(HarnessError, match="damaged"):
         read_by_labels(results)
 
 
-def test_faults_are_told(results, capsys):
+def test_faults_are_reported(results, capsys):
     assert "--count counts from 1" in refused(capsys, "labels", "next", results, "--count", 0)
     assert exit_code("labels", "next", results) == 0
     Path("labels.order.json").write_text("{}")

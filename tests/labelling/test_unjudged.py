@@ -94,7 +94,7 @@ def test_a_workbook_is_graded_as_well(corpus):
     assert set(judged().values()) == {1.0}
 
 
-def test_each_passage_stands_once_the_most_wanted_first(corpus):
+def test_each_passage_is_once_the_most_wanted_first(corpus):
     rows = sheet()
     keys = [(row["query_id"], row["document"], row["start"], row["end"]) for row in rows]
     assert len(set(keys)) == len(keys)
@@ -150,7 +150,7 @@ ROW = dict.fromkeys(("page", "evidence"), "") | {"query_id": "q", "document": "d
 ROW |= {"start": 1, "end": 5}
 
 
-def test_rows_are_added_to_what_stands(tmp_path):
+def test_rows_are_added_to_existing_ones(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("\ufeffquery_id;document;page;start;end;quote;grade\nq0;d;;1;2;x;1", encoding="utf-8")
     add_rows(path, [ROW])

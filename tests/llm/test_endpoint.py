@@ -75,7 +75,7 @@ def test_the_parameters_of_todays_models_are_sent(ledger, monkeypatch):
 
 
 @pytest.mark.parametrize("name", MODERN)
-def test_each_of_them_can_change_an_answer_so_it_is_asked_anew(name, ledger):
+def test_each_of_them_can_change_an_answer_so_it_is_asked_again(name, ledger):
     with FakeServer(script_of(grade(1))) as server:
         judge_all(config(server.url), ledger, pairs(1))
         judge_all(config(server.url, endpoint={name: MODERN[name]}), ledger, pairs(1))
@@ -94,7 +94,7 @@ def test_each_of_them_can_change_an_answer_so_it_is_asked_anew(name, ledger):
     ],
     ids=str,
 )
-def test_what_cannot_change_an_answer_is_not_asked_anew(more, ledger):
+def test_what_cannot_change_an_answer_is_not_asked_again(more, ledger):
     with FakeServer(script_of(grade(1))) as server:
         judge_all(config(server.url), ledger, pairs(1))
         judge_all(config(server.url, endpoint=more), ledger, pairs(1))

@@ -51,7 +51,7 @@ def test_a_span_across_parts_is_covered_by_what_they_show_of_it_together():
         (chunk("d", 10, 20, (3, 3)), "has no extent"),
     ],
 )
-def test_parts_stand_in_the_order_of_the_text_and_share_nothing(wrong, says):
+def test_parts_are_in_the_order_of_the_text_and_share_nothing(wrong, says):
     with pytest.raises(ValueError, match=says):
         ChunkTable.of([wrong])
 

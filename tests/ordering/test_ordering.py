@@ -169,7 +169,7 @@ def test_the_better_setting_is_found_and_it_says_stop_early():
     assert "more labels" in " ".join(sentences(first))
 
 
-def test_equal_settings_are_never_told_apart():
+def test_equal_settings_are_never_distinguished():
     pool, labels = study(ahead=False)
     for _, firm in label_on(pool, labels, limit=60):
         assert firm.state in ("open", "alike")
@@ -177,7 +177,7 @@ def test_equal_settings_are_never_told_apart():
         assert firm.rivals[0].labels.value == pytest.approx(0.0)
 
 
-def test_more_labels_are_told_to_shorten_the_interval():
+def test_more_labels_are_predicted_to_shorten_the_interval():
     pool, labels = study()
     firm = label_on(pool, labels, limit=45)[-1][1]
     halves = [one.half_by_labels for one in firm.further]
@@ -225,7 +225,7 @@ def test_skipped_items_do_not_block_a_batch():
     assert design.pending(some, {names[0]}) == ()
 
 
-def test_the_record_comes_back_and_damage_is_told(tmp_path):
+def test_the_record_comes_back_and_damage_is_reported(tmp_path):
     pool, labels = study()
     design = draw_more(pool, {}, begun(pool), 10)
     design = draw_more(pool, {name: labels[name] for name in design.pending({})}, design, 10)

@@ -56,7 +56,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("call", "role", "says"), BROKEN, ids=[row[0] for row in BROKEN])
-def test_a_step_that_breaks_the_contract_is_told_where(capsys, call, role, says):
+def test_a_step_that_breaks_the_contract_is_reported_with_its_place(capsys, call, role, says):
     name = call if ":" in call else f"tests.own.kinds:{call}"
     code, said = check(capsys, name, "--as", role)
     assert code == 1

@@ -25,7 +25,7 @@ def echo(request, number):
     return Answer(body={"said": request["body"]["q"], "number": number})
 
 
-def test_answers_stand_in_the_order_of_the_requests_and_are_read_by_jmespath():
+def test_answers_are_in_the_order_of_the_requests_and_are_read_by_jmespath():
     with FakeServer(echo) as server:
         queries = [f"q{i}" for i in range(40)]
         assert asked(service(server.url, response="said", max_concurrency=4), queries) == queries
@@ -66,7 +66,7 @@ def test_a_fault_that_may_pass_is_tried_again(first):
         (Answer(body={"other": 1}), r"response \(said\) matches nothing: .*other"),
     ],
 )
-def test_a_fault_that_will_not_pass_ends_it_at_once(answer, says):
+def test_a_fault_that_will_not_pass_ends_it_immediately(answer, says):
     with FakeServer(lambda request, number: answer) as server:
         with pytest.raises(ServiceError, match=says):
             asked(service(server.url, response="said"))
@@ -165,7 +165,7 @@ def test_a_service_that_cannot_work_is_refused_when_it_is_read(wrong, says):
         ServiceConfig(**fields)
 
 
-def test_a_template_keeps_the_type_of_a_value_that_stands_alone():
+def test_a_template_keeps_the_type_of_a_value_that_is_alone():
     template = {"a": "{{ k }}", "b": ["say {{query}} {{ k }}", {"c": "{{texts}}"}], "d": 5}
     values = {"k": 3, "query": 'hä "x"', "texts": ["one"]}
     assert fill(template, values) == {"a": 3, "b": ['say hä "x" 3', {"c": ["one"]}], "d": 5}

@@ -23,7 +23,7 @@ def test_without_answers_there_is_no_table():
     assert list(answer_tables([], [])) == []
 
 
-def test_means_stand_beside_how_much_was_answered_and_what_is_not_scored_is_told():
+def test_means_are_next_to_how_much_was_answered_and_what_is_not_scored_is_reported():
     replies = [reply("a", f"q{i}", "refusal" if i == 0 else "") for i in range(6)]
     rows = [summary("a", "f1", 0.5, 5, 1, "failed x1"), summary("a", "em", None, 0, 6, "no golden x6")]
     (table,) = answer_tables(rows, replies)
@@ -52,7 +52,7 @@ def test_means_over_different_questions_are_not_passed_off_as_comparable():
     )
 
 
-def test_losses_are_means_and_the_best_setting_stands_first():
+def test_losses_are_means_and_the_best_setting_is_first():
     rows = [
         AnswerLossRow(setting, q, "train", "token_f1", part, loss, 0)
         for setting, q, part, loss in (

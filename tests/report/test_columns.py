@@ -109,7 +109,7 @@ def test_a_column_without_a_meaning_is_refused():
     assert "made" not in TABLES
 
 
-def test_a_table_that_is_not_there_is_told_with_what_there_is(tmp_path):
+def test_a_table_that_is_not_there_is_reported_with_what_there_is(tmp_path):
     with pytest.raises(HarnessError, match=r"no table 'sumary'.*summary, per_query"):
         read_table(tmp_path, "sumary")
     with pytest.raises(HarnessError, match="no benchmark results"):

@@ -34,7 +34,7 @@ def page_of(folder, **options):
     return build_page(tables, statistics(tables, Silent()), **options)
 
 
-def test_the_page_is_written_beside_the_results_or_where_one_says(tmp_path, capsys):
+def test_the_page_is_written_next_to_the_results_or_where_one_says(tmp_path, capsys):
     folder = write_folder(tmp_path / "r")
     for words, path in ((), folder / "report.html"), (("--output", tmp_path / "x.html"), tmp_path / "x.html"):
         with pytest.raises(SystemExit) as stopped:
@@ -87,7 +87,7 @@ def test_no_line_of_the_script_loses_a_character(tmp_path):
     assert all(line.count("`") % 2 == 0 and not line.startswith(("/*", "*")) for line in lines)
 
 
-def test_what_documents_and_queries_say_stands_in_the_page_only_compressed(tmp_path):
+def test_what_documents_and_queries_say_is_in_the_page_only_compressed(tmp_path):
     folder = write_folder(tmp_path / "r", hostile=True)
     page = page_of(folder).html
     assert "window.hit" not in page
@@ -126,7 +126,7 @@ def test_names_are_referred_to_by_their_place(tmp_path):
     assert {row[6] for row in rows} == {"few"}
 
 
-def test_what_a_query_takes_stands_beside_what_it_costs(tmp_path):
+def test_what_a_query_takes_is_next_to_what_it_costs(tmp_path):
     folder = write_folder(tmp_path / "r", settings=2, queries=3)
     (first, second) = payload_of(page_of(folder).html)["settings"]
     own = (
@@ -161,7 +161,7 @@ def test_what_a_query_takes_stands_beside_what_it_costs(tmp_path):
     }
 
 
-def test_what_was_asked_stands_in_the_drill_down(tmp_path):
+def test_what_was_asked_is_in_the_drill_down(tmp_path):
     folder = write_folder(tmp_path / "r", settings=2, queries=3)
     (first, second) = payload_of(page_of(folder).html)["settings"]
     rows = [
@@ -239,7 +239,7 @@ def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
     assert payload["queries"]["text"] == [""] * 12
 
 
-def test_losses_follow_the_steps_and_routes_stand_beside_them(tmp_path):
+def test_losses_follow_the_steps_and_routes_are_next_to_them(tmp_path):
     folder = fuse(write_folder(tmp_path / "r"))
     losses = payload_of(page_of(folder).html)["losses"]
     names = ["parser", "chunking", "candidates", "order", "rerank", "rerank_again"]

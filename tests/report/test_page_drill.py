@@ -33,7 +33,7 @@ def ranked(folder, setting):
         ]
 
 
-def test_two_settings_stand_beside_each_other_with_what_moved(chromium, drilled):
+def test_two_settings_are_next_to_each_other_with_what_moved(chromium, drilled):
     opened(chromium, drilled)
     names = chromium.run(
         "return [...document.querySelectorAll('#drill .ranking h3 .foreign')].map(n => n.textContent)"
@@ -75,7 +75,7 @@ def test_line_breaks_stay_and_characters_that_print_nothing_are_marked(chromium,
     check(chromium)
 
 
-def test_a_span_that_is_touched_and_not_earned_is_told_as_partly_found(chromium, tmp_path):
+def test_a_span_that_is_touched_and_not_earned_is_reported_as_partly_found(chromium, tmp_path):
     folder = write_folder(tmp_path / "r", settings=1, queries=2)
     chunk = ranked(folder, "chunk=200/0")[0]
     start = int(chunk.partition(":")[2].split("-")[0])

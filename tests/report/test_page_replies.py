@@ -29,7 +29,7 @@ def payload(folder):
     return answers_payload(tables, Axes.of(tables))
 
 
-def test_an_answer_stands_with_what_was_read_cited_scored_and_claimed(folder):
+def test_an_answer_is_with_what_was_read_cited_scored_and_claimed(folder):
     found = detail(folder)
     one = found["by"][0][1]
     assert one["text"].startswith("It is 1 [1][3], not [9].")
@@ -59,7 +59,7 @@ def test_details_of_another_form_are_no_claims(folder, details):
     assert detail(folder)["by"][0][1]["claims"] == []
 
 
-def test_means_and_predictions_stand_by_their_places(folder):
+def test_means_and_predictions_are_by_their_places(folder):
     found = payload(folder)
     assert found["answered"] == [[3, 4], [3, 4]]
     assert found["means"][0][1] == [0.5, 0.4, 0.6, 4, 4, "refusal x4"]

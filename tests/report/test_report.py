@@ -152,7 +152,7 @@ def test_a_damaged_result_is_named_with_the_remedy(tmp_path, results, name, cont
         read_summary(tmp_path)
 
 
-def test_the_best_setting_is_told_by_its_last_stage(tmp_path, results):
+def test_the_best_setting_is_reported_by_its_last_stage(tmp_path, results):
     def row(setting, stage, mean):
         return SummaryRow(setting, stage, "all", "map", mean, None, None, 9, 0, 0)
 

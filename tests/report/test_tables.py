@@ -28,7 +28,7 @@ def summary(setting, n=20, mean=0.5, measures=("ndcg_exp@10", "map")):
     ]
 
 
-def test_what_fits_stands_on_one_line_and_what_does_not_on_two():
+def test_what_fits_is_on_one_line_and_what_does_not_on_two():
     table = Table("t", ("setting", "stage", "mean"), (("a", "rerank", "0.5"), ("a", "retrieve", "0.25")))
     assert to_text(table).splitlines()[1:] == [
         "setting     stage  mean",
@@ -129,7 +129,7 @@ def test_one_is_not_spoken_of_in_the_plural():
     assert counted(0, "result") == "0 results"
 
 
-def test_a_split_without_queries_is_told_with_the_remedy():
+def test_a_split_without_queries_is_reported_with_the_remedy():
     every = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 0, 0)
     none = replace(every, split="validation", mean=None, n_queries=0)
     rows = [every, replace(every, split="train"), none]

@@ -121,7 +121,7 @@ def test_chunks_without_terms_are_no_error(search):
     assert ranking.chunk_ids == ("d:1-2",)
 
 
-def test_equal_scores_stand_in_the_order_of_the_chunks(search):
+def test_equal_scores_are_in_the_order_of_the_chunks(search):
     texts = ["rain", "yard crane", "yard crane", "crane yard"]
     (ranking,) = search(Bm25Config(top_k=2), texts, "yard")
     assert ranking.chunk_ids == ("d:1-2", "d:2-3")
@@ -150,7 +150,7 @@ def test_synonyms_are_asked_for_and_are_part_of_the_identity(search, tmp_path):
     assert tools.identity(changed) != before
 
 
-def test_a_sweep_analyses_a_chunking_once_and_another_chunking_anew(search, monkeypatch):
+def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, monkeypatch):
     seen = []
     from harness.search.analyse import Analyser
 

@@ -147,7 +147,7 @@ def test_an_index_that_does_not_reach_all_chunks_is_an_error(tmp_path, monkeypat
     assert found.exact_share == pytest.approx(19 / 20)
 
 
-def test_equal_scores_stand_in_the_order_of_the_chunks(tmp_path):
+def test_equal_scores_are_in_the_order_of_the_chunks(tmp_path):
     same = np.repeat(CHUNKS[:1], 40, axis=0)
     retriever = ChromaRetriever(ChromaConfig(top_k=30))
     found = nearest(retriever, QUERIES[:1], ASKED[:1], passages(IDS[:40]), same, index_tools(tmp_path))

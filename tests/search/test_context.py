@@ -217,7 +217,7 @@ def test_numbered_headings_of_a_filing():
         ("# The yard", {"amount": 9, "unit": "characters"}, "", "\n\nThe yar"),
     ],
 )
-def test_neighbours_are_slices_of_the_document_beside_the_chunk(text, fields, before, after):
+def test_neighbours_are_slices_of_the_document_next_to_the_chunk(text, fields, before, after):
     chunk = chunk_at(text)
     (found,) = around("neighbours", [chunk], **fields)
     assert found == Around(before if fields.get("unit") != "characters" else found.before, after)

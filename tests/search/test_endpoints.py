@@ -217,7 +217,7 @@ def test_an_answer_that_is_not_whole_is_never_a_vector(change, message, tmp_path
 
 
 @pytest.mark.parametrize("when", ["within a run", "in a later run"])
-def test_a_model_that_changes_its_dimension_is_told(when, tmp_path):
+def test_a_model_that_changes_its_dimension_is_reported(when, tmp_path):
     def shrinks(request, number):
         body = embeddings(request["body"]["input"])
         for item in body["data"]:
@@ -267,7 +267,7 @@ def test_what_was_paid_before_a_failure_is_kept(tmp_path):
         assert len(texts_asked(server)) == 5 + 2 - 2
 
 
-def test_an_endpoint_that_is_not_there_is_told(tmp_path):
+def test_an_endpoint_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(ServedError, match="connection: no answer from the endpoint"):
         search(tmp_path, exact("http://127.0.0.1:9/v1"))
 
@@ -428,7 +428,7 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
         ({"headers": {"X-Api-Key": "1"}}, "looks like a secret"),
     ],
 )
-def test_a_section_that_cannot_work_is_told_at_once(options, message):
+def test_a_section_that_cannot_work_is_reported_immediately(options, message):
     with pytest.raises((ConfigError, ValueError), match=message):
         exact("http://127.0.0.1:9/v1", **options)
 

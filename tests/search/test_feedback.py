@@ -67,7 +67,7 @@ def test_rocchio_by_hand():
 
 
 @pytest.mark.parametrize("kind", FEEDBACKS)
-def test_common_terms_are_not_lent_and_equal_ones_stand_in_order(kind):
+def test_common_terms_are_not_added_and_equal_ones_are_in_order(kind):
     config = FEEDBACKS[kind].config(max_share=0.5, fb_terms=1, weight=0.0)
     assert list(made(config).expand([0], FOUND, RARE | {2: 0.6, 0: 0.6})) == [1]
     # nothing to lend: the question alone, at its full weight

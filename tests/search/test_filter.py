@@ -89,7 +89,7 @@ def test_the_documents_that_a_question_names_are_left(text, documents, table, to
     assert left(rules(table), tools, text) == documents
 
 
-def test_what_is_set_aside_is_told_and_may_be_forbidden(table, tools):
+def test_what_is_set_aside_is_reported_and_may_be_forbidden(table, tools):
     (one,) = RulesFilter(rules(table)).run(asked("Acme in 2021"), DOCUMENTS, tools)
     assert (one.dropped, one.named["period"], one.total) == (("period",), ("2021",), 4)
     (one,) = RulesFilter(rules(table, on_empty="nothing")).run(asked("Acme in 2021"), DOCUMENTS, tools)
@@ -116,7 +116,7 @@ def test_aliases_stand_for_values(table, tools, tmp_path):
     assert left(rules(table, aliases=aliases, fields=[]), tools, "iron of 2023") == ["acme_2023"]
 
 
-def test_a_table_with_gaps_is_told_whole_or_searched_whatever_is_named(table, tools):
+def test_a_table_with_gaps_is_reported_whole_or_searched_whatever_is_named(table, tools):
     table.write_text(TABLE.replace("Bolt & Sons", "").replace("cord_2021,", "cord_2020,"), encoding="utf-8")
     with pytest.raises(ConfigError, match=r"2 of 4 documents: bolt_2022 \(company\); cord_2021\. Add them"):
         left(rules(table), tools, "Acme")
@@ -232,7 +232,7 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
     assert not tools.is_known(config, passages(), QUERIES)
 
 
-def test_what_is_put_together_stands_in_the_order_of_the_queries(table, tools):
+def test_what_is_put_together_is_in_the_order_of_the_queries(table, tools):
     many = asked(*(f"{who} yard {i}" for i in range(4) for who in ("Acme", "Bolt & Sons", "any", "Cord")))
     config = TABLES["retrieve"]["bm25"].config(filter=rules(table))
     found = tools.search("retrieve", config, passages(), many)
@@ -285,7 +285,7 @@ measures: [ndcg_exp@3, ndcg_text@300, recall@3]""",
     return run_bench(load_config(path), Silent())
 
 
-def test_what_filters_left_is_told_query_by_query_and_wrong_ones_are_counted(write_config, facts):
+def test_what_filters_left_is_reported_query_by_query_and_wrong_ones_are_counted(write_config, facts):
     results, folder = bench(write_config, facts)
     rows = {row["query_id"]: row for row in rows_of(folder / "filters.csv")}
     assert {row["setting"] for row in rows.values()} == {"rules"}
@@ -325,7 +325,7 @@ def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(write
     assert any("(1 of 4 queries). filters.csv" in one for one in results.verdict["sentences"])
 
 
-def test_a_filter_beside_the_retriever_and_one_in_it_are_one_too_many(write_config, facts):
+def test_a_filter_next_to_the_retriever_and_one_in_it_are_one_too_many(write_config, facts):
     path = write_config(
         retrieve=f"{{kind: bm25, filter: {{kind: rules, file: {facts}, years: [year]}}}}",
         rerank="null",

@@ -83,7 +83,7 @@ def test_what_a_route_did_not_score_counts_as_absent_and_stays(kind):
     assert list(nothing_scored) == ["x", "y"]
 
 
-def test_an_absent_chunk_stands_above_none_that_was_found():
+def test_an_absent_chunk_is_above_none_that_was_found():
     far_below = {str(i): 1.0 for i in range(20)} | {"last": 0.0}
     # its z is -sqrt(20) = -4.5, below -2
     fused = fuse("zscore", far_below, {"absent": 1.0, "last": 1.0})

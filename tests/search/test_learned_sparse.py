@@ -48,7 +48,7 @@ def test_fewer_active_dimensions_leave_chunks_without_a_match(tools):
     assert min(lengths) < 5
 
 
-def test_vectors_are_computed_once_for_all_depths_and_anew_for_another_cap(tools):
+def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tools):
     tools.search("r", config(), passages(), QUERIES)
     assert tools.context.counts["vectors_computed"] == 5 + 2
     tools.search("r", config(top_k=2), passages(), QUERIES)

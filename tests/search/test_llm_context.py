@@ -119,7 +119,7 @@ def test_a_chunk_without_an_answer_ends_the_run_or_is_indexed_without(configured
     assert any("are indexed without: engines:0-" in one for one in reporter.warnings)
 
 
-def test_a_prompt_without_passages_is_told_at_once(tmp_path):
+def test_a_prompt_without_passages_is_reported_immediately(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("user: 'What is it about?'", encoding="utf-8")
     with pytest.raises(ValidationError, match=r"no \{\{ passages \}\}; a context needs it"):

@@ -96,7 +96,7 @@ def test_every_prompt_shows_fields_and_question_and_takes_an_answer_in_a_fence(n
     assert "{{" not in system["content"] + user["content"]
 
 
-def test_a_value_that_no_document_has_is_set_aside_and_told(tmp_path, table):
+def test_a_value_that_no_document_has_is_set_aside_and_reported(tmp_path, table):
     with FakeServer(lambda request, number: says('{"company": ["Apple"], "year": [2022]}')) as server:
         (one, *_), _ = narrowed(tmp_path, config(server.url, table))
         (strict, *_), _ = narrowed(tmp_path, config(server.url, table, on_empty="nothing"))
@@ -157,7 +157,7 @@ def test_a_column_of_too_many_values_is_refused(tmp_path, table):
         ("user: 'x", "cannot be read"),
     ],
 )
-def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, table, content, message):
+def test_a_prompt_that_cannot_be_used_is_reported_immediately(tmp_path, table, content, message):
     path = tmp_path / "mine.yaml"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValidationError, match=message):

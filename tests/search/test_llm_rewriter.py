@@ -71,7 +71,7 @@ def test_within_a_run_a_rewriting_is_made_once(tmp_path):
     assert own.context.spent["declarative v1 by fake"].from_ledger == 0
 
 
-def test_the_question_may_stand_before_its_rewriting(tmp_path):
+def test_the_question_may_come_before_its_rewriting(tmp_path):
     with FakeServer(stated) as server:
         texts, _ = rewrite(tmp_path, config(server.url, with_question=True))
     assert texts[1] == "Why was it recalled?\nStatement of: Why was it recalled?"
@@ -114,7 +114,7 @@ def test_a_prompt_of_ones_own(tmp_path):
         ("user: '{{ query }}", "cannot be read"),
     ],
 )
-def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, content, message):
+def test_a_prompt_that_cannot_be_used_is_reported_immediately(tmp_path, content, message):
     path = tmp_path / "mine.yaml"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValidationError, match=message):

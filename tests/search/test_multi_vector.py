@@ -75,7 +75,7 @@ def test_a_colbert_model_finds_the_chunk_that_says_it(tools, tmp_path):
     assert found.rankings[1].chunk_ids[0] == passages().ids[2]
 
 
-def test_a_cache_that_keeps_nothing_is_told(tools, tmp_path, monkeypatch):
+def test_a_cache_that_keeps_nothing_is_reported(tools, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.store.keyvalue.KeyValue.put", lambda self, items: None)
     with pytest.raises(StoreError, match="a writable folder"):
         tools.search("retrieve", MultiVectorConfig(), passages(), QUERIES)

@@ -36,7 +36,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("question", CASES)
-def test_names_in_the_order_in_which_they_stand(question):
+def test_names_in_the_order_in_which_they_occur(question):
     assert names_in(question) == CASES[question]
 
 

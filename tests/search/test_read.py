@@ -204,7 +204,7 @@ def test_a_span_is_read_once_where_the_first_of_its_chunks_is_ranked(searched, r
             assert tuple(first.values()) == ranking.scores
 
 
-def test_what_stands_below_the_first_chunks_is_not_merged(searched):
+def test_what_is_below_the_first_chunks_is_not_merged(searched):
     (one,), _, _ = searched("{kind: adjacent, top_n: 3}")
     for ranking, found in zip(one.rankings["retrieve"], one.over_chunks.rankings["retrieve"], strict=True):
         assert set(found.chunk_ids[3:]) <= set(ranking.chunk_ids)

@@ -36,7 +36,7 @@ def test_every_reranker_on_the_page_is_a_configuration(write_config, block):
     assert len(load_config(path).settings) == 2 * 2
 
 
-def test_every_kind_stands_on_the_page():
+def test_every_kind_is_on_the_page():
     kinds = PAGE.partition("## By terms")[0]
     assert [kind for kind in TABLES["retrieve"] if f"`{kind}`" not in kinds] == []
 

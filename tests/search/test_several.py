@@ -152,7 +152,7 @@ def test_a_prompt_for_several_is_refused_where_one_text_is_read(tmp_path):
         asked_of(MultiQueryConfig, "http://127.0.0.1:9", prompt="no_such_prompt")
 
 
-def test_the_number_asked_for_stands_in_the_prompt_and_in_the_identity(tmp_path):
+def test_the_number_asked_for_is_in_the_prompt_and_in_the_identity(tmp_path):
     with FakeServer(worded) as server:
         two, five = (asked_of(MultiQueryConfig, server.url, n=n, prompt="multi_query_zh") for n in (2, 5))
         own = tools(tmp_path)

@@ -66,7 +66,7 @@ def test_no_question_mark_and_no_thing_is_lost(words):
         assert found.count("3M") == words.count("3M")
 
 
-def test_how_many_fit_no_rule_is_told(tmp_path):
+def test_how_many_fit_no_rule_is_reported(tmp_path):
     reporter = Silent()
     tools = RunTools(Context.at(tmp_path, reporter))
     queries = [Query("q1", "What is the price?", "train"), Query("q2", "What moved it?", "train")]

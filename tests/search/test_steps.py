@@ -182,7 +182,7 @@ def test_a_rewriter_keeps_ids_and_order(name, with_toys, tools):
     assert (asked[0].text == QUERIES[0].text) == (name == "entities")
 
 
-def test_an_unknown_kind_is_told_with_the_known_ones():
+def test_an_unknown_kind_is_reported_with_the_known_ones():
     table = Kinds("retrieve", Kind(toys.WordsConfig, toys.Words))
     assert table.default == "toy_words"
     with pytest.raises(Exception, match=r"there is no kind 'bm26'\. Known kinds: toy_words"):

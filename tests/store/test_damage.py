@@ -59,7 +59,7 @@ def test_flipped_bits_in_vectors_never_give_another_value(tmp_path, seed):
     assert len(again) >= len(found)
 
 
-def test_a_value_that_fails_its_check_is_written_anew(tmp_path):
+def test_a_value_that_fails_its_check_is_written_again(tmp_path):
     path = filled(tmp_path / "values.sqlite")
     first, second, *_ = ITEMS
     with closing(sqlite3.connect(path)) as db:
@@ -121,7 +121,7 @@ def test_tidying_removes_the_damaged_database_and_keeps_the_new_one(tmp_path):
         assert store.get(list(ITEMS)) == ITEMS
 
 
-def test_a_full_disk_is_told_with_what_to_do(tmp_path):
+def test_a_full_disk_is_reported_with_what_to_do(tmp_path):
     with KeyValue(tmp_path / "values.sqlite") as store:
         store._db.execute("PRAGMA max_page_count = 8")
         with pytest.raises(StoreError, match=r"values\.sqlite cannot be written: .*full.*Free some space"):
@@ -170,7 +170,7 @@ def retrieve(folder, faults):
 
 
 @pytest.mark.parametrize("name", ["*.json", "*/chroma.sqlite3", "*/*/data_level0.bin", "*/*/header.bin"])
-def test_a_damaged_index_is_built_anew(tmp_path, name):
+def test_a_damaged_index_is_built_again(tmp_path, name):
     expected = retrieve(tmp_path, Faults())
     faults = Faults()
     assert retrieve(tmp_path, faults) == expected

@@ -44,7 +44,7 @@ def test_equal_artifacts_are_equal_files(tmp_path):
     assert first.path("a", "key").read_bytes() == second.path("a", "key").read_bytes()
 
 
-def test_write_text_replaces_whole_and_leaves_nothing_beside(tmp_path):
+def test_write_text_replaces_whole_and_leaves_nothing_next_to(tmp_path):
     path = tmp_path / "deep" / "file.txt"
     write_text(path, "old")
     write_text(path, "new")

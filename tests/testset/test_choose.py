@@ -141,7 +141,7 @@ def test_a_damaged_table_names_its_lines(folder, capsys):
         ("answerable", "perhaps", "Write yes or no"),
     ],
 )
-def test_what_cannot_be_a_choice_is_told_before_anything_is_searched(folder, capsys, column, value, message):
+def test_what_cannot_be_a_choice_is_reported_before_any_search(folder, capsys, column, value, message):
     testset("propose", "--offline")
     testset("choose", "--auto")
     rows = SET.rows(Candidate)

@@ -80,7 +80,7 @@ def test_chinese_gets_what_chinese_needs(folder, download, settings):
     assert (steps.embed is not None) == download
 
 
-def test_what_cannot_be_read_is_told(folder, capsys):
+def test_what_cannot_be_read_is_reported(folder, capsys):
     Path("docs/photo.jpg").write_bytes(b"\xff\xd8")
     Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     Path("docs/.hidden.md").write_text("secret")
@@ -119,7 +119,7 @@ def test_a_folder_without_documents_is_an_error(folder, capsys):
         ("12 34 56", ""),
     ],
 )
-def test_languages_are_told_apart(text, language):
+def test_languages_are_distinguished(text, language):
     assert language_of([text]) == language
 
 

@@ -76,7 +76,7 @@ def test_chinese_documents_are_asked_in_chinese():
     assert not [one for one in texts if one.startswith(("What", "How"))]
 
 
-def test_documents_without_anything_to_draft_from_are_told(folder, capsys):
+def test_documents_without_anything_to_draft_from_are_reported(folder, capsys):
     for path in Path("docs").iterdir():
         path.unlink()
     Path("docs/a.txt").write_text("nothing here")
@@ -210,7 +210,7 @@ def test_a_limit_of_money_ends_the_step_and_it_goes_on_from_there(folder, capsys
     assert len(SET.rows(Question)) >= 8
 
 
-def test_an_endpoint_that_refuses_is_told_and_nothing_is_written(folder, capsys):
+def test_an_endpoint_that_refuses_is_reported_and_nothing_is_written(folder, capsys):
     with FakeServer(lambda request, number: error(401, "bad key")) as server:
         configure(model(server.url))
         assert testset("propose") == 1
@@ -279,7 +279,7 @@ def test_a_trace_has_one_question_however_many_steps_were_asked_it(tmp_path, rec
     assert found.where.startswith("traces of ")
 
 
-def test_labels_of_tables_stand_in_a_question_as_words():
+def test_labels_of_tables_are_in_a_question_as_words():
     text = "In millions\t2024\t2023\nDividends paid\t12\t10\nService costs\t5\t4\nNet Sales\t9\t8\n"
     asked = {one.text for one in draft([document("table", text)], 20, 7)}
     assert "What were service costs in 2024?" in asked

@@ -371,7 +371,7 @@ def test_a_document_that_has_changed_stops_every_step(gathered, capsys):
     assert "report has changed since" in capsys.readouterr().err
 
 
-def test_a_wrong_key_is_told_with_its_line(folder, capsys):
+def test_a_wrong_key_is_reported_with_its_line(folder, capsys):
     configure("passagess: 3\n")
     assert testset("status") == 1
     output = capsys.readouterr().err

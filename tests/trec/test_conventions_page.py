@@ -153,7 +153,7 @@ def test_the_unjudged_at_its_highest_grade_as_the_page_says():
     assert f"is {evaluate(run, qrels, ['ndcg_lin@3']).means()['ndcg_lin@3']:.4f}." in PAGE
 
 
-def test_the_seed_ratio_beside_ndcg():
+def test_the_seed_ratio_next_to_ndcg():
     rows = re.findall(r"(?m)^\| ((?:\d ){4}\d) \| (\d\.\d{4}) \| (\d\.\d{4}) \|$", PAGE)
     assert len(rows) == 8
     for text, ratio, ndcg in rows:

@@ -116,7 +116,7 @@ def test_a_table_from_a_pipe_is_refused(tmp_path, name):
         read_run(tmp_path / name)
 
 
-def test_a_repeat_in_a_pipe_is_told_by_its_row(tmp_path):
+def test_a_repeat_in_a_pipe_is_reported_by_its_row(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_text, args=["# c\nq Q0 d 1 2 t\nq Q0 d 2 1 t\n"])
